@@ -1,0 +1,34 @@
+# Everything starts from a machine with Python 3.11, pip and make: each target creates .venv when it is missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PYTHONHASHSEED := 0
+
+.PHONY: audit test lint bench calibrate clean
+
+audit: $(STAMP)
+	$(BIN)/dp-audit run mechanisms mechanisms.real_data mechanisms.third_party --out reports
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+calibrate: $(STAMP)
+	$(BIN)/python -m benchmarks.calibrate --out docs/calibration.md
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.bound
+	$(BIN)/python -m benchmarks.overhead
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

@@ -1,0 +1,85 @@
+"""A check: a claim about one mechanism, with the settings to test it; the unit that gets a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from audit.arguments import integer, positive
+from audit.claims import PrivacyClaim
+from audit.errors import InvalidArgument
+from audit.relations import require_neighbouring
+from audit.verdict import Verdict
+
+Method = Literal["auto", "fixed", "exact"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyCheck:
+    """A privacy claim about one mechanism, on given pairs of neighbouring datasets.
+
+    Parameters
+    ----------
+    name : str
+        Unique within a run; `--select` matches it.
+    mechanism : callable
+        `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
+        `law(dataset)` (an `audit.exact` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
+    claim : PrivacyClaim
+        What is promised.
+    pairs : sequence of (left, right)
+        Neighbouring datasets; every pair is examined, the most promising one is certified.
+    expected : Verdict
+        PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
+        a claim known to be false. A run counts an expected FAIL as met.
+    budget : int >= 2, optional
+        Outputs per side; None takes the run's budget.
+    method : {"auto", "fixed", "exact"}
+        "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
+        budget; "auto" does both where a law is stated.
+    tolerance : float > 0, optional
+        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4).
+    timeout : float > 0, optional
+        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+    """
+
+    name: str
+    mechanism: Any
+    claim: PrivacyClaim
+    pairs: Sequence[tuple[Any, Any]]
+    expected: Verdict = Verdict.PASS
+    budget: int | None = None
+    method: Method = "auto"
+    tolerance: float | None = None
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name):
+            raise InvalidArgument.of("name", "be text, not empty", self.name)
+        if not callable(self.mechanism):
+            raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
+        if not isinstance(self.claim, PrivacyClaim):
+            raise InvalidArgument.of("claim", "be a PrivacyClaim", self.claim)
+        if not isinstance(self.expected, Verdict):
+            raise InvalidArgument.of("expected", "be a Verdict", self.expected)
+        if self.method not in get_args(Method):
+            raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)
+        if self.budget is not None:
+            object.__setattr__(self, "budget", integer(self.budget, "budget", at_least=2))
+        for name in ("tolerance", "timeout"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+
+
+def _checked_pairs(pairs: Any, claim: PrivacyClaim) -> tuple[tuple[Any, Any], ...]:
+    try:
+        listed = tuple((left, right) for left, right in pairs)
+    except (TypeError, ValueError):
+        raise InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs) from None
+    if not listed:
+        raise InvalidArgument("`pairs` must hold at least one pair, got none")
+    for index, (left, right) in enumerate(listed):
+        require_neighbouring(claim.relation, left, right, f"pairs[{index}]")
+    return listed

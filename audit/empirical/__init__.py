@@ -1,0 +1,1 @@
+"""The empirical engine: scorers, events, the guess game, and what it would have caught."""

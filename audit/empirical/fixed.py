@@ -1,0 +1,123 @@
+"""The fixed-budget audit: train on one part of the budget, certify on the rest.
+
+For every pair some outputs are drawn to choose events; the pair with the largest promise is certified on fresh
+outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from audit.empirical.events import EventPair, Stakes, choose_events
+from audit.empirical.game import GameCounts
+from audit.empirical.scorers import Training
+from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
+
+TRAINING_SHARE = 0.15
+MOST_TRAINING = 300_000  # outputs a side over all pairs: more would cost memory and sharpen nothing
+TRAINING, COINS, CERTIFYING, VIRTUAL = range(4)  # children of a check's stream
+LEFT, RIGHT = 0, 1
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a budget is divided.
+
+    Parameters
+    ----------
+    training : int
+        Training outputs a side for each pair.
+    runs : int
+        Certifying runs, both sides together.
+    """
+
+    training: int
+    runs: int
+
+    @classmethod
+    def of(cls, budget: int, pairs: int, spent: int) -> Split:
+        """Divide `budget` outputs a side among `pairs`, of which `spent` (both sides) are gone."""
+        total = min(max(1, int(TRAINING_SHARE * budget)), MOST_TRAINING)
+        training = max(1, total // pairs)
+        return cls(training, max(0, 2 * budget - 2 * training * pairs - spent))
+
+
+def draw_training(
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], size: int, stream: Stream
+) -> tuple[list[tuple[Outputs, Outputs]], Counter[str]]:
+    """Draw `size` training outputs on both sides of every pair."""
+    odd: Counter[str] = Counter()
+
+    def one_side(dataset: Any, key: Stream) -> Outputs:
+        drawn = [subject.draw(block) for block in blocks(dataset, size, key)]
+        odd.update(chain.from_iterable(counter.elements() for _, counter in drawn))
+        return concatenate([outputs for outputs, _ in drawn])
+
+    keys = [stream.child(TRAINING, index) for index in range(len(pairs))]
+    outputs = [
+        (one_side(left, key.child(LEFT)), one_side(right, key.child(RIGHT)))
+        for (left, right), key in zip(pairs, keys, strict=True)
+    ]
+    return outputs, odd
+
+
+def choose_pair(
+    drawn: Sequence[tuple[Outputs, Outputs]],
+    pairs: Sequence[tuple[Any, Any]],
+    mechanism: Any,
+    stakes: Stakes,
+) -> tuple[int, EventPair] | None:
+    """The pair and the events with the largest promise; None when no scorer can read the outputs."""
+    offers = [
+        (index, choose_events(Training(left, right, mechanism, pair), stakes))
+        for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
+    ]
+    usable = [(index, events) for index, events in offers if events is not None]
+    return max(usable, key=lambda offer: offer[1].promise, default=None)
+
+
+def play(
+    subject: Subject,
+    pair: tuple[Any, Any],
+    events: EventPair,
+    runs: int,
+    stream: Stream,
+    workers: int,
+) -> tuple[GameCounts, Counter[str]]:
+    """Play the guess game: a fair coin a run decides the side, the events decide the guess."""
+    on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
+    odd: Counter[str] = Counter()
+    tallies = []
+    for side, size in ((LEFT, on_left), (RIGHT, runs - on_left)):
+        tally = np.zeros(3, dtype=np.int64)
+        jobs = blocks(pair[side], size, stream.child(CERTIFYING, side))
+        for counted, found in _guessed(subject, events, jobs, workers):
+            tally += counted
+            odd.update(found)
+        tallies.append([int(count) for count in tally])
+    return GameCounts(*tallies[LEFT], *tallies[RIGHT]), odd
+
+
+def _guessed(
+    subject: Subject, events: EventPair, jobs: Iterator[Block], workers: int
+) -> Iterator[tuple[np.ndarray, Counter[str]]]:
+    return map_blocks(_Guesser(subject, events), jobs, workers)
+
+
+@dataclass(frozen=True)
+class _Guesser:
+    """Draws one block and counts its guesses: outputs never leave the worker."""
+
+    subject: Subject
+    events: EventPair
+
+    def __call__(self, block: Block) -> tuple[np.ndarray, Counter[str]]:
+        outputs, odd = self.subject.draw(block)
+        guesses = self.events.guess(outputs)
+        return np.array([np.sum(guesses == 1), np.sum(guesses == -1), np.sum(guesses == 0)]), odd

@@ -1,0 +1,75 @@
+"""What a scorer is: it reads training outputs of both sides and proposes scores.
+
+A score is a real function of one output that grows with the likelihood ratio of left over right; NaN abstains.
+Adding a scorer takes one file in this folder and one line in `SCORERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from audit.sampling import Outputs
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training outputs of one pair, with what a scorer may ask the mechanism.
+
+    Parameters
+    ----------
+    left, right : Outputs
+        Drawn on the left and on the right dataset; never used again after training.
+    mechanism : callable
+        The subject itself, for its optional methods.
+    pair : tuple
+        The two datasets.
+    """
+
+    left: Outputs
+    right: Outputs
+    mechanism: Any
+    pair: tuple[Any, Any]
+
+
+class Score(Protocol):
+    """A fitted score."""
+
+    @property
+    def name(self) -> str:
+        """Shown in reports."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether every difference between the two output laws shows in it, given enough outputs."""
+        ...
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        """Scores, shape (size,); NaN abstains."""
+        ...
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        """The events {score >= upper} and {score <= lower} in words."""
+        ...
+
+
+class Scorer(Protocol):
+    """Proposes scores; an empty list when the outputs are not of its kind."""
+
+    @property
+    def learned(self) -> bool:
+        """True when the score is fitted, so that the outputs it was fitted on flatter it."""
+        ...
+
+    def propose(self, training: Training) -> Sequence[Score]:
+        """Fit on training outputs."""
+        ...
+
+
+def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
+    """Estimated log-likelihood ratio of cells from their counts, shrunk by half a count a side."""
+    return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))

@@ -1,0 +1,67 @@
+"""Vectors coordinate by coordinate: the sum of the coordinates' log-ratios, and the best coordinate alone.
+
+Exact for independent coordinates; blind to structure that no marginal shows, so it can refute and not acquit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from audit.empirical.scorers.base import Training
+from audit.empirical.scorers.cells import Cells, CellScore
+from audit.sampling import Outputs
+
+
+@dataclass(frozen=True)
+class CoordinateScore:
+    """Sum of the log-ratios of some coordinates."""
+
+    parts: tuple[tuple[int, CellScore], ...]
+    complete: bool = False
+    name: str = "coordinates"
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
+            return np.full(len(outputs), np.nan)
+        return np.sum([part(_column(outputs, index)) for index, part in self.parts], axis=0)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        if len(self.parts) == 1:
+            index, part = self.parts[0]
+            plus, minus = part.describe(upper, lower)
+            return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
+        names = f"sum of the log-ratios of {len(self.parts)} coordinates"
+        return f"{names} >= {upper:.6g}", f"{names} <= {lower:.6g}"
+
+
+class Coordinates:
+    """Vector outputs."""
+
+    learned = True
+
+    def propose(self, training: Training) -> Sequence[CoordinateScore]:
+        left, right = training.left, training.right
+        if left.is_scalar or right.is_scalar or left.numbers.shape[1:] != right.numbers.shape[1:]:
+            return []
+        parts = []
+        for index in range(left.numbers.shape[1]):
+            column = Training(_column(left, index), _column(right, index), None, training.pair)
+            parts += [(index, score) for score in Cells().propose(column)]
+        if not parts:
+            return []
+        best = max(parts, key=lambda part: _divergence(part[1], left, right, part[0]))
+        return [CoordinateScore(tuple(parts)), CoordinateScore((best,))]
+
+
+def _column(outputs: Outputs, index: int) -> Outputs:
+    column = np.ascontiguousarray(outputs.numbers[:, index])
+    return Outputs(column, column)
+
+
+def _divergence(score: CellScore, left: Outputs, right: Outputs, index: int) -> float:
+    """Estimated symmetric Kullback-Leibler divergence of one coordinate."""
+    means = [float(np.nanmean(score(_column(side, index)))) for side in (left, right)]
+    return means[0] - means[1]

@@ -1,0 +1,46 @@
+"""Every error that the package raises on purpose; each message names the argument, the rule and the value."""
+
+from __future__ import annotations
+
+
+class AuditError(Exception):
+    """Root of all errors raised by this package."""
+
+
+class InvalidArgument(AuditError, ValueError):
+    """An argument lies outside its admissible set."""
+
+    @classmethod
+    def of(cls, name: str, rule: str, value: object) -> InvalidArgument:
+        """Build the standard message: argument, rule, value, type."""
+        return cls(f"`{name}` must {rule}, got {_shown(value)} ({type(value).__name__})")
+
+
+class NotNeighbouring(InvalidArgument):
+    """A pair of datasets is not neighbouring under the claim's relation."""
+
+
+class WrongLength(AuditError):
+    """A mechanism returned a batch whose first axis is not the size it was asked for."""
+
+
+class UnknownTarget(AuditError):
+    """A target of the command line cannot be imported, or holds no checks."""
+
+
+class InvalidCertificate(AuditError):
+    """A file is not a certificate of this package, or its parts contradict each other."""
+
+
+class MissingExtra(AuditError, ImportError):
+    """An optional dependency is needed and is not installed."""
+
+    @classmethod
+    def of(cls, package: str, extra: str) -> MissingExtra:
+        """Say which package is missing and what to type."""
+        return cls(f"`{package}` is not installed; type: pip install 'dp-audit[{extra}]'")
+
+
+def _shown(value: object, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,166 @@
+"""Evidence: what a check observed. Plain frozen data, from which a verdict is computed, live or from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.empirical.game import GameCounts
+from audit.errors import InvalidCertificate
+
+
+@dataclass(frozen=True)
+class GameEvidence:
+    """A guess game on one pair.
+
+    Parameters
+    ----------
+    pair : int
+        Index of the pair that was certified, chosen on training outputs.
+    scorer : str
+        Name of the score that won on training outputs.
+    complete : bool
+        Whether some score that competed sees every difference between two output laws, given enough outputs.
+    plus, minus : str
+        The events "guess left" and "guess right" in words.
+    one_sided : bool
+        True when one of the two events is empty.
+    counts : GameCounts
+        What came of the certifying runs.
+    coins : tuple of int
+        Entropy, then spawn key, of the uniforms behind virtual wrong guesses.
+    training : int
+        Training outputs a side for each pair.
+    promise : float or None
+        The epsilon that the training outputs promised; an estimate.
+    """
+
+    pair: int
+    scorer: str
+    complete: bool
+    plus: str
+    minus: str
+    one_sided: bool
+    counts: GameCounts
+    coins: tuple[int, ...]
+    training: int
+    promise: float | None
+
+    def coin_seed(self) -> np.random.SeedSequence:
+        """The seed sequence that `coins` names."""
+        return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
+
+
+@dataclass(frozen=True)
+class ExactEvidence:
+    """What the stated law of one pair says, and how the sampler agrees with it.
+
+    Parameters
+    ----------
+    pair : int
+        Index of the pair.
+    epsilon_upper_bound, epsilon_lower_bound : float
+        Bracket of the pair's epsilon at the claim's delta, both directions.
+    delta_upper_bound, delta_lower_bound : float
+        Bracket of the pair's delta at the claim's epsilon, both directions.
+    total_variation : float
+        Upper bound of the total variation distance.
+    mass_at_infinity : float
+        Probability of an output that the other dataset cannot give, the larger direction.
+    fit_pvalue : float or None
+        Finite-sample p-value of the sampler against its stated law, both sides; None when it was not tested.
+    fit_outputs : int
+        Outputs a side behind the p-value.
+    fit_resolution : float or None
+        Distance in distribution that would have been noticed.
+    """
+
+    pair: int
+    epsilon_upper_bound: float
+    epsilon_lower_bound: float
+    delta_upper_bound: float
+    delta_lower_bound: float
+    total_variation: float
+    mass_at_infinity: float
+    fit_pvalue: float | None
+    fit_outputs: int
+    fit_resolution: float | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that one check observed.
+
+    Parameters
+    ----------
+    samples : int
+        Outputs drawn, both sides and all stages together.
+    exact : tuple of ExactEvidence
+        One for each pair whose law is stated.
+    game : GameEvidence or None
+        The guess game, when one was played.
+    oddities : mapping of str to int
+        What was odd about the mechanism, with counts.
+    failure : str or None
+        Why the check ended early.
+    """
+
+    samples: int
+    exact: tuple[ExactEvidence, ...] = ()
+    game: GameEvidence | None = None
+    oddities: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    failure: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinities become text."""
+        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
+        """Rebuild evidence from `to_dict`; refuses what does not have its form."""
+        try:
+            game = data["game"]
+            return cls(
+                samples=_count(data["samples"]),
+                exact=tuple(ExactEvidence(**_numbers(part)) for part in data["exact"]),
+                game=None if game is None else _game_from(game),
+                oddities={str(kind): _count(count) for kind, count in data["oddities"].items()},
+                failure=None if data["failure"] is None else str(data["failure"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidCertificate(f"evidence does not have its form: {error!r}") from error
+
+
+def _game_from(data: Mapping[str, Any]) -> GameEvidence:
+    fields = _numbers(data)
+    fields["counts"] = GameCounts(**data["counts"])
+    fields["coins"] = tuple(_count(number) for number in data["coins"])
+    return GameEvidence(**fields)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Undo `_plain` for the numeric fields: JSON has no infinity."""
+    texts = {"inf": math.inf, "-inf": -math.inf}
+    return {key: texts.get(value, value) if isinstance(value, str) else value for key, value in data.items()}
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is not a count")
+    return value

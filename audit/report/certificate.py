@@ -1,0 +1,150 @@
+"""The certificate: all that a run found, as one JSON document, and the `Report` that holds it in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from audit.errors import InvalidCertificate
+from audit.privacy import PrivacyResult
+from audit.record import expected_of, record_of
+from audit.report.markdown import markdown_of
+from audit.report.provenance import provenance
+from audit.verdict import Verdict, standing, worst
+
+SCHEMA_VERSION = "1.0"
+JSON_NAME = "certificate.json"
+MARKDOWN_NAME = "certificate.md"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of a run.
+
+    Parameters
+    ----------
+    results : sequence of PrivacyResult
+        In the order of the checks.
+    significance, budget, seed
+        Of the run.
+    """
+
+    results: Sequence[PrivacyResult]
+    significance: float
+    budget: int
+    seed: int
+    command: Sequence[str] = field(default=())
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst standing of all checks: an expected FAIL that came counts as met; empty is INCONCLUSIVE."""
+        return worst(standing(result.verdict, result.check.expected) for result in self.results)
+
+    def __getitem__(self, name: str) -> PrivacyResult:
+        """The result of the check of that name."""
+        for result in self.results:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate as plain data; equal for equal seeds but for `timing` and `provenance`."""
+        records = [record_of(result) for result in self.results]
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "dp-audit certificate",
+            **summary_of(records),
+            "settings": {"significance": self.significance, "budget": self.budget, "seed": self.seed},
+            "significance_spent": [_spending(result) for result in self.results],
+            "checks": records,
+            "timing": {result.name: round(result.seconds, 3) for result in self.results},
+            "provenance": provenance(self.command),
+        }
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write `certificate.json` and `certificate.md`; no half-written file ever has its final name.
+
+        Returns
+        -------
+        Path
+            Of the JSON file.
+        """
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
+        _write(folder / MARKDOWN_NAME, markdown_of(self.certificate))
+        return folder / JSON_NAME
+
+
+def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Verdict of the run, and how many checks came out how."""
+    verdicts = [Verdict(record["verdict"]) for record in records]
+    expected = [expected_of(record) for record in records]
+    counts = Counter(verdict.value for verdict in verdicts)
+    stands = [standing(v, e) for v, e in zip(verdicts, expected, strict=True)]
+    return {
+        "verdict": worst(stands).value,
+        "counts": {verdict.value: counts[verdict.value] for verdict in Verdict},
+        "as_expected": sum(v is e for v, e in zip(verdicts, expected, strict=True)),
+    }
+
+
+def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a certificate from a folder or a JSON file; nothing in it is imported or run.
+
+    Raises
+    ------
+    InvalidCertificate
+        When there is none, or it is not JSON of a known schema version.
+    """
+    path = Path(directory)
+    path = path / JSON_NAME if path.is_dir() else path
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidCertificate(f"{path} cannot be read as a certificate: {error}") from error
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    if version != SCHEMA_VERSION or not isinstance(data.get("checks"), list) or not data["checks"]:
+        raise InvalidCertificate(f"{path} is not a certificate of schema version {SCHEMA_VERSION} with checks in it")
+    return data
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema that every certificate satisfies."""
+    text = resources.files("audit.report").joinpath("schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def _spending(result: PrivacyResult) -> dict[str, Any]:
+    """Which part of the run's significance this check used for what."""
+    decides = result.significance if result.evidence.game else 0.0
+    fit = result.significance if result.evidence.exact else 0.0
+    return {
+        "check": result.name,
+        "allotted": result.significance,
+        "guess_game": decides,
+        "goodness_of_fit": fit,
+        "note": "only the guess game can decide a FAIL; the goodness of fit bars a PASS",
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,40 @@
+"""The certificate as Markdown: worst first, what it shows escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+_ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def markdown_of(certificate: Mapping[str, Any]) -> str:
+    """Render a certificate's plain data."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("audit.report", "."),
+        autoescape=False,  # Markdown: `escape_markdown` does it
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["md"] = escape_markdown
+    environment.filters["number"] = number
+    checks = sorted(certificate["checks"], key=lambda c: (c["verdict"] == c["expected"], _ORDER[c["verdict"]]))
+    return environment.get_template("certificate.md.j2").render(certificate=certificate, checks=checks)
+
+
+def escape_markdown(text: object) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def number(value: float | str | None, digits: int = 4) -> str:
+    """A number with few digits; a dash for none."""
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:.{digits}g}"

@@ -1,0 +1,24 @@
+"""Calling the subject: in blocks, on workers, with every kind of output."""
+
+from audit.sampling.blocks import BLOCK, Block, Stream, blocks, map_blocks
+from audit.sampling.outputs import BadBatch, BadLength, Outputs, Raised, Symbols, concatenate, encode
+from audit.sampling.subject import PerCall, Subject, SubjectFailed, per_call
+
+__all__ = [
+    "BLOCK",
+    "BadBatch",
+    "BadLength",
+    "Block",
+    "Outputs",
+    "PerCall",
+    "Raised",
+    "Stream",
+    "Subject",
+    "SubjectFailed",
+    "Symbols",
+    "blocks",
+    "concatenate",
+    "encode",
+    "map_blocks",
+    "per_call",
+]

@@ -1,0 +1,43 @@
+"""The three verdicts and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+
+class Verdict(Enum):
+    """FAIL > INCONCLUSIVE > PASS: the worst one wins."""
+
+    PASS = "PASS"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    FAIL = "FAIL"
+
+    @property
+    def severity(self) -> int:
+        """Position in the order: 0 for PASS, 1 for INCONCLUSIVE, 2 for FAIL."""
+        return list(Verdict).index(self)
+
+    @property
+    def exit_status(self) -> int:
+        """Exit status of a command that ends with this verdict: 0 PASS, 1 FAIL, 2 INCONCLUSIVE."""
+        return {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 2}[self]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of the verdicts; INCONCLUSIVE when there is none, since nothing was examined."""
+    return max(verdicts, key=lambda verdict: verdict.severity, default=Verdict.INCONCLUSIVE)
+
+
+def standing(verdict: Verdict, expected: Verdict) -> Verdict:
+    """What a check contributes to the verdict of its run, given the verdict that its author expects.
+
+    A check that is expected to PASS counts as it came out. One that is expected to FAIL (a fault, a statement known
+    to be false) counts as PASS once it is refuted, and as INCONCLUSIVE as long as it is not.
+    """
+    if verdict is expected:
+        return Verdict.PASS
+    return verdict if verdict is Verdict.FAIL else Verdict.INCONCLUSIVE
