@@ -20,7 +20,7 @@ from audit.errors import AuditError, InvalidCertificate
 from audit.privacy import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.report.certificate import load_certificate
 from audit.report.replay import replay as replay_certificate
-from audit.report.terminal import live_progress, print_certificate
+from audit.report.terminal import live_progress, output_console, print_certificate
 
 USAGE, CONTRADICTION, INTERNAL = 64, 65, 70
 
@@ -33,17 +33,38 @@ def cli() -> None:
 
 @cli.command("run")
 @click.argument("targets", nargs=-1, metavar="TARGET...")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True,
-              help="Folder for the certificate.")
-@click.option("--budget", type=float, default=DEFAULT_BUDGET, show_default=True,
-              help="Outputs a side for each check that states no budget of its own.")
-@click.option("--significance", type=float, default=DEFAULT_SIGNIFICANCE, show_default=True,
-              help="Probability that any true claim of the run is judged FAIL.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Folder for the certificate.",
+)
+@click.option(
+    "--budget",
+    type=float,
+    default=DEFAULT_BUDGET,
+    show_default=True,
+    help="Outputs a side for each check that states no budget of its own.",
+)
+@click.option(
+    "--significance",
+    type=float,
+    default=DEFAULT_SIGNIFICANCE,
+    show_default=True,
+    help="Probability that any true claim of the run is judged FAIL.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence.")
-@click.option("--workers", type=int, default=os.cpu_count() or 1, show_default="number of cores",
-              help="Worker processes.")
-@click.option("--timeout", type=float, default=suite.DEFAULT_TIMEOUT, show_default=True,
-              help="Seconds after which a check is stopped.")
+@click.option(
+    "--workers", type=int, default=os.cpu_count() or 1, show_default="number of cores", help="Worker processes."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=suite.DEFAULT_TIMEOUT,
+    show_default=True,
+    help="Seconds after which a check is stopped.",
+)
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 def run_command(
     targets: Sequence[str],
@@ -57,7 +78,7 @@ def run_command(
 ) -> int:
     """Audit all CHECKS of the TARGETs (importable packages or modules; default: mechanisms)."""
     checks = suite.collect(targets or ("mechanisms",), select)
-    console = Console()
+    console = output_console()
     with live_progress(Console(stderr=True), len(checks)) as progress:
         report = suite.run(
             checks,
@@ -103,7 +124,7 @@ def replay_command(directory: Path) -> int:
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 def report_command(directory: Path) -> int:
     """Show the certificate in DIR."""
-    print_certificate(Console(), load_certificate(directory))
+    print_certificate(output_console(), load_certificate(directory))
     return 0
 
 

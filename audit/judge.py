@@ -59,9 +59,7 @@ def default_tolerance(claim: PrivacyClaim) -> float:
     return max(0.05, 0.25 * claim.epsilon)
 
 
-def judge(
-    claim: PrivacyClaim, evidence: Evidence, significance: float, tolerance: float | None = None
-) -> Judgement:
+def judge(claim: PrivacyClaim, evidence: Evidence, significance: float, tolerance: float | None = None) -> Judgement:
     """Judge the evidence.
 
     A true claim is judged FAIL by the game with probability at most `significance`, in finite samples and for

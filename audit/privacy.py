@@ -214,9 +214,7 @@ def name_of(mechanism: Any) -> str:
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 
-def run_check(
-    check: PrivacyCheck, budget: int, significance: float, stream: Stream, workers: int = 1
-) -> PrivacyResult:
+def run_check(check: PrivacyCheck, budget: int, significance: float, stream: Stream, workers: int = 1) -> PrivacyResult:
     """Run one check in this process; the check's own budget, when it has one, replaces `budget`."""
     started = time.perf_counter()
     subject = Subject(check.mechanism)
@@ -250,17 +248,13 @@ def _gather(session: _Session) -> tuple[Evidence, EventPair | None]:
     return evidence, events
 
 
-def _examine(
-    session: _Session, drawn: list[tuple[Outputs, Outputs]]
-) -> tuple[tuple[ExactEvidence, ...], str | None]:
+def _examine(session: _Session, drawn: list[tuple[Outputs, Outputs]]) -> tuple[tuple[ExactEvidence, ...], str | None]:
     """The stated laws against claim and sampler; a statement that cannot be evaluated bars a PASS."""
     check, stream = session.check, session.stream.child(FIT)
     if check.method == "fixed" or not states_a_law(check.mechanism):
         return (), None
     try:
-        return examine_statement(
-            check.mechanism, check.claim, check.pairs, drawn, session.significance, stream
-        ), None
+        return examine_statement(check.mechanism, check.claim, check.pairs, drawn, session.significance, stream), None
     except Exception as error:  # the statement is the subject's code
         return (), f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
 
@@ -287,15 +281,14 @@ def _train(session: _Session, split: Split) -> list[tuple[Outputs, Outputs]]:
 
 
 def _constant(drawn: list[tuple[Outputs, Outputs]]) -> bool:
-    return len(np.unique(np.concatenate([atom_keys(side) for pair in drawn for side in pair]))) == 1
+    keys = [atom_keys(side) for pair in drawn for side in pair]
+    return all(bool(np.all(part == keys[0][0])) for part in keys)
 
 
 def _probe(session: _Session) -> None:
     if probe_cost(session.budget) == 0:
         return
-    found, drawn = probe_independence(
-        session.subject, session.check.pairs[0][0], session.stream.child(PROBE, 1)
-    )
+    found, drawn = probe_independence(session.subject, session.check.pairs[0][0], session.stream.child(PROBE, 1))
     session.samples += drawn
     session.oddities.update(found)
 

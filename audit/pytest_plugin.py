@@ -101,10 +101,20 @@ def explain(result: PrivacyResult) -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options of the command line."""
     group = parser.getgroup("dp-audit", "differential-privacy audits")
-    group.addoption("--dp-significance", type=float, default=DEFAULT_SIGNIFICANCE, metavar="A",
-                    help="probability that any true claim of the session is judged FAIL (default: %(default)s)")
-    group.addoption("--dp-budget", type=float, default=DEFAULT_BUDGET, metavar="N",
-                    help="outputs a side for each audit that states no budget (default: %(default)s)")
+    group.addoption(
+        "--dp-significance",
+        type=float,
+        default=DEFAULT_SIGNIFICANCE,
+        metavar="A",
+        help="probability that any true claim of the session is judged FAIL (default: %(default)s)",
+    )
+    group.addoption(
+        "--dp-budget",
+        type=float,
+        default=DEFAULT_BUDGET,
+        metavar="N",
+        help="outputs a side for each audit that states no budget (default: %(default)s)",
+    )
     group.addoption("--dp-seed", type=int, default=0, metavar="S", help="seed of all audits (default: %(default)s)")
     group.addoption("--dp-report", type=Path, default=None, metavar="DIR", help="write a certificate to DIR")
 

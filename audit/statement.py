@@ -10,6 +10,7 @@ import numpy as np
 from audit.claims import PrivacyClaim
 from audit.empirical.scorers import stated_log_likelihood
 from audit.evidence import ExactEvidence
+from audit.exact import ARITHMETIC_TOLERANCE
 from audit.sampling import Outputs, Stream
 
 _LOSS_GRID = 512  # thresholds at which the law of the loss is compared
@@ -64,7 +65,7 @@ def _examine(
     size = min(len(outputs[0]), len(outputs[1]))
     return ExactEvidence(
         pair=index,
-        epsilon_upper_bound=float(loss.epsilon(claim.delta)),
+        epsilon_upper_bound=float(loss.epsilon(min(1.0, claim.delta * (1 + ARITHMETIC_TOLERANCE)))),
         epsilon_lower_bound=float(loss.epsilon_lower_bound(claim.delta)),
         delta_upper_bound=float(loss.delta(claim.epsilon)),
         delta_lower_bound=float(loss.delta_lower_bound(claim.epsilon)),
@@ -90,8 +91,10 @@ def _fit(
             for number, (data, side) in enumerate(zip(pair, outputs, strict=True))
         ]
     elif stated_log_likelihood(mechanism) is not None:
-        values = [_loss_fit(mechanism, loss, pair, outputs[0], "left"),
-                  _loss_fit(mechanism, loss, pair, outputs[1], "right")]
+        values = [
+            _loss_fit(mechanism, loss, pair, outputs[0], "left"),
+            _loss_fit(mechanism, loss, pair, outputs[1], "right"),
+        ]
     else:
         return None
     return float(min(1.0, 2 * min(values)))

@@ -11,13 +11,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from audit.empirical.scorers import SCORERS, Score, Scorer, Training
 from audit.sampling import Outputs
 
 _GRID = 160  # thresholds on each scale: even ranks, and ranks spaced by a factor from either end
-_SELECTION_Z = 2.5  # standard errors of the training counts that a candidate is charged
+_SELECTION_Z = 3.0  # standard errors of the training counts that the best of many candidates is charged
+_SINGLE_Z = 1.0  # and one that was chosen without looking at them
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,10 @@ class Stakes:
     training_runs: int
     certifying_runs: int
 
-    @property
-    def kappa(self) -> float:
+    def kappa(self, selection_z: float) -> float:
         """Standard errors charged, times one run's standard deviation: of the test and of the selection."""
-        z = float(stats.norm.isf(self.significance))
-        return max(z, 0.5) / math.sqrt(self.certifying_runs) + _SELECTION_Z / math.sqrt(self.training_runs)
+        z = max(float(stats.norm.isf(self.significance)), 0.5)
+        return z / math.sqrt(self.certifying_runs) + selection_z / math.sqrt(self.training_runs)
 
 
 def choose_events(training: Training, stakes: Stakes) -> EventPair | None:
@@ -99,7 +99,25 @@ def _offers(scorer: Scorer, training: Training, stakes: Stakes) -> list[EventPai
     if not scorer.learned:
         return [_best_thresholds(s, s(training.left), s(training.right), stakes) for s in final]
     held_out = _held_out_scores(scorer, training, len(final))
-    return [_best_thresholds(s, *scores, stakes) for s, scores in zip(final, held_out, strict=False)]
+    return [
+        _transferred(_best_thresholds(s, *scores, stakes), np.concatenate(scores), training)
+        for s, scores in zip(final, held_out, strict=False)
+    ]
+
+
+def _transferred(chosen: EventPair, held_out: np.ndarray, training: Training) -> EventPair:
+    """Move thresholds from held-out scores to the final score, keeping the share of outputs on their far side.
+
+    A score fitted on half of the outputs is noisier, so that the same threshold would cut off another share.
+    """
+    final = np.sort(np.concatenate([chosen.score(training.left), chosen.score(training.right)]))
+    final = final[~np.isnan(final)]
+    held_out = held_out[~np.isnan(held_out)]
+    above = float(np.mean(held_out >= chosen.upper))
+    below = float(np.mean(held_out <= chosen.lower))
+    upper = chosen.upper if chosen.plus_is_empty else final[min(len(final) - 1, round((1 - above) * len(final)))]
+    lower = chosen.lower if chosen.minus_is_empty else final[max(0, round(below * len(final)) - 1)]
+    return chosen if upper <= lower else replace(chosen, upper=float(upper), lower=float(lower))
 
 
 def _held_out_scores(scorer: Scorer, training: Training, expected: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -122,38 +140,79 @@ def _part(training: Training, start: int) -> Training:
     return Training(left, right, training.mechanism, training.pair)
 
 
+@dataclass(frozen=True)
+class _Tails:
+    """Probabilities of {score >= threshold} and {score <= threshold} on each side, over a grid of thresholds.
+
+    Each array has one more entry at its end, for the empty event.
+    """
+
+    grid: np.ndarray
+    at_least: tuple[np.ndarray, np.ndarray]
+    at_most: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, grid: np.ndarray, points: np.ndarray, weights: tuple[np.ndarray, np.ndarray]) -> _Tails:
+        """From weighted points; the weights of a side sum to its probability of not abstaining."""
+        order = np.argsort(points)
+        sums = [np.concatenate([[0.0], np.cumsum(w[order])]) for w in weights]
+        below, upto = (np.searchsorted(points[order], grid, side) for side in ("left", "right"))
+        at_least = [np.append(s[-1] - s[below], 0.0) for s in sums]
+        at_most = [np.append(s[upto], 0.0) for s in sums]
+        return cls(grid, (at_least[0], at_least[1]), (at_most[0], at_most[1]))
+
+    def promises(self, stakes: Stakes, selection_z: float) -> np.ndarray:
+        """What every pair of thresholds promises: rows for S+, columns for S-; -inf where they overlap."""
+        nonempty = np.append(np.ones(len(self.grid)), 0.0)
+        used = np.add.outer(nonempty, nonempty)
+        right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
+        wrong_guess = np.add.outer(self.at_least[1], self.at_most[0]) / 2
+        promise = promised_epsilon(right_guess, wrong_guess, stakes.delta * used / 2, stakes.kappa(selection_z))
+        thresholds = np.append(self.grid, np.nan)
+        overlap = np.less_equal.outer(thresholds, thresholds)  # false for the empty events
+        return np.where(overlap | (used == 0), -np.inf, promise)
+
+
 def _best_thresholds(score: Score, left: np.ndarray, right: np.ndarray, stakes: Stakes) -> EventPair:
-    """Search all pairs of thresholds on a grid of ranks of the pooled scores."""
-    grid = _candidate_thresholds(np.concatenate([left, right]))
+    """Search all pairs of thresholds on a grid of ranks of the pooled scores.
+
+    A score that is the log-likelihood ratio itself says how often a guess is right, so that only its promise is
+    left to the training counts; any other score is charged for the many candidates that were compared.
+    """
+    scores = np.concatenate([left, right])
+    of_left = np.arange(len(scores)) < len(left)
+    seen = ~np.isnan(scores)
+    grid = _candidate_thresholds(scores[seen])
     if not len(grid):
         return EventPair(score, math.nan, math.nan, -math.inf)
-    left_sorted, right_sorted = (np.sort(scores[~np.isnan(scores)]) for scores in (left, right))
-    at_least = [1 - np.searchsorted(s, grid, "left") / n for s, n in _sized(left_sorted, right_sorted)]
-    at_most = [np.searchsorted(s, grid, "right") / n for s, n in _sized(left_sorted, right_sorted)]
-    seen = [len(left_sorted) / max(len(left), 1), len(right_sorted) / max(len(right), 1)]
-    # one more candidate on each axis: the empty event
-    plus = [np.append(f * w, 0.0)[:, None] for f, w in zip(at_least, seen, strict=True)]
-    minus = [np.append(f * w, 0.0)[None, :] for f, w in zip(at_most, seen, strict=True)]
-    used = np.add.outer(_used(len(grid)), _used(len(grid)))
-    delta = stakes.delta * used / 2
-    promise = promised_epsilon((plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2, delta, stakes.kappa)
+    counted = _Tails.of(grid, scores[seen], _shares(of_left[seen], len(left), len(right)))
+    if score.calibrated:
+        i, j = _argmax(_Tails.of(grid, scores[seen], _posteriors(scores[seen], len(scores))).promises(stakes, 0.0))
+        promise = counted.promises(stakes, _SINGLE_Z)
+    else:
+        promise = counted.promises(stakes, _SELECTION_Z)
+        i, j = _argmax(promise)
     thresholds = np.append(grid, np.nan)
-    overlap = thresholds[None, :] >= thresholds[:, None]  # false for the empty events
-    promise[overlap | (used == 0)] = -np.inf
-    i, j = np.unravel_index(int(np.argmax(promise)), promise.shape)
     return EventPair(score, float(thresholds[i]), float(thresholds[j]), float(promise[i, j]))
 
 
-def _sized(*samples: np.ndarray) -> list[tuple[np.ndarray, int]]:
-    return [(sample, max(len(sample), 1)) for sample in samples]
+def _argmax(values: np.ndarray) -> tuple[int, int]:
+    i, j = np.unravel_index(int(np.argmax(values)), values.shape)
+    return int(i), int(j)
 
 
-def _used(thresholds: int) -> np.ndarray:
-    return np.append(np.ones(thresholds), 0.0)
+def _shares(of_left: np.ndarray, left: int, right: int) -> tuple[np.ndarray, np.ndarray]:
+    return of_left / max(left, 1), ~of_left / max(right, 1)
+
+
+def _posteriors(ratios: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights by the probability that an output with this log-likelihood ratio came from either side."""
+    from_left = special.expit(ratios)
+    return 2 * from_left / total, 2 * (1 - from_left) / total
 
 
 def _candidate_thresholds(scores: np.ndarray) -> np.ndarray:
-    values = np.sort(scores[~np.isnan(scores)])
+    values = np.sort(scores)
     n = len(values)
     if n == 0:
         return values
@@ -165,9 +224,7 @@ def _candidate_thresholds(scores: np.ndarray) -> np.ndarray:
     return np.unique(values[ranks])
 
 
-def promised_epsilon(
-    right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float
-) -> np.ndarray:
+def promised_epsilon(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float) -> np.ndarray:
     """An estimate of the bound that a game will give: for ranking only, it certifies nothing.
 
     Solves C - t W - delta = kappa sqrt(C + t^2 W + t delta) for t = e^epsilon, C and W the probabilities of a

@@ -20,7 +20,7 @@ from audit.empirical.scorers import Training
 from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
 
 TRAINING_SHARE = 0.15
-MOST_TRAINING = 300_000  # outputs a side over all pairs: more would cost memory and sharpen nothing
+MOST_TRAINING = 200_000  # outputs a side over all pairs: more would cost memory and sharpen nothing
 TRAINING, COINS, CERTIFYING, VIRTUAL = range(4)  # children of a check's stream
 LEFT, RIGHT = 0, 1
 

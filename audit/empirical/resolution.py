@@ -53,9 +53,7 @@ def blind_spot(training: int) -> float:
     return min(1.0, _FEWEST_HITS / training) if training > 0 else 1.0
 
 
-def _power(
-    epsilon: float, claimed: float, delta: float, runs: int, significance: float, probability: float
-) -> float:
+def _power(epsilon: float, claimed: float, delta: float, runs: int, significance: float, probability: float) -> float:
     odds = delta / 2 * math.exp(-claimed)
     eta = odds / (1 + odds)
     p, q = min(1.0, probability + delta), probability * math.exp(-epsilon)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -15,6 +16,15 @@ from audit.report.markdown import number
 from audit.verdict import Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
+
+
+_PIPED_WIDTH = 140  # a log has no terminal to fit
+
+
+def output_console() -> Console:
+    """The console for results: as wide as the terminal, wide enough for the table when there is none."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
 
 
 class Finished(Protocol):
@@ -48,44 +58,52 @@ def verdict_text(verdict: str, expected: str) -> Text:
 
 def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
     """Print the table of checks, the reasons of those that are not as expected, and the verdict."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in _COLUMNS:
-        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for check in certificate["checks"]:
-        table.add_row(*_row(check))
-    console.print(table)
+    console.print(_table(certificate, console.width))
     for check in certificate["checks"]:
         if check["verdict"] != check["expected"]:
             console.print(Text(f"\n{check['name']}: {check['verdict']}, {check['reason']}"))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in certificate["counts"].items())
     console.print(
         Text(f"\n{certificate['verdict']}", style=_STYLES[certificate["verdict"]]),
-        Text(f"  {len(certificate['checks'])} checks: {counts}; {certificate['as_expected']} as expected; "
-             f"significance {certificate['settings']['significance']:g} for the whole run"),
+        Text(
+            f"  {len(certificate['checks'])} checks: {counts}; {certificate['as_expected']} as expected; "
+            f"significance {certificate['settings']['significance']:g} for the whole run"
+        ),
     )
+
+
+def _table(certificate: Mapping[str, Any], width: int) -> Table:
+    """All columns where there is room; a narrow terminal keeps the ones that decide."""
+    kept = [column for column in _COLUMNS if width >= column.least_width]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in kept:
+        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=column.title != "check")
+    for check in certificate["checks"]:
+        table.add_row(*(column.cell(check) for column in kept))
+    return table
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column of the table."""
+
+    title: str
+    cell: Callable[[Mapping[str, Any]], str | Text]
+    justify: Literal["left", "right"] = "right"
+    least_width: int = 0
+
+
+def _claim(check: Mapping[str, Any]) -> str:
+    return f"({check['claim']['epsilon']:.4g}, {check['claim']['delta']:.4g})"
 
 
 _COLUMNS = (
-    ("check", "left"),
-    ("verdict", "left"),
-    ("by", "left"),
-    ("claim", "right"),
-    ("certified ≥", "right"),
-    ("exact", "right"),
-    ("resolution", "right"),
-    ("outputs", "right"),
+    _Column("check", lambda check: Text(check["name"]), "left"),
+    _Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left"),
+    _Column("by", lambda check: check["basis"] if check["basis"] != "none" else "", "left", 100),
+    _Column("claim", _claim),
+    _Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
+    _Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
+    _Column("resolution", lambda check: number(check["resolution"]), "right", 100),
+    _Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )
-
-
-def _row(check: Mapping[str, Any]) -> tuple[str | Text, ...]:
-    claim = check["claim"]
-    return (
-        Text(check["name"]),
-        verdict_text(check["verdict"], check["expected"]),
-        check["basis"] if check["basis"] != "none" else "",
-        f"({claim['epsilon']:g}, {claim['delta']:g})",
-        number(check["epsilon_lower_bound"]),
-        number(check["exact_epsilon"]),
-        number(check["resolution"]),
-        f"{check['evidence']['samples']:,}",
-    )

@@ -27,6 +27,7 @@ class AtomScore:
     texts: dict[int, str]
     complete: bool
     name: str = "atoms"
+    calibrated: bool = False
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         keys = atom_keys(outputs)
@@ -69,7 +70,7 @@ class Atoms:
         ratios = log_ratio(from_left, from_right, *totals)[frequent]
         rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
         rare = float(log_ratio(np.array(rare_left), np.array(rare_right), *totals))
-        complete = bool(rare_left + rare_right <= _MOST_RARE * sum(totals))
+        complete = _share_of_rare(training) <= _MOST_RARE
         texts = _texts(training, set(keys[frequent].tolist()))
         return [AtomScore(keys[frequent], ratios, rare, texts, complete)]
 
@@ -101,6 +102,13 @@ def _counted(outputs: Outputs) -> np.ndarray:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return np.where((counts[where] < _FEWEST) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
+
+
+def _share_of_rare(training: Training) -> float:
+    """Share of outputs whose own value was seen too rarely to be an atom, even if its kind is one."""
+    keys = np.concatenate([atom_keys(training.left), atom_keys(training.right)])
+    counts = np.unique(keys, return_counts=True)[1]
+    return float(counts[counts < _FEWEST].sum() / len(keys))
 
 
 def _texts(training: Training, wanted: set[int]) -> dict[int, str]:

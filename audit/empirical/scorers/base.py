@@ -48,6 +48,11 @@ class Score(Protocol):
         """Whether every difference between the two output laws shows in it, given enough outputs."""
         ...
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether the score is the log-likelihood ratio itself, as stated rather than as learned."""
+        ...
+
     def __call__(self, outputs: Outputs) -> np.ndarray:
         """Scores, shape (size,); NaN abstains."""
         ...

@@ -52,6 +52,7 @@ class CellScore:
     atoms: AtomScore | None
     complete: bool = True
     name: str = "cells"
+    calibrated: bool = False
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if not outputs.is_scalar:

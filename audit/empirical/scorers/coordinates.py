@@ -22,6 +22,7 @@ class CoordinateScore:
     parts: tuple[tuple[int, CellScore], ...]
     complete: bool = False
     name: str = "coordinates"
+    calibrated: bool = False
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):

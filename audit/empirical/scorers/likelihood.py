@@ -22,6 +22,7 @@ class LikelihoodRatio:
     pair: tuple[Any, Any]
     complete: bool
     name: str = "likelihood"
+    calibrated: bool = True
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         scores = np.full(len(outputs), np.nan)

@@ -18,6 +18,7 @@ class SignedOutput:
     sign: int
     complete: bool = False
     name: str = "monotone"
+    calibrated: bool = False
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.sign * outputs.numbers if outputs.is_scalar else np.full(len(outputs), np.nan)

@@ -1,0 +1,46 @@
+"""What the harness costs beside raw vectorised sampling, as a ratio measured in one run.
+
+python -m benchmarks.overhead
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+
+from audit import check_privacy
+from benchmarks import subjects
+
+REPEATS = 3
+
+
+def raw_seconds(budget: int) -> float:
+    """Draw the same number of outputs in blocks of a million, and do nothing with them."""
+    rng = np.random.default_rng(0)
+    start = time.perf_counter()
+    for _ in range(0, 2 * budget, 1_000_000):
+        subjects.laplace(0.0, min(1_000_000, 2 * budget), rng)
+    return time.perf_counter() - start
+
+
+def audit_seconds(budget: int) -> float:
+    """Audit the Laplace subject at that budget."""
+    start = time.perf_counter()
+    check_privacy(subjects.laplace, subjects.claim(), subjects.PAIR, budget=budget, method="fixed")
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print seconds and ratio for growing budgets, and the peak memory at the end."""
+    print(f"{'N a side':>12} {'raw s':>8} {'audit s':>8} {'ratio':>6} {'peak MiB':>9}")
+    for budget in (100_000, 1_000_000, 10_000_000):
+        pairs = [(raw_seconds(budget), audit_seconds(budget)) for _ in range(REPEATS)]
+        raw, audited = min(pairs, key=lambda pair: pair[1] / pair[0])
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{budget:12} {raw:8.3f} {audited:8.3f} {audited / raw:6.2f} {peak:9.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Impossible arguments raise, with the argument, the rule and the value, before anything is drawn."""
+
+import math
+
+import numpy as np
+import pytest
+
+import audit
+from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit.errors import InvalidArgument, NotNeighbouring
+
+PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
+
+
+class Counting:
+    """Counts its calls: refused arguments must leave the count at zero."""
+
+    calls = 0
+
+    def __call__(self, data, size, rng):
+        self.calls += 1
+        return rng.laplace(size=size)
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, math.nan, math.inf, "1", None, True])
+def test_epsilon_outside_its_set(epsilon):
+    with pytest.raises(InvalidArgument, match="`epsilon` must"):
+        PrivacyClaim(epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1.0000001, math.nan, "0"])
+def test_delta_outside_its_set(delta):
+    with pytest.raises(InvalidArgument, match="`delta` must"):
+        PrivacyClaim(1.0, delta)
+
+
+@pytest.mark.parametrize("relation", [None, "substitution", Substitution, 3])
+def test_relation_must_be_one(relation):
+    with pytest.raises(InvalidArgument, match="`relation` must"):
+        PrivacyClaim(1.0, relation=relation)
+
+
+def test_the_message_shows_argument_rule_value_and_type():
+    with pytest.raises(AuditError, match=r"^`epsilon` must be finite and >= 0, got -1.0 \(float\)$"):
+        PrivacyClaim(-1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.5, np.float64(2), np.int64(3)])
+@pytest.mark.parametrize("delta", [0, 1, 1e-9])
+def test_admissible_claims(epsilon, delta):
+    claim = PrivacyClaim(epsilon, delta)
+    assert (claim.epsilon, claim.delta) == (float(epsilon), float(delta))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (dict(budget=1), "`budget` must be an integer >= 2"),
+        (dict(budget=math.nan), "`budget` must"),
+        (dict(budget=10.5), "`budget` must"),
+        (dict(significance=0.0), "`significance` must lie strictly between 0 and 1"),
+        (dict(significance=1.0), "`significance` must"),
+        (dict(significance=math.nan), "`significance` must"),
+        (dict(seed=-1), "`seed` must"),
+        (dict(workers=0), "`workers` must"),
+        (dict(method="sequential?"), "`method` must be one of"),
+        (dict(tolerance=0.0), "`tolerance` must"),
+        (dict(timeout=-1.0), "`timeout` must"),
+        (dict(pairs=[]), "`pairs` must hold at least one"),
+        (dict(pairs=[(1, 2, 3)]), "`pairs` must be a sequence"),
+        (dict(pairs=None), "`pairs` must be a sequence"),
+        (dict(claim="private"), "`claim` must be a PrivacyClaim"),
+    ],
+)
+def test_check_privacy_refuses_before_drawing(arguments, message):
+    mechanism = Counting()
+    complete = dict(claim=PrivacyClaim(1.0), pairs=[PAIR], budget=100) | arguments
+    with pytest.raises(AuditError, match=message):
+        audit.check_privacy(mechanism, **complete)
+    assert mechanism.calls == 0
+
+
+def test_a_pair_that_is_not_neighbouring_is_named():
+    mechanism = Counting()
+    with pytest.raises(NotNeighbouring, match=r"`pairs\[1\]` must be neighbouring under substitution: 2 records"):
+        audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR, (np.zeros(2), np.ones(2))])
+    assert mechanism.calls == 0
+
+
+def test_a_mechanism_must_be_callable():
+    with pytest.raises(AuditError, match="`mechanism` must be callable"):
+        audit.check_privacy(3, PrivacyClaim(1.0), [PAIR])
+
+
+def test_a_mechanism_of_the_wrong_length_is_refused_before_the_budget_is_spent():
+    drawn = []
+
+    def longer(data, size, rng):
+        drawn.append(size)
+        return np.zeros(size + 1)
+
+    with pytest.raises(AuditError, match="returned 3 outputs where 2 were asked for"):
+        audit.check_privacy(longer, PrivacyClaim(1.0), [PAIR])
+    assert drawn == [2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (dict(name=""), "`name` must"),
+        (dict(name=None), "`name` must"),
+        (dict(expected="FAIL"), "`expected` must be a Verdict"),
+        (dict(budget=1), "`budget` must"),
+    ],
+)
+def test_checks_refuse_impossible_settings(changes, message):
+    good = dict(name="x", mechanism=Counting(), claim=PrivacyClaim(1.0), pairs=[PAIR])
+    PrivacyCheck(**good)
+    with pytest.raises(AuditError, match=message):
+        PrivacyCheck(**(good | changes))
+
+
+def test_runs_refuse_empty_and_duplicate_checks():
+    check = PrivacyCheck(name="x", mechanism=Counting(), claim=PrivacyClaim(1.0), pairs=[PAIR])
+    with pytest.raises(AuditError, match="at least one check"):
+        audit.run([])
+    with pytest.raises(AuditError, match="unique names, got 'x'"):
+        audit.run([check, check])
+    with pytest.raises(AuditError, match="PrivacyCheck objects only"):
+        audit.run([check, "y"])
+    assert check.mechanism.calls == 0
+
+
+def test_the_worst_verdict_wins_and_nothing_is_not_a_pass():
+    from audit.verdict import standing, worst
+
+    assert worst([Verdict.PASS, Verdict.INCONCLUSIVE]) is Verdict.INCONCLUSIVE
+    assert worst([Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]) is Verdict.FAIL
+    assert worst([]) is Verdict.INCONCLUSIVE
+    assert standing(Verdict.FAIL, Verdict.FAIL) is Verdict.PASS
+    assert standing(Verdict.PASS, Verdict.FAIL) is Verdict.INCONCLUSIVE
+    assert standing(Verdict.FAIL, Verdict.PASS) is Verdict.FAIL
+    assert [v.exit_status for v in (Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE)] == [0, 1, 2]

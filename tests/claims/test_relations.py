@@ -1,0 +1,110 @@
+"""Each relation admits its neighbours and names the reason for every other pair."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
+from audit.errors import NotNeighbouring
+from audit.relations import require_neighbouring
+
+NEIGHBOURS = [
+    (Substitution(), [1, 2, 3], [1, 5, 3]),
+    (Substitution(), np.zeros(5), np.r_[1.0, np.zeros(4)]),
+    (Substitution(), np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]])),
+    (Substitution(), [0.0, np.nan], [1.0, np.nan]),
+    (Substitution(), ["a", "b"], ["a", "c"]),
+    (Substitution(), Labeled([1, 2], [0, 1]), Labeled([1, 9], [0, 0])),
+    (AddRemove(), [], [1]),
+    (AddRemove(), [1, 2, 3], [1, 3]),
+    (AddRemove(), np.arange(4), np.arange(5)),
+    (AddRemove(), np.array([7, 1, 2]), np.array([1, 2])),
+    (LabelFlip(), Labeled([1, 2], [0, 1]), Labeled([1, 2], [0, 0])),
+    (LabelFlip(), Labeled([[np.nan]], ["a"]), Labeled([[np.nan]], ["b"])),
+    (Local(), "yes", "no"),
+    (Local(), np.zeros(3), np.ones(4)),
+    (Group(2), [1, 2, 3], [0, 0, 3]),
+    (Group(2), [1, 2, 3], [0, 2, 3]),
+    (Group(2, AddRemove()), [1], [2]),
+]
+
+STRANGERS = [
+    (Substitution(), [1, 2], [1, 2], "equal"),
+    (Substitution(), [1, 2], [2, 1], "2 records"),
+    (Substitution(), [1], [1, 2], "1 and 2 records"),
+    (Substitution(), 3.0, 4.0, "not a sequence"),
+    (Substitution(), "ab", "ac", "not a sequence"),
+    (Substitution(), np.array(1.0), np.array(2.0), "not a sequence"),
+    (Substitution(), [np.nan], [np.nan], "equal"),
+    (AddRemove(), [1], [2], "2 records"),
+    (AddRemove(), [1, 2, 3], [3, 1], "3 records"),
+    (AddRemove(), [1], [1], "equal"),
+    (LabelFlip(), [1], [2], "audit.Labeled"),
+    (LabelFlip(), Labeled([1], [0]), Labeled([2], [1]), "features differ"),
+    (LabelFlip(), Labeled([1, 2], [0, 0]), Labeled([1, 2], [1, 1]), "2 labels"),
+    (LabelFlip(), Labeled([1], [0]), Labeled([1, 1], [0, 1]), "1 and 2 records"),
+    (Local(), 1, 1, "equal"),
+    (Group(2), [1, 2, 3], [4, 5, 6], "3 steps"),
+    (Group(3, LabelFlip()), Labeled([1], [0]), [1], "audit.Labeled"),
+]
+
+
+@pytest.mark.parametrize(("relation", "left", "right"), NEIGHBOURS)
+def test_neighbours_are_admitted_both_ways(relation, left, right):
+    assert relation.why_not(left, right) is None
+    assert relation.why_not(right, left) is None
+    require_neighbouring(relation, left, right)
+
+
+@pytest.mark.parametrize(("relation", "left", "right", "why"), STRANGERS)
+def test_strangers_are_refused_with_the_reason(relation, left, right, why):
+    with pytest.raises(NotNeighbouring, match=why) as caught:
+        require_neighbouring(relation, left, right)
+    assert relation.name in str(caught.value)
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12), st.integers(0, 3))
+def test_inserting_anywhere_is_adding(records, position, record):
+    position = min(position, len(records))
+    assert AddRemove().distance(records, [*records[:position], record, *records[position:]]) == 1
+
+
+@given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), max_size=8))
+def test_edit_distance_is_a_metric_with_the_obvious_bounds(a, b):
+    distance = AddRemove().distance(a, b)
+    assert distance == AddRemove().distance(b, a)
+    assert abs(len(a) - len(b)) <= distance <= len(a) + len(b)
+    assert (distance == 0) == (a == b)
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=10), st.data())
+def test_substitution_counts_positions(records, data):
+    other = data.draw(st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records)))
+    assert Substitution().distance(records, other) == sum(x != y for x, y in zip(records, other, strict=True))
+
+
+@pytest.mark.parametrize("bad", [dict(X=[1, 2], y=[0]), dict(X=[1], y=[[0]]), dict(X=np.zeros((1, 1, 1)), y=[0])])
+def test_labelled_data_of_the_wrong_shape_is_refused(bad):
+    with pytest.raises(AuditError, match="shape"):
+        Labeled(**bad)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "2"])
+def test_group_size_must_be_a_positive_integer(k):
+    with pytest.raises(AuditError, match="`k` must"):
+        Group(k)
+
+
+def test_group_of_local_is_refused():
+    with pytest.raises(AuditError, match="`base` must"):
+        Group(2, Local())
+
+
+def test_data_frames_are_compared_by_position():
+    pandas = pytest.importorskip("pandas")
+    left = pandas.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}, index=[10, 11])
+    right = left.copy()
+    right.loc[11, "b"] = 5.0
+    assert Substitution().why_not(left, right) is None
+    assert "equal" in Substitution().why_not(left, left.copy())

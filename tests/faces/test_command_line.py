@@ -1,0 +1,145 @@
+"""The command line as a user meets it: exit status, one line for a mistake, a certificate in the folder."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from audit.cli import main
+
+MODULE = """
+import numpy as np
+from audit import PrivacyCheck, PrivacyClaim, Verdict
+
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+
+def laplace(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+def check(name, epsilon, **more):
+    return PrivacyCheck(name=name, mechanism=laplace, claim=PrivacyClaim(epsilon), pairs=[PAIR], **more)
+
+CHECKS = [{checks}]
+"""
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def dp_audit(monkeypatch, capsys):
+    """Call the command line in this process, from a folder of the test's own."""
+
+    def call(folder, *arguments):
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+        sys.modules.pop("mine", None)
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        out, err = capsys.readouterr()
+        return Done(stop.value.code, out, err)
+
+    return call
+
+
+def write(folder, checks):
+    (folder / "mine.py").write_text(MODULE.replace("{checks}", checks))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("checks", "status"),
+    [
+        ("check('a/one', 1.5)", 0),
+        ("check('a/one', 1.5), check('leak', 0.5)", 1),
+        ("check('a/one', 1.0, budget=100)", 2),
+        ("check('leak', 0.5, expected=Verdict.FAIL)", 0),
+        ("check('missed', 1.5, expected=Verdict.FAIL)", 2),
+    ],
+)
+def test_exit_status_follows_the_worst_verdict(dp_audit, tmp_path, checks, status):
+    done = dp_audit(write(tmp_path, checks), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
+    assert done.returncode == status, done.stdout + done.stderr
+    certificate = json.loads((tmp_path / "r" / "certificate.json").read_text())
+    assert certificate["checks"][0]["name"] in done.stdout
+    again = dp_audit(tmp_path, "replay", "r")
+    assert again.returncode == status
+    assert "follow from the evidence" in again.stdout
+    assert certificate["verdict"] in dp_audit(tmp_path, "report", "r").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "no_such_package"], "target 'no_such_package' cannot be imported"),
+        (["run", "json"], "has no CHECKS"),
+        (["run", "mine", "--select", "zzz*"], "no check of mine matches 'zzz*'"),
+        (["run", "mine", "--budget", "1"], "`budget` must be an integer >= 2"),
+        (["run", "mine", "--budget", "many"], "not a valid float"),
+        (["run", "mine", "--significance", "1.5"], "`significance` must lie strictly"),
+        (["run", "mine", "--significance", "nan"], "`significance` must"),
+        (["run", "mine", "--seed", "-1"], "`seed` must"),
+        (["run", "mine", "--workers", "-1"], "`workers` must"),
+        (["run", "mine", "--timeout", "0"], "`timeout` must"),
+        (["run", "mine", "--wrong"], "No such option"),
+        (["walk"], "No such command"),
+    ],
+)
+def test_bad_usage_is_one_line_and_64(dp_audit, tmp_path, arguments, says):
+    done = dp_audit(write(tmp_path, "check('a', 1.0)"), *arguments)
+    assert done.returncode == 64
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "reports").exists()
+
+
+@pytest.mark.parametrize("checks", ["", "check('a', 1.0), check('a', 2.0)"])
+def test_empty_or_duplicate_checks_are_bad_usage(dp_audit, tmp_path, checks):
+    done = dp_audit(write(tmp_path, checks), "run", "mine")
+    assert done.returncode == 64
+    assert "CHECKS" in done.stderr or "unique names" in done.stderr
+
+
+def test_a_target_that_raises_is_bad_usage_with_the_cause(dp_audit, tmp_path):
+    (tmp_path / "mine.py").write_text("1 / 0")
+    done = dp_audit(tmp_path, "run", "mine")
+    assert done.returncode == 64
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_tampered_certificate_is_noticed(dp_audit, tmp_path):
+    dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
+    path = tmp_path / "r" / "certificate.json"
+    path.write_text(path.read_text().replace('"FAIL"', '"PASS"'))
+    done = dp_audit(tmp_path, "replay", "r")
+    assert done.returncode == 65
+    assert "the evidence gives 'FAIL'" in done.stdout
+
+
+def test_list_shows_names_and_claims(dp_audit, tmp_path):
+    done = dp_audit(write(tmp_path, "check('a/one', 1.5), check('b', 2.0)"), "list", "mine", "--select", "a/*")
+    assert done.returncode == 0
+    assert "a/one  (1.5, 0)-DP under substitution" in done.stdout
+    assert "b " not in done.stdout
+
+
+def test_help_is_there(dp_audit):
+    for command in ([], ["run"], ["replay"], ["list"], ["report"]):
+        done = dp_audit(".", *command, "--help")
+        assert done.returncode == 0
+        assert "Usage:" in done.stdout
+
+
+def test_the_installed_command_starts(tmp_path):
+    done = subprocess.run(
+        [Path(sys.executable).parent / "dp-audit", "--version"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert "dp-audit" in done.stdout

@@ -1,0 +1,115 @@
+"""The house: imports go one way, without circles, and the harness never knows the mechanisms."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ORDER = [  # lowest first; a module may import its own layer and those before it
+    {"audit.errors", "audit.arguments"},
+    {"audit.relations", "audit.claims", "audit.verdict"},
+    {"audit.sampling", "audit.exact"},
+    {"audit.checks"},
+    {"audit.empirical"},
+    {"audit.evidence"},
+    {"audit.judge", "audit.statement"},
+    {"audit.privacy"},
+    {"audit.record", "audit.isolation"},
+    {"audit.report"},
+    {"audit.suite"},
+    {"audit.cli", "audit.pytest_plugin", "audit.__init__"},
+]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts)
+
+
+def imports(path: Path, top_only: bool) -> set[str]:
+    tree = ast.parse(path.read_text())
+    nodes = tree.body if top_only else ast.walk(tree)
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide where things come from"
+            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def sources(package: str) -> list[Path]:
+    found = sorted((ROOT / package).rglob("*.py"))
+    assert found
+    return found
+
+
+def layer(name: str) -> int:
+    room = ".".join(name.split(".")[:2])
+    places = [index for index, rooms in enumerate(ORDER) if room in rooms]
+    assert places, f"{room} has no place in the order of the house"
+    return places[0]
+
+
+def test_audit_never_imports_mechanisms():
+    for path in sources("audit"):
+        guilty = {name for name in imports(path, top_only=False) if name.split(".")[0] in ("mechanisms", "benchmarks")}
+        assert not guilty, f"{path} imports {guilty}"
+
+
+@pytest.mark.parametrize("path", sources("audit"), ids=module_name)
+def test_imports_go_one_way(path):
+    here = module_name(path)
+    for name in imports(path, top_only=True):
+        if name.startswith("audit.") and (ROOT / Path(*name.split("."))).with_suffix(".py").exists():
+            assert layer(name) <= layer(here), f"{here} imports {name}, which stands above it"
+
+
+@pytest.mark.parametrize("package", ["audit", "mechanisms"])
+def test_no_import_circles(package):
+    modules = {module_name(path): path for path in sources(package)}
+    graph = {
+        name: {other for other in imports(path, top_only=True) if other in modules and other != name}
+        for name, path in modules.items()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, f"circle: {' -> '.join((*trail, name))}"
+        if name not in done:
+            for other in sorted(graph[name]):
+                visit(other, (*trail, name))
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())
+
+
+def test_the_circle_finder_finds_circles(tmp_path):
+    graph = {"a": {"b"}, "b": {"a"}}
+    seen = []
+
+    def visit(name, trail):
+        if name in trail:
+            seen.append(trail)
+            return
+        for other in graph[name]:
+            visit(other, (*trail, name))
+
+    visit("a", ())
+    assert seen
+
+
+def test_no_room_is_called_utils():
+    for package in ("audit", "mechanisms"):
+        for path in sources(package):
+            assert not {"utils", "helpers", "common", "misc"} & set(path.with_suffix("").parts)
+
+
+def test_files_are_one_topic_long():
+    for package in ("audit", "mechanisms"):
+        for path in sources(package):
+            assert len(path.read_text().splitlines()) <= 400, path

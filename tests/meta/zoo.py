@@ -1,0 +1,196 @@
+"""Hostile subjects: one oddity each, named after it, with the verdict it deserves and words of its cause."""
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
+
+PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
+
+
+def honest(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def raises_always(data, size, rng):
+    raise ValueError("out of luck")
+
+
+def raises_sometimes(data, size, rng):
+    outputs = honest(data, size, rng)
+    if (outputs > 6).any():
+        raise OverflowError("too big")
+    return outputs
+
+
+def raises_on_one_side(data, size, rng):
+    outputs = honest(data, size, rng)
+    if data[0] == 0 and (outputs > 3).any():
+        raise OverflowError("too big")
+    return outputs
+
+
+def nan_sometimes(data, size, rng):
+    outputs = honest(data, size, rng)
+    outputs[rng.random(size) < 0.01] = np.nan
+    return outputs
+
+
+def nan_on_one_side(data, size, rng):
+    outputs = honest(data, size, rng)
+    if data[0] == 1:
+        outputs[rng.random(size) < 0.05] = np.nan
+    return outputs
+
+
+def none(data, size, rng):
+    return None
+
+
+def only_none(data, size, rng):
+    return [None] * size
+
+
+def one_number(data, size, rng):
+    return 1.0
+
+
+def text(data, size, rng):
+    return "x" * size
+
+
+def wrong_length(data, size, rng):
+    return np.zeros(size + 1)
+
+
+def wrong_length_later(data, size, rng):
+    return np.zeros(size + (size > 100))
+
+
+def unreadable(data, size, rng):
+    return [object.__new__(object) if u < 0.5 else rng.bytes(8) for u in rng.random(size)]
+
+
+def sleeps_forever(data, size, rng):
+    time.sleep(1e6)
+
+
+def kills_its_process(data, size, rng):
+    os._exit(3)
+
+
+def kills_itself_by_signal(data, size, rng):
+    os.kill(os.getpid(), 9)
+
+
+def mutates_its_dataset(data, size, rng):
+    outputs = honest(data, size, rng)
+    data += 1
+    return outputs
+
+
+def mutates_call_by_call(data, rng):
+    data += 1
+    return data.sum() + rng.laplace()
+
+
+def shares_noise(data, size, rng):
+    return np.full(size, data.sum() + rng.laplace())
+
+
+def global_generator(data, size, rng):
+    return data.sum() + np.random.default_rng().laplace(size=size)
+
+
+class CountsItsCalls:
+    calls = 0
+
+    def __call__(self, data, size, rng):
+        self.calls += 1
+        return honest(data, size, rng) + self.calls
+
+
+class CachesItsAnswer:
+    answer = None
+
+    def __call__(self, data, size, rng):
+        if self.answer is None:
+            self.answer = float(honest(data, 1, rng)[0])
+        return np.full(size, self.answer)
+
+
+class LiesAboutItsLaw:
+    """The law of the right mechanism, the sampler of another: more noise than stated, so the claim holds."""
+
+    def __call__(self, data, size, rng):
+        return data.sum() + rng.laplace(scale=2.0, size=size)
+
+    def law(self, data):
+        from audit.exact import Laplace
+
+        return Laplace(float(data.sum()), 1.0)
+
+
+class RaisesInItsLaw:
+    def __call__(self, data, size, rng):
+        return honest(data, size, rng)
+
+    def law(self, data):
+        raise RuntimeError("no law")
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A subject, its verdict, and words that its reason holds."""
+
+    subject: Any
+    words: str
+    verdict: Verdict = Verdict.INCONCLUSIVE
+    timeout: float | None = None
+
+    @property
+    def name(self) -> str:
+        subject = getattr(self.subject, "function", self.subject)
+        return getattr(subject, "__name__", type(subject).__name__)
+
+    def check(self) -> PrivacyCheck:
+        return PrivacyCheck(
+            name=self.name,
+            mechanism=self.subject,
+            claim=PrivacyClaim(1.0),
+            pairs=[PAIR],
+            timeout=self.timeout,
+            tolerance=1.0,
+        )
+
+
+EXHIBITS = [
+    Exhibit(honest, "not refuted", Verdict.PASS),
+    Exhibit(raises_always, "raised ValueError: out of luck, in every run"),
+    Exhibit(raises_sometimes, "it raised"),
+    Exhibit(raises_on_one_side, "guesses were right", Verdict.FAIL),
+    Exhibit(nan_sometimes, "returned NaN"),
+    Exhibit(nan_on_one_side, "guesses were right", Verdict.FAIL),
+    Exhibit(none, "returned NoneType where"),
+    Exhibit(only_none, "never varied"),
+    Exhibit(one_number, "returned float where"),
+    Exhibit(text, "returned str where"),
+    Exhibit(wrong_length, "returned 3 outputs where 2"),
+    Exhibit(wrong_length_later, "outputs where"),
+    Exhibit(unreadable, "no score that competed sees every difference"),
+    Exhibit(sleeps_forever, "took longer than 4 s", timeout=4.0),
+    Exhibit(kills_its_process, "killed its process"),
+    Exhibit(kills_itself_by_signal, "killed its process"),
+    Exhibit(mutates_its_dataset, "changed the dataset"),
+    Exhibit(per_call(mutates_call_by_call), "changed its dataset, which later calls"),
+    Exhibit(shares_noise, "share noise within a call"),
+    Exhibit(global_generator, "the same seed gave different outputs"),
+    Exhibit(CountsItsCalls(), "depend on earlier calls"),
+    Exhibit(CachesItsAnswer(), "never varied"),
+    Exhibit(LiesAboutItsLaw(), "the sampler and its stated law disagree"),
+    Exhibit(RaisesInItsLaw(), "cannot be evaluated: RuntimeError: no law"),
+]

@@ -1,0 +1,155 @@
+"""Certificates: valid by their schema, the same for the same seed, replayed from evidence alone."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyCheck, PrivacyClaim, Verdict
+from audit.errors import InvalidCertificate
+from audit.report.certificate import load_certificate, schema
+from audit.report.markdown import escape_markdown, markdown_of
+from audit.report.replay import replay
+
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+
+
+def laplace(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def missing(data, size, rng):
+    return None
+
+
+def broken(data, size, rng):
+    raise ValueError("<script>alert(1)</script> | _x_")
+
+
+CHECKS = [
+    PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5, source="by hand"), pairs=[PAIR]),
+    PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=[PAIR], expected=Verdict.FAIL),
+    PrivacyCheck(name="none", mechanism=missing, claim=PrivacyClaim(1.0), pairs=[PAIR]),
+    PrivacyCheck(name="<img src=x onerror=alert(1)>", mechanism=broken, claim=PrivacyClaim(1.0), pairs=[PAIR]),
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit.run(CHECKS, budget=60_000, workers=0)
+
+
+@pytest.fixture
+def certificate(report):
+    return copy.deepcopy(report.certificate)
+
+
+def test_it_satisfies_its_schema(certificate):
+    jsonschema.Draft202012Validator.check_schema(schema())
+    jsonschema.validate(certificate, schema())
+
+
+@pytest.mark.parametrize("spoil", [{"verdict": "MAYBE"}, {"checks": []}, {"extra": 1}, {"schema_version": "0"}])
+def test_the_schema_can_refuse(certificate, spoil):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(certificate | spoil, schema())
+
+
+def test_verdicts_and_significance(report, certificate):
+    assert [r.verdict.value for r in report.results] == ["PASS", "FAIL", "INCONCLUSIVE", "INCONCLUSIVE"]
+    assert certificate["counts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 2}
+    assert certificate["as_expected"] == 2
+    assert certificate["verdict"] == "INCONCLUSIVE" == report.verdict.value
+    spent = [entry["guess_game"] for entry in certificate["significance_spent"]]
+    assert sum(spent) <= certificate["settings"]["significance"]
+
+
+def test_replay_recomputes_every_verdict(certificate):
+    for check in certificate["checks"]:  # what was recorded as judged is not looked at
+        check_only_evidence = {k: check[k] for k in ("name", "claim", "settings", "evidence", "expected")}
+        assert check_only_evidence
+    outcome = replay(certificate)
+    assert outcome.differences == ()
+    assert [v.value for v in outcome.verdicts.values()] == ["PASS", "FAIL", "INCONCLUSIVE", "INCONCLUSIVE"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("checks", 1, "evidence", "game", "counts", "left_plus"), 10),
+        (("checks", 1, "verdict"), "PASS"),
+        (("checks", 1, "claim", "epsilon"), 5.0),
+        (("checks", 1, "epsilon_lower_bound"), 0.1),
+        (("checks", 0, "settings", "significance"), 1e-9),
+        (("checks", 1, "evidence", "game", "coins"), [4]),
+        (("verdict",), "PASS"),
+        (("counts", "FAIL"), 0),
+    ],
+)
+def test_a_change_of_evidence_or_verdict_is_noticed(certificate, path, value):
+    *way, last = path
+    part = certificate
+    for key in way:
+        part = part[key]
+    part[last] = value
+    assert replay(certificate).differences
+
+
+def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):
+    report.save(tmp_path)
+    code = (
+        "import sys; from audit.report.certificate import load_certificate; from audit.report.replay import replay;"
+        f"before = set(sys.modules); replay(load_certificate({str(tmp_path)!r}));"
+        "new = {m.split('.')[0] for m in set(sys.modules) - before}; print(sorted(new & {'test_certificates', 'tests', 'mechanisms'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_saving_leaves_no_half_written_file(report, tmp_path):
+    path = report.save(tmp_path / "deep" / "er")
+    assert sorted(p.name for p in path.parent.iterdir()) == ["certificate.json", "certificate.md"]
+    assert json.loads(path.read_text()) == report.certificate
+    assert load_certificate(path.parent) == load_certificate(path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema_version": "1.0", "checks": []}'])
+def test_what_is_no_certificate_is_refused(tmp_path, content):
+    (tmp_path / "certificate.json").write_text(content)
+    with pytest.raises(InvalidCertificate):
+        load_certificate(tmp_path)
+    with pytest.raises(InvalidCertificate):
+        load_certificate(tmp_path / "nowhere")
+
+
+def test_markdown_escapes_what_it_shows(certificate):
+    text = markdown_of(certificate)
+    assert "<img" not in text.replace("\\<img", "")
+    assert "<script" not in text.replace("\\<script", "")
+    assert escape_markdown("a|b\n*c*") == "a\\|b \\*c\\*"
+    rows = [line for line in text.splitlines() if line.startswith(("| PASS", "| FAIL", "| INCONCLUSIVE"))]
+    assert len(rows) == 4
+    assert rows[-2].startswith("| FAIL (expected FAIL)")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_the_same_seed_gives_the_same_certificate(report, workers):
+    again = audit.run(CHECKS, budget=60_000, workers=workers).certificate
+    first = report.certificate
+    assert json.dumps({**again, "timing": 0, "provenance": 0}) == json.dumps({**first, "timing": 0, "provenance": 0})
+
+
+def test_a_selection_repeats_the_same_draws(report):
+    alone = audit.run(CHECKS[:1], budget=60_000, significance=0.05 / 4, workers=0)
+    assert alone["good"].evidence == report["good"].evidence
+
+
+def test_provenance(certificate):
+    assert set(certificate["provenance"]["packages"]) >= {"dp-audit", "numpy", "scipy"}
+    assert os.sep not in certificate["provenance"]["command"][0]
