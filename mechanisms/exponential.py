@@ -1,0 +1,195 @@
+"""The exponential mechanism over a public list of candidates.
+
+Implements McSherry & Talwar (2007), Theorem 6, in the form of Bousquet et al. (2022), Theorem 4.10:
+candidate h is released with probability proportional to exp(-epsilon err(h) / (2 sensitivity)), err being a number
+of mistakes to keep small. Departures from the text: a general score and sensitivity instead of the number of
+mistakes; for a score that one more record can only raise, and under add/remove, the factor 2 is not needed
+(McSherry & Talwar, for monotone scores), which is a class of its own here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
+from audit.arguments import positive
+from audit.errors import InvalidArgument
+from audit.exact import Finite
+from mechanisms.queries import distinct, require_query
+
+SOURCE = "McSherry & Talwar 2007, Theorem 6"
+EPSILONS = (0.25, 0.5, 1.0, 2.0)
+
+
+def label_mistakes(dataset: Labeled, candidates: tuple[Any, ...]) -> np.ndarray:
+    """Count the labels that differ from each constant prediction; sensitivity 1 under substitution."""
+    return np.sum(np.asarray(candidates)[:, None] != dataset.y[None, :], axis=1)
+
+
+def threshold_mistakes(dataset: Labeled, candidates: tuple[Any, ...]) -> np.ndarray:
+    """Count the mistakes of the rules 1[x >= t]; sensitivity 1 under substitution and under label flip."""
+    predicted = dataset.X[None, :] >= np.asarray(candidates)[:, None]
+    return np.sum(predicted != (dataset.y[None, :] == 1), axis=1)
+
+
+def rank_error(dataset: Any, candidates: tuple[Any, ...]) -> np.ndarray:
+    """Distance of each candidate from being a median, in records; sensitivity 1 under substitution."""
+    values = np.asarray(dataset)
+    below = np.sum(values[None, :] < np.asarray(candidates)[:, None], axis=1)
+    above = np.sum(values[None, :] > np.asarray(candidates)[:, None], axis=1)
+    return np.maximum(below, above) - len(values) / 2
+
+
+def absent_votes(dataset: Any, candidates: tuple[Any, ...]) -> np.ndarray:
+    """Minus the number of votes of each candidate; one more record lowers one entry by 1 and raises none."""
+    return -np.sum(np.asarray(dataset)[None, :] == np.asarray(candidates)[:, None], axis=1)
+
+
+@dataclass(frozen=True)
+class ExponentialMechanism:
+    """One candidate, with probability proportional to exp(-epsilon err / (2 sensitivity)); (epsilon, 0)-DP.
+
+    Parameters
+    ----------
+    score : callable
+        (dataset, candidates) -> vector of errors to keep small, one a candidate.
+    candidates : sequence of at least two distinct hashable values
+        Chosen without looking at the private data.
+    sensitivity : float > 0
+        Largest change of any entry of the score between neighbours.
+    epsilon : float > 0
+        Privacy parameter; approached, never attained, by a finite list of candidates.
+    """
+
+    score: Any
+    candidates: tuple[Any, ...]
+    sensitivity: float
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        require_query(self.score, "score")
+        object.__setattr__(self, "candidates", distinct(self.candidates, "candidates"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+
+    @property
+    def rate(self) -> float:
+        """Decrease of the log-probability per unit of error."""
+        return self.epsilon / (2 * self.sensitivity)
+
+    def _errors(self, dataset: Any) -> np.ndarray:
+        errors = np.asarray(self.score(dataset, self.candidates), dtype=float)
+        if errors.shape != (len(self.candidates),) or not np.all(np.isfinite(errors)):
+            raise InvalidArgument.of("score", "give one finite error a candidate", errors)
+        return errors
+
+    def probabilities(self, dataset: Any) -> np.ndarray:
+        """Probability of each candidate."""
+        return softmax(-self.rate * self._errors(dataset))
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        chosen = rng.choice(len(self.candidates), size=size, p=self.probabilities(dataset))
+        return np.asarray(self.candidates)[chosen]
+
+    def law(self, dataset: Any) -> Finite:
+        """Law of one output."""
+        return Finite(dict(zip(self.candidates, self.probabilities(dataset).tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class MonotoneExponentialMechanism(ExponentialMechanism):
+    """Decoy: exp(-epsilon err / sensitivity), without the factor 2.
+
+    (epsilon, 0)-DP under add/remove when a record moves every entry of the score the same way: weights change by a
+    factor in [e^-epsilon, 1] or in [1, e^epsilon], so the normaliser never adds to the ratio.
+    """
+
+    @property
+    def rate(self) -> float:
+        """Decrease of the log-probability per unit of error."""
+        return self.epsilon / self.sensitivity
+
+
+@dataclass(frozen=True)
+class GumbelArgmax(ExponentialMechanism):
+    """Decoy: argmax of -rate * err + standard Gumbel noise, which is the softmax in another guise."""
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.gumbel(size=(size, len(self.candidates)))
+        return np.asarray(self.candidates)[np.argmax(noise - self.rate * self._errors(dataset), axis=1)]
+
+
+def complementary_pair(records: int) -> tuple[Labeled, Labeled]:
+    """All labels 0 against one label 1: for two constant hypotheses no other pair is worse."""
+    features, labels = np.arange(records), np.zeros(records, dtype=int)
+    return Labeled(features, labels), Labeled(features, np.r_[1, labels[1:]])
+
+
+def complementary_epsilon(epsilon: float, records: int) -> float:
+    """Exact privacy loss of `complementary_pair`: log[(1 + e^(eps m/2)) / (1 + e^(eps (m-2)/2))]."""
+    return float(np.logaddexp(0, epsilon * records / 2) - np.logaddexp(0, epsilon * (records - 2) / 2))
+
+
+def _checks(epsilon: float) -> list[PrivacyCheck]:
+    constant = complementary_pair(max(20, round(20 / epsilon)))
+    grid = tuple(np.linspace(0.0, 1.0, 9).tolist())
+    x = np.linspace(0.05, 0.95, 10)
+    below, flipped = Labeled(x, (x >= 0.5).astype(int)), Labeled(x, np.r_[1, (x[1:] >= 0.5)].astype(int))
+    values = np.linspace(0.1, 0.4, 12)
+    claim = PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE)
+    return [
+        PrivacyCheck(
+            name=f"exponential/two constant hypotheses eps={epsilon:g}",
+            mechanism=ExponentialMechanism(label_mistakes, (0, 1), 1.0, epsilon),
+            claim=claim,
+            pairs=[constant],
+        ),
+        PrivacyCheck(
+            name=f"exponential/thresholds eps={epsilon:g}",
+            mechanism=ExponentialMechanism(threshold_mistakes, grid, 1.0, epsilon),
+            claim=PrivacyClaim(epsilon, 0.0, Substitution(), "Bousquet et al. 2022, Theorem 4.10"),
+            pairs=[(below, flipped)],
+        ),
+        PrivacyCheck(
+            name=f"exponential/median eps={epsilon:g}",
+            mechanism=ExponentialMechanism(rank_error, grid, 1.0, epsilon),
+            claim=claim,
+            pairs=[(values, np.r_[1.0, values[1:]])],
+        ),
+    ]
+
+
+def _other_checks() -> list[PrivacyCheck]:
+    votes = np.array(["a"] * 8 + ["b"] * 2)
+    x = np.linspace(0.05, 0.95, 10)
+    labels = (x >= 0.5).astype(int)
+    return [
+        PrivacyCheck(
+            name="exponential/thresholds label flip eps=1",
+            mechanism=ExponentialMechanism(threshold_mistakes, (0.0, 0.5, 1.0), 1.0, 1.0),
+            claim=PrivacyClaim(1.0, 0.0, LabelFlip(), SOURCE),
+            pairs=[(Labeled(x, labels), Labeled(x, np.r_[1, labels[1:]]))],
+        ),
+        PrivacyCheck(
+            name="decoy/exponential without the factor 2 for votes eps=1",
+            mechanism=MonotoneExponentialMechanism(absent_votes, ("a", "b", "c"), 1.0, 1.0),
+            claim=PrivacyClaim(1.0, 0.0, AddRemove(), "McSherry & Talwar 2007, monotone scores"),
+            pairs=[(votes, np.append(votes, "c")), (votes, votes[1:])],
+        ),
+        PrivacyCheck(
+            name="decoy/exponential as a Gumbel argmax eps=0.5",
+            mechanism=GumbelArgmax(label_mistakes, (0, 1), 1.0, 0.5),
+            claim=PrivacyClaim(0.5, 0.0, Substitution(), SOURCE),
+            pairs=[complementary_pair(40)],
+        ),
+    ]
+
+
+CHECKS: list[PrivacyCheck] = [
+    *(check for epsilon in EPSILONS for check in _checks(epsilon)),
+    *_other_checks(),
+]

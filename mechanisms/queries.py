@@ -1,0 +1,134 @@
+"""Small queries shared by several mechanisms, and the form in which a mechanism takes an answer.
+
+A query is a function of the dataset alone. The classes below are frozen dataclasses so that a mechanism built on
+them can be sent to a worker process. Sensitivities are stated per query, with the relation that they belong to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.arguments import integer, real
+from audit.errors import InvalidArgument
+
+
+def count_positive(dataset: Any) -> int:
+    """Return the number of records above zero. Sensitivity 1 under substitution and under add/remove."""
+    return int(np.count_nonzero(np.asarray(dataset) > 0))
+
+
+def count_positive_labels(dataset: Any) -> int:
+    """Return the number of positive labels of a labelled dataset. Sensitivity 1 under label flip."""
+    return count_positive(dataset.y)
+
+
+def column_sums(dataset: Any) -> np.ndarray:
+    """Return one sum per column of records that are rows in [0, 1]^m.
+
+    Every sum has sensitivity 1 under substitution and under add/remove; all of them may move at once, and under
+    substitution in different directions. Under add/remove they all move the same way.
+    """
+    rows = np.asarray(dataset, dtype=float)
+    if rows.ndim != 2:
+        raise InvalidArgument.of("dataset", "have shape (n, m), one record a row", rows.shape)
+    if rows.size and not (rows.min() >= 0 and rows.max() <= 1):
+        raise InvalidArgument.of("dataset", "have entries in [0, 1]", (rows.min(), rows.max()))
+    return rows.sum(axis=0)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Number of records equal to each label.
+
+    Under substitution one record moves between two bins: l1 sensitivity 2, l2 sensitivity sqrt(2). Under
+    add/remove both are 1. Records outside `labels` are refused, so that no record disappears unseen.
+    """
+
+    labels: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
+
+    def __call__(self, dataset: Any) -> np.ndarray:
+        counts = Counter(np.asarray(dataset).tolist())
+        unknown = counts.keys() - set(self.labels)
+        if unknown:
+            raise InvalidArgument.of("dataset", f"hold records among {self.labels!r}", sorted(unknown, key=repr)[0])
+        return np.array([counts[label] for label in self.labels], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class BoundedSum:
+    """Sum of the records after clamping each to [lower, upper]; sensitivity upper - lower under substitution."""
+
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        lower, upper = real(self.lower, "lower"), real(self.upper, "upper")
+        if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+            raise InvalidArgument.of("upper", f"be finite and above lower = {lower}", upper)
+
+    def __call__(self, dataset: Any) -> float:
+        return math.fsum(np.clip(np.asarray(dataset, dtype=float), self.lower, self.upper))
+
+
+@dataclass(frozen=True)
+class BoundedMean(BoundedSum):
+    """Mean of the records after clamping each to [lower, upper]; the number of records is public."""
+
+    def __call__(self, dataset: Any) -> float:
+        return super().__call__(dataset) / integer(len(dataset), "len(dataset)", at_least=1)
+
+    def sensitivity(self, records: int) -> float:
+        """Upper bound of the change of the computed mean under substitution, rounding errors included.
+
+        Each computed mean is off by less than 2^-52 of the largest bound (one rounding of the sum, one of the
+        quotient); twice that, and the rounding of this very expression, stay below the 2^-49 added here.
+        """
+        exact = (self.upper - self.lower) / integer(records, "records", at_least=1)
+        return exact + 2.0**-49 * max(abs(self.lower), abs(self.upper))
+
+
+def distinct(values: Any, name: str) -> tuple[Any, ...]:
+    """Return `values` as a tuple of at least two distinct hashable values."""
+    listed = tuple(values)
+    if len(listed) < 2 or len(set(listed)) != len(listed):
+        raise InvalidArgument.of(name, "hold at least two distinct values", values)
+    return listed
+
+
+def require_query(query: Any, name: str = "query") -> None:
+    """Raise `InvalidArgument` unless `query` is callable."""
+    if not callable(query):
+        raise InvalidArgument.of(name, "be a function of the dataset", query)
+
+
+def numeric_answer(query: Any, dataset: Any) -> np.ndarray:
+    """Return the answer as a finite float array of shape () or (d,)."""
+    answer = np.asarray(query(dataset), dtype=float)
+    if answer.ndim > 1 or answer.size == 0 or not np.all(np.isfinite(answer)):
+        raise InvalidArgument.of("query", "answer with a finite number or a vector of them", answer)
+    return answer
+
+
+def integer_answer(query: Any, dataset: Any) -> np.ndarray:
+    """Return the answer as an integer array of shape () or (d,)."""
+    answer = np.asarray(query(dataset))
+    if answer.dtype.kind not in "biu" or answer.ndim > 1 or answer.size == 0:
+        raise InvalidArgument.of("query", "answer with an integer or a vector of them", answer)
+    return answer.astype(np.int64)
+
+
+def vector_answer(query: Any, dataset: Any) -> np.ndarray:
+    """Return the answer as a finite float array of shape (m,)."""
+    answer = numeric_answer(query, dataset)
+    if answer.ndim != 1:
+        raise InvalidArgument.of("queries", "answer with a vector, one entry a query", answer)
+    return answer

@@ -1,0 +1,153 @@
+"""K-ary randomised response, for one record and for the labels of a dataset.
+
+Implements Warner (1965) for two answers and Kairouz, Bonawitz & Ramage (2016) for K of them: the true
+answer with probability e^epsilon / (e^epsilon + K - 1), each other answer with probability
+1 / (e^epsilon + K - 1). Departures from the text: none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim
+from audit.arguments import positive
+from audit.errors import InvalidArgument
+from audit.exact import Finite
+from mechanisms.queries import distinct
+
+SOURCE = "Kairouz, Bonawitz & Ramage 2016"
+EPSILONS = (0.25, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """The record's own label or another one, chosen at random; (epsilon, 0)-DP for any two records.
+
+    Parameters
+    ----------
+    labels : sequence of at least two distinct hashable values
+        The admissible records, which are also the possible outputs.
+    epsilon : float > 0
+        Privacy parameter; attained exactly by every pair of different records.
+    """
+
+    labels: tuple[Hashable, ...]
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+
+    @property
+    def other(self) -> float:
+        """Probability of each label but the true one."""
+        return 1 / (math.exp(self.epsilon) + len(self.labels) - 1)
+
+    @property
+    def keep(self) -> float:
+        """Probability of the true label."""
+        return math.exp(self.epsilon) * self.other
+
+    def _position(self, record: Any) -> int:
+        value = record.item() if isinstance(record, np.generic) else record
+        if value not in self.labels:
+            raise InvalidArgument.of("dataset", f"be one record among {self.labels!r}", record)
+        return self.labels.index(value)
+
+    def _released(self, positions: np.ndarray) -> np.ndarray:
+        return np.asarray(self.labels)[positions]
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        kept = rng.random(size) < self.keep
+        jump = rng.integers(1, len(self.labels), size=size)
+        return self._released((self._position(dataset) + np.where(kept, 0, jump)) % len(self.labels))
+
+    def law(self, dataset: Any) -> Finite:
+        """Law of one output."""
+        own = self.labels[self._position(dataset)]
+        return Finite({label: self.keep if label == own else self.other for label in self.labels})
+
+
+@dataclass(frozen=True)
+class KeepOrResample(RandomizedResponse):
+    """Decoy: keeps the record with probability (e^epsilon - 1) / (e^epsilon + K - 1), else draws from ALL labels.
+
+    The probability of keeping looks too small, and the redraw may return the record itself: together they give
+    exactly the law of randomised response.
+    """
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        kept = rng.random(size) < self.keep - self.other
+        anything = rng.integers(0, len(self.labels), size=size)
+        return self._released(np.where(kept, self._position(dataset), anything))
+
+
+@dataclass(frozen=True)
+class NoisyLabels(RandomizedResponse):
+    """Randomised response on every label of a labelled dataset; the features are public.
+
+    (epsilon, 0)-DP under label flip, since the labels are randomised independently. Output: shape (size, n).
+    """
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.stack([super(NoisyLabels, self).__call__(label, size, rng) for label in dataset.y], axis=1)
+
+    def law(self, dataset: Labeled) -> Finite:
+        """Law of the vector of released labels; K^n outcomes, so n must be small."""
+        columns = [{v: self.keep if v == y else self.other for v in self.labels} for y in dataset.y.tolist()]
+        return Finite({
+            row: math.prod(column[value] for column, value in zip(columns, row, strict=True))
+            for row in itertools.product(self.labels, repeat=len(columns))
+        })
+
+
+def _checks(epsilon: float) -> list[PrivacyCheck]:
+    answers = ("no", "yes")
+    four = (0, 1, 2, 3)
+    claim = PrivacyClaim(epsilon, 0.0, Local(), SOURCE)
+    return [
+        PrivacyCheck(
+            name=f"randomized response/binary eps={epsilon:g}",
+            mechanism=RandomizedResponse(answers, epsilon),
+            claim=PrivacyClaim(epsilon, 0.0, Local(), "Warner 1965"),
+            pairs=[("no", "yes")],
+        ),
+        PrivacyCheck(
+            name=f"randomized response/four labels eps={epsilon:g}",
+            mechanism=RandomizedResponse(four, epsilon),
+            claim=claim,
+            pairs=list(itertools.combinations(four, 2)),
+        ),
+        PrivacyCheck(
+            name=f"decoy/randomized response keep or resample eps={epsilon:g}",
+            mechanism=KeepOrResample(four, epsilon),
+            claim=claim,
+            pairs=[(0, 1), (2, 3)],
+        ),
+    ]
+
+
+def _label_checks() -> list[PrivacyCheck]:
+    left = Labeled(np.arange(4), np.array([0, 1, 1, 0]))
+    right = Labeled(np.arange(4), np.array([0, 1, 0, 0]))
+    return [
+        PrivacyCheck(
+            name=f"randomized response/noisy labels eps={epsilon:g}",
+            mechanism=NoisyLabels((0, 1), epsilon),
+            claim=PrivacyClaim(epsilon, 0.0, LabelFlip(), "Warner 1965, on each label"),
+            pairs=[(left, right)],
+        )
+        for epsilon in (0.5, 2.0)
+    ]
+
+
+CHECKS: list[PrivacyCheck] = [
+    *(check for epsilon in EPSILONS for check in _checks(epsilon)),
+    *_label_checks(),
+]

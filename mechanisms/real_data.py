@@ -1,0 +1,176 @@
+"""Releases on a real survey: Fair's data on extramarital affairs, shipped with statsmodels.
+
+The data are the 6,366 answers to the Redbook survey analysed by Fair (1978), as `statsmodels.api.datasets.fair`.
+Every pair is the survey and a neighbour in which one real record takes the value of another real record, chosen so
+that the answer moves as far as the data allow. Claims and mechanisms are those of the reference mechanisms; nothing
+in this file is synthetic. Departure from the sources: survey questions are taken one at a time, so that a record is
+one woman's answer to the questions that the query reads.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
+from mechanisms import gaussian, geometric, laplace, randomized_response, stability_histogram
+from mechanisms.gaussian import GaussianMechanism
+from mechanisms.geometric import GeometricMechanism
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.queries import BoundedMean, Histogram, column_sums, count_positive
+from mechanisms.randomized_response import RandomizedResponse
+from mechanisms.stability_histogram import StabilityHistogram
+
+DATA = "Fair 1978 survey, statsmodels"
+RECORDS = 6366
+OCCUPATIONS = (1, 2, 3, 4, 5, 6)
+RELIGIOUSNESS = (1, 2, 3, 4)
+AGE = BoundedMean(17.5, 42.0)  # the youngest and the oldest age group of the questionnaire
+
+
+@lru_cache(maxsize=1)
+def survey() -> Any:
+    """Give the survey as a data frame, read once."""
+    from statsmodels.datasets import fair
+
+    return fair.load_pandas().data
+
+
+def column(name: str) -> np.ndarray:
+    """Answers to one question, one a record."""
+    return survey()[name].to_numpy()
+
+
+def codes(name: str) -> np.ndarray:
+    """Answers to one question with categories 1, 2, ... as integers."""
+    return column(name).astype(np.int64)
+
+
+def with_row(values: np.ndarray, target: int, source: int) -> np.ndarray:
+    """Give the same answers, with record `target` replaced by a copy of record `source`."""
+    changed = values.copy()
+    changed[target] = values[source]
+    return changed
+
+
+def extreme_swap(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the answers and a neighbour whose first smallest answer is replaced by the largest."""
+    return values, with_row(values, int(np.argmin(values)), int(np.argmax(values)))
+
+
+def commonest_to_rarest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the answers and a neighbour in which one record leaves the commonest category for the rarest."""
+    _, first, counts = np.unique(values, return_index=True, return_counts=True)
+    return values, with_row(values, int(first[np.argmax(counts)]), int(first[np.argmin(counts)]))
+
+
+def unit_rows(names: tuple[str, ...]) -> np.ndarray:
+    """Answers to several questions, each scaled to [0, 1] by the ends of its questionnaire scale."""
+    rows = survey()[list(names)].to_numpy()
+    return (rows - rows.min(axis=0)) / (rows.max(axis=0) - rows.min(axis=0))
+
+
+def farthest_swap(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the rows and the neighbour that moves their sum farthest: a row replaced by the one farthest from it."""
+    distinct, first = np.unique(rows, axis=0, return_index=True)
+    distance = np.linalg.norm(distinct[:, None] - distinct[None, :], axis=2)
+    target, source = np.unravel_index(np.argmax(distance), distance.shape)
+    return rows, with_row(rows, int(first[target]), int(first[source]))
+
+
+def without_first(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the answers and a neighbour without the first record of `chosen`."""
+    return values, np.delete(values, int(np.argmax(chosen)), axis=0)
+
+
+def _check(name: str, mechanism: Any, claim: PrivacyClaim, pair: tuple[Any, Any]) -> PrivacyCheck:
+    return PrivacyCheck(name=f"real data/{name}", mechanism=mechanism, claim=claim, pairs=[pair])
+
+
+def _substitution(epsilon: float, delta: float, source: str) -> PrivacyClaim:
+    return PrivacyClaim(epsilon, delta, Substitution(), f"{source}; {DATA}")
+
+
+def _scalar_checks(epsilon: float) -> list[PrivacyCheck]:
+    affairs, ages = column("affairs"), column("age")
+    pure = _substitution(epsilon, 0.0, laplace.SOURCE)
+    return [
+        _check(
+            f"women with an affair, laplace eps={epsilon:g}",
+            LaplaceMechanism(count_positive, 1.0, epsilon),
+            pure,
+            extreme_swap(affairs),
+        ),
+        _check(
+            f"mean age, laplace eps={epsilon:g}",
+            LaplaceMechanism(AGE, AGE.sensitivity(RECORDS), epsilon),
+            pure,
+            extreme_swap(ages),
+        ),
+        _check(
+            f"women with an affair, geometric add-remove eps={epsilon:g}",
+            GeometricMechanism(count_positive, 1, epsilon),
+            PrivacyClaim(epsilon, 0.0, AddRemove(), f"{geometric.SOURCE}; {DATA}"),
+            without_first(affairs, affairs > 0),
+        ),
+    ]
+
+
+def _vector_checks() -> list[PrivacyCheck]:
+    occupation = Histogram(OCCUPATIONS)
+    moved = commonest_to_rarest(codes("occupation"))
+    questions = ("age", "yrs_married", "educ")
+    return [
+        _check(
+            "occupations, geometric eps=1",
+            GeometricMechanism(occupation, 2, 1.0),
+            _substitution(1.0, 0.0, geometric.SOURCE),
+            moved,
+        ),
+        _check(
+            "occupations, laplace eps=0.5",
+            LaplaceMechanism(occupation, 2.0, 0.5),
+            _substitution(0.5, 0.0, laplace.SOURCE),
+            moved,
+        ),
+        _check(
+            "occupations, gaussian eps=1 delta=1e-05",
+            GaussianMechanism(occupation, math.sqrt(2), 1.0, 1e-5),
+            _substitution(1.0, 1e-5, gaussian.SOURCE),
+            moved,
+        ),
+        _check(
+            "occupations, stability histogram eps=1 delta=0.1",
+            StabilityHistogram(1.0, 0.1, OCCUPATIONS),
+            _substitution(1.0, 0.1, stability_histogram.SOURCE),
+            moved,
+        ),
+        _check(
+            "age, years married and education, gaussian eps=0.5 delta=0.05",
+            GaussianMechanism(column_sums, math.sqrt(3), 0.5, 0.05),
+            _substitution(0.5, 0.05, gaussian.SOURCE),
+            farthest_swap(unit_rows(questions)),
+        ),
+    ]
+
+
+def _local_checks(epsilon: float) -> list[PrivacyCheck]:
+    answers = codes("religious")
+    return [
+        _check(
+            f"how religious, randomized response eps={epsilon:g}",
+            RandomizedResponse(RELIGIOUSNESS, epsilon),
+            PrivacyClaim(epsilon, 0.0, Local(), f"{randomized_response.SOURCE}; {DATA}"),
+            (int(answers.min()), int(answers.max())),
+        ),
+    ]
+
+
+CHECKS: list[PrivacyCheck] = [
+    *(check for epsilon in (0.5, 1.0) for check in _scalar_checks(epsilon)),
+    *_vector_checks(),
+    *(check for epsilon in (1.0, 2.0) for check in _local_checks(epsilon)),
+]

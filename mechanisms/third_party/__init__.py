@@ -1,0 +1,13 @@
+"""Mechanisms released by other libraries, audited on the real survey of `mechanisms.real_data`.
+
+The claim of each check is what the library itself promises for the parameters it was given. Nothing is stated about
+the output law, so a PASS is statistical and carries its own budget. The libraries draw from the operating system's
+randomness: a second run draws other outputs, whatever the seed. Needs the extra `libraries`.
+"""
+
+from __future__ import annotations
+
+from audit import PrivacyCheck
+from mechanisms import gather
+
+CHECKS: list[PrivacyCheck] = gather(list(__path__), __name__)

@@ -1,0 +1,110 @@
+"""The catalogue of checks: names, relations, and that no stated law breaks the claim made for it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+
+import mechanisms
+from audit import AddRemove, Group, LabelFlip, Local, Substitution, Verdict
+from audit.exact import ARITHMETIC_TOLERANCE
+from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
+
+CHECKS = mechanisms.CHECKS
+DECOYS = [check for check in CHECKS if check.name.startswith("decoy/")]
+SLOW = "stability histogram"  # two continuous coordinates: the composed bound costs seconds, see its own tests
+
+
+def by_name(checks):
+    return [pytest.param(check, id=check.name) for check in checks]
+
+
+def test_names_are_unique():
+    names = [check.name for check in CHECKS]
+    assert len(names) > 100
+    assert len(set(names)) == len(names)
+
+
+def test_every_relation_is_used():
+    used = {type(check.claim.relation) for check in CHECKS}
+    assert used == {Substitution, AddRemove, LabelFlip, Local, Group}
+
+
+def test_every_module_has_decoys():
+    decoyed = {type(check.mechanism).__module__ for check in DECOYS}
+    assert decoyed == {type(check.mechanism).__module__ for check in CHECKS}
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 0.5, 1.0, 2.0])
+def test_every_module_has_every_epsilon(epsilon):
+    modules = {type(check.mechanism).__module__ for check in CHECKS}
+    found = {type(check.mechanism).__module__ for check in CHECKS if check.claim.epsilon == epsilon}
+    assert found == modules
+
+
+@pytest.mark.parametrize("check", by_name(CHECKS))
+def test_a_check_expects_pass_and_states_its_source_and_law(check):
+    assert check.expected is Verdict.PASS
+    assert check.claim.source
+    assert callable(check.mechanism.law)
+
+
+@pytest.mark.parametrize("check", by_name(check for check in CHECKS if SLOW not in check.name))
+def test_no_law_breaks_its_claim(check):
+    for left, right in check.pairs:
+        mechanism = check.mechanism
+        stated = getattr(mechanism, "privacy_loss", None)
+        loss = stated(left, right) if stated else mechanism.law(left).loss_against(mechanism.law(right))
+        if check.claim.delta == 0:
+            assert loss.epsilon(0.0) <= check.claim.epsilon * (1 + ARITHMETIC_TOLERANCE)
+        else:
+            assert loss.delta(check.claim.epsilon) <= check.claim.delta * (1 + ARITHMETIC_TOLERANCE)
+
+
+TIGHT = ("laplace/", "geometric/", "randomized response/", "noisy max/exponential")
+
+
+@pytest.mark.parametrize("check", by_name(check for check in CHECKS if check.name.startswith(TIGHT)))
+def test_pure_epsilon_is_attained(check):
+    losses = [check.mechanism.law(left).loss_against(check.mechanism.law(right)) for left, right in check.pairs]
+    assert max(loss.epsilon(0.0) for loss in losses) == pytest.approx(check.claim.epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("check", by_name(c for c in CHECKS if isinstance(c.mechanism, GaussianMechanism)))
+def test_gaussian_delta_is_attained_but_by_the_textbook_calibration(check):
+    loss = check.mechanism.privacy_loss(*check.pairs[0])
+    attained = loss.delta(check.claim.epsilon) / check.claim.delta
+    assert attained < 0.5 if isinstance(check.mechanism, ClassicalGaussian) else attained == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "share"),
+    [
+        ("exponential/two constant hypotheses", 0.999),
+        ("noisy max/laplace", 0.96),
+        ("noisy max/gumbel", 0.92),
+        ("sparse vector/one epoch eps", 0.95),
+    ],
+)
+def test_pairs_come_close_to_the_claim(prefix, share):
+    checks = [check for check in CHECKS if check.name.startswith(prefix)]
+    assert len(checks) == 4
+    for check in checks:
+        losses = [check.mechanism.law(left).loss_against(check.mechanism.law(right)) for left, right in check.pairs]
+        assert max(loss.epsilon(0.0) for loss in losses) >= share * check.claim.epsilon
+
+
+@pytest.mark.parametrize("check", by_name(CHECKS))
+def test_a_mechanism_is_seeded_leaves_its_data_alone_and_can_be_sent(check):
+    dataset = check.pairs[0][0]
+    before, kept = joblib.hash(dataset), copy.deepcopy(dataset)
+    first = check.mechanism(dataset, 5, np.random.default_rng(3))
+    again = pickle.loads(pickle.dumps(check.mechanism))(kept, 5, np.random.default_rng(3))
+    assert joblib.hash(dataset) == before
+    np.testing.assert_array_equal(first, again)
+    assert len(check.mechanism(dataset, 0, np.random.default_rng(3))) == 0
+    assert len(check.mechanism(dataset, 1, np.random.default_rng(3))) == 1

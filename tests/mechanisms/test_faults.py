@@ -1,0 +1,156 @@
+"""The catalogue of faults: each says what it really gives, and the stated numbers are right.
+
+Conviction by the audit is the business of `dp-audit run mechanisms.faults`; here the catalogue itself is checked.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import mechanisms
+from audit import Verdict
+from mechanisms import faults
+from mechanisms.exponential import complementary_epsilon
+from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussian_delta
+from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
+from mechanisms.queries import column_sums
+from mechanisms.sparse_vector import epoch_transcripts
+
+CHECKS = faults.CHECKS
+
+
+def by_name(checks):
+    return [pytest.param(check, id=check.name) for check in checks]
+
+
+def docstring(check):
+    return re.sub(r"\s+", " ", inspect.getdoc(type(check.mechanism)))
+
+
+def fault(name):
+    (check,) = [check for check in CHECKS if type(check.mechanism).__name__ == name]
+    return check
+
+
+def test_names_are_unique_and_apart_from_the_reference_checks():
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("fault/") for name in names)
+    assert not set(names) & {check.name for check in mechanisms.CHECKS}
+
+
+def test_every_mechanism_has_at_least_three_faults():
+    reference = {type(check.mechanism).__module__.split(".")[-1] for check in mechanisms.CHECKS}
+    broken = [type(check.mechanism).__module__.split(".")[-1] for check in CHECKS]
+    assert set(broken) == reference
+    assert all(broken.count(module) >= 3 for module in reference)
+
+
+@pytest.mark.parametrize("check", by_name(CHECKS))
+def test_a_fault_expects_conviction_and_states_its_true_privacy(check):
+    assert check.expected is Verdict.FAIL
+    assert check.budget <= 200_000
+    assert "True privacy:" in docstring(check)
+
+
+@pytest.mark.parametrize("check", by_name(CHECKS))
+def test_a_fault_states_a_law_only_to_lie(check):
+    assert hasattr(check.mechanism, "law") == ("right law" in check.name)
+
+
+@pytest.mark.parametrize("check", by_name(CHECKS))
+def test_a_fault_draws_outputs_from_the_generator_alone(check):
+    for dataset in check.pairs[0]:
+        first, second = (check.mechanism(dataset, 50, np.random.default_rng(9)) for _ in range(2))
+        assert len(first) == 50
+        np.testing.assert_array_equal(first, second)
+
+
+def shifted(epsilon, deviation):
+    return gaussian_delta(epsilon, 1 / deviation)
+
+
+def noisy_max_loss(kind, scale):
+    left, right = (rows.sum(axis=0) / scale for rows in opposite_moves(2))
+    mechanism = kind(column_sums, 1.0)
+    p, q = (mechanism._probabilities(answers - answers.max()) for answers in (left, right))
+    return float(np.max(np.abs(np.log(p / q))))
+
+
+def cutoff_off_loss():
+    levels = np.tile([0.5, -0.5], 5)
+    left, right = (dict(epoch_transcripts(tuple(sign * levels), 10)) for sign in (1, -1))
+    return max(abs(math.log(left[t] / right[t])) for t in left)
+
+
+def redraw_loss(epsilon, n):
+    r = math.exp(-epsilon)
+    zero, one = ((1 + r - r ** (c + 1) - r ** (n - c + 1)) / (1 - r) for c in (0, 1))
+    return epsilon + math.log(one / zero)
+
+
+def passing(scale, threshold):
+    """Probability that a label that occurs once is released."""
+    return stats.laplace(1, scale).sf(threshold)
+
+
+LOG20 = math.log(20)
+STATED = [
+    ("ClassicalBeyondOne", "0.794", shifted(5.5, classical_deviation(5.5, 0.6))),
+    ("VarianceAsDeviation", "0.578", shifted(4, analytic_deviation(4.0, 0.05) ** 2)),
+    ("DeviationAsVariance", "0.122", shifted(0.5, analytic_deviation(0.5, 0.05) ** 0.5)),
+    ("CoordinateSensitivity", "0.321", shifted(1, analytic_deviation(1.0, 0.05) / 2)),
+    ("OneBinMoves", "0.149", shifted(1, analytic_deviation(1.0, 0.05) / math.sqrt(2))),
+    ("RedrawsOutsideTheRange", "1.2009", redraw_loss(1.0, 4)),
+    ("ClampsToTheData", "0.269", math.exp(-1) / (1 + math.exp(-1))),
+    ("KeepsThenResamplesAll", "1.531", math.log(1 + 4 * math.e / 3)),
+    ("KeepProbabilityForTwo", "2.099", 1 + math.log(3)),
+    ("LastLabelKept", "0.825", 1 - 1 / (math.e + 3)),
+    ("RightLawStated", "2.133", math.log(3 * (2 * math.e + 3) / 3)),
+    ("FullEpsilon", "0.970", complementary_epsilon(1.0, 8)),
+    ("MarginScore", "1.891", complementary_epsilon(2.0, 4)),
+    ("CandidatesFromTheData", "0.339", 1 / (1 + 2 * math.exp(-0.5) + 2 * math.exp(-1))),
+    ("WorstLeftOut", "0.378", 1 / (1 + math.exp(0.5))),
+    ("HalfLaplaceNoise", "1.934", noisy_max_loss(LaplaceNoisyMax, 1.0)),
+    ("HalfGumbelNoise", "1.856", noisy_max_loss(GumbelNoisyMax, 1.0)),
+    ("ReleasesTheValueExponential", "0.061", (1 - math.exp(-0.5)) ** 3),
+    ("ScaleOne", "0.242", 1 - math.exp(-0.5) * 1.25),
+    ("NoLogarithm", "0.184", passing(2, 3)),
+    ("DecimalLogarithm", "0.136", passing(2, 2 * math.log10(20) + 1)),
+    ("HalfThreshold", "0.025", passing(2, math.log(400) + 1)),
+    ("ThresholdZero", "0.697", passing(2, 0)),
+    ("NoQueryNoise", "0.316", stats.laplace.cdf(1) - 0.5),
+    ("OneQueryNoise", "0.157", 0.5 - (4 * math.exp(-0.5) - math.exp(-1)) / 6),
+    ("NoQueryNoiseNoCutoff", "0.316", stats.laplace.cdf(1) - 0.5),
+    ("CutoffOff", "3.946", cutoff_off_loss()),
+]
+
+
+@pytest.mark.parametrize(("name", "stated", "computed"), STATED, ids=[name for name, *_ in STATED])
+def test_stated_numbers_follow_from_the_parameters(name, stated, computed):
+    assert stated in docstring(fault(name))
+    digits = len(stated.split(".")[1])
+    assert float(stated) == pytest.approx(computed, abs=0.6 * 10**-digits)
+
+
+LEAKS = [
+    ("OneSided", 1 - math.exp(-0.5), lambda z: z == 0),
+    ("ClampsAfterTheNoise", 0.5, lambda z: z == 0),
+    ("ReleasesTheValue", 2**-6, lambda z: z < 0),
+    ("QueryNoiseTooSmall", 0.0730, lambda z: (z[:, -1] == 0) & np.all(z[:, :-1] == 1, axis=1)),
+    ("NoLogarithm", math.exp(-1) / 2, lambda z: z[:, 0] > 0),
+]
+
+
+@pytest.mark.parametrize(("name", "probability", "event"), LEAKS, ids=[name for name, *_ in LEAKS])
+def test_leaking_events_have_the_stated_probability(name, probability, event):
+    """Null: the stated probability. n = 20,000, exact binomial test, false alarm 1e-8 each."""
+    check = fault(name)
+    outputs = check.mechanism(check.pairs[0][0], 20_000, np.random.default_rng(11))
+    assert stats.binomtest(int(np.sum(event(outputs))), 20_000, probability).pvalue > 1e-8

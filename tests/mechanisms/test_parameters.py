@@ -1,0 +1,121 @@
+"""Constructor parameters and data: each rule seen holding and broken."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from audit import Labeled
+from audit.errors import InvalidArgument
+from mechanisms.exponential import ExponentialMechanism, label_mistakes
+from mechanisms.gaussian import GaussianMechanism
+from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax
+from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
+from mechanisms.randomized_response import RandomizedResponse
+from mechanisms.sparse_vector import SparseVectorBelow, printed_lam
+from mechanisms.stability_histogram import StabilityHistogram
+
+VALID = [
+    (LaplaceMechanism, {"query": count_positive, "l1_sensitivity": 1.0, "epsilon": 1.0}),
+    (GaussianMechanism, {"query": count_positive, "l2_sensitivity": 1.0, "epsilon": 1.0, "delta": 0.1}),
+    (GeometricMechanism, {"query": count_positive, "sensitivity": 1, "epsilon": 1.0}),
+    (TruncatedGeometric, {"query": count_positive, "sensitivity": 1, "epsilon": 1.0, "most": 3}),
+    (RandomizedResponse, {"labels": (0, 1), "epsilon": 1.0}),
+    (ExponentialMechanism, {"score": label_mistakes, "candidates": (0, 1), "sensitivity": 1.0, "epsilon": 1.0}),
+    (LaplaceNoisyMax, {"queries": column_sums, "epsilon": 1.0, "sensitivity": 1.0}),
+    (StabilityHistogram, {"epsilon": 1.0, "delta": 0.1, "labels": (0, 1)}),
+    (SparseVectorBelow, {"queries": column_sums, "threshold": 0.0, "cutoff": 1, "lam": 1.0}),
+    (BoundedSum, {"lower": 0.0, "upper": 1.0}),
+    (Histogram, {"labels": ("a", "b")}),
+]
+
+POSITIVE = (0.0, -1.0, math.inf, math.nan, "1", True, None)
+INVALID = {
+    **dict.fromkeys(("epsilon", "l1_sensitivity", "l2_sensitivity", "lam"), POSITIVE),
+    "delta": (0.0, 1.0, -0.1, math.nan, None),
+    "sensitivity": (0, -1, math.nan, None),
+    "cutoff": (0, 1.5, None),
+    "most": (0, 1.5),
+    "threshold": (math.inf, math.nan, "0"),
+    **dict.fromkeys(("query", "queries", "score"), (3, None)),
+    **dict.fromkeys(("labels", "candidates"), ((), (0,), (0, 0))),
+    "upper": (0.0, -1.0, math.inf),
+}
+BROKEN = [
+    pytest.param(kind, arguments, name, value, id=f"{kind.__name__} {name}={value!r}")
+    for kind, arguments in VALID
+    for name in arguments
+    for value in INVALID.get(name, ())
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments"), VALID, ids=[kind.__name__ for kind, _ in VALID])
+def test_valid_parameters_are_admitted(kind, arguments):
+    assert kind(**arguments) == kind(**arguments)
+
+
+@pytest.mark.parametrize(("kind", "arguments", "name", "value"), BROKEN)
+def test_a_broken_parameter_is_named(kind, arguments, name, value):
+    with pytest.raises(InvalidArgument, match=f"`{name}`"):
+        kind(**{**arguments, name: value})
+
+
+def nan_answer(dataset, candidates=None):
+    return math.nan
+
+
+def matrix_answer(dataset):
+    return np.zeros((2, 2))
+
+
+def half_answer(dataset):
+    return 0.5
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "dataset"),
+    [
+        (LaplaceMechanism(nan_answer, 1.0, 1.0), np.ones(3)),
+        (LaplaceMechanism(matrix_answer, 1.0, 1.0), np.ones(3)),
+        (GeometricMechanism(half_answer, 1, 1.0), np.ones(3)),
+        (TruncatedGeometric(count_positive, 1, 1.0, most=2), np.ones(3)),
+        (RandomizedResponse(("no", "yes"), 1.0), "perhaps"),
+        (ExponentialMechanism(nan_answer, (0, 1), 1.0, 1.0), Labeled(np.ones(2), np.ones(2))),
+        (GumbelNoisyMax(half_answer, 1.0), np.ones(3)),
+        (StabilityHistogram(1.0, 0.1, (0, 1)), np.array([0, 7])),
+        (SparseVectorBelow(column_sums, 0.0, 1, 1.0), np.full((2, 2), 1.5)),
+        (SparseVectorBelow(column_sums, 0.0, 1, 1.0), np.ones(3)),
+    ],
+)
+def test_data_outside_the_domain_are_refused(mechanism, dataset):
+    with pytest.raises(InvalidArgument):
+        mechanism(dataset, 3, np.random.default_rng(0))
+
+
+def test_a_long_transcript_has_no_law():
+    mechanism = SparseVectorBelow(column_sums, 0.0, 1, 1.0)
+    with pytest.raises(InvalidArgument, match="at most 12"):
+        mechanism.law(np.zeros((1, 13)))
+
+
+def test_printed_noise_scale():
+    assert printed_lam(1.0, 1e-6, 10) == pytest.approx(math.sqrt(320 * math.log(1e6)))
+    with pytest.raises(InvalidArgument, match="`delta`"):
+        printed_lam(1.0, 0.0, 10)
+
+
+def test_records_are_clamped_and_the_sensitivity_covers_rounding():
+    mean = BoundedMean(0.0, 1.0)
+    assert mean(np.array([-5.0, 0.25, 9.0, 0.75])) == 0.5
+    rng = np.random.default_rng(1)
+    bounded = BoundedMean(17.5, 42.0)
+    for _ in range(200):
+        data = rng.uniform(17.5, 42.0, size=997)
+        low, high = data.copy(), data.copy()
+        low[0], high[0] = 17.5, 42.0
+        assert abs(bounded(high) - bounded(low)) <= bounded.sensitivity(997)
+    assert bounded.sensitivity(997) == pytest.approx(24.5 / 997, rel=1e-9)
