@@ -101,10 +101,12 @@ class NoisyLabels(RandomizedResponse):
     def law(self, dataset: Labeled) -> Finite:
         """Law of the vector of released labels; K^n outcomes, so n must be small."""
         columns = [{v: self.keep if v == y else self.other for v in self.labels} for y in dataset.y.tolist()]
-        return Finite({
-            row: math.prod(column[value] for column, value in zip(columns, row, strict=True))
-            for row in itertools.product(self.labels, repeat=len(columns))
-        })
+        return Finite(
+            {
+                row: math.prod(column[value] for column, value in zip(columns, row, strict=True))
+                for row in itertools.product(self.labels, repeat=len(columns))
+            }
+        )
 
 
 def _checks(epsilon: float) -> list[PrivacyCheck]:

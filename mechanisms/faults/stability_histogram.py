@@ -126,9 +126,7 @@ class ThresholdBeforeNoise:
         return np.where(counts >= 2 / self.epsilon * math.log(2 / self.delta) + 1, noisy, 0.0)
 
 
-def thresholded(
-    dataset: Any, size: int, rng: np.random.Generator, scale: float, threshold: float
-) -> np.ndarray:
+def thresholded(dataset: Any, size: int, rng: np.random.Generator, scale: float, threshold: float) -> np.ndarray:
     """Noisy counts of the labels present, 0 where absent or below the threshold."""
     counts = Histogram(LABELS)(dataset)
     noisy = counts + rng.laplace(scale=scale, size=(size, counts.size))

@@ -54,7 +54,7 @@ def test_type_one_error_is_exact(guesses, epsilon, significance):
 @settings(max_examples=300, deadline=None)
 def test_however_the_counts_fall_the_bound_stays_below_the_ceiling(outcome, delta, significance, seed):
     bound = game_epsilon_lower_bound(outcome, delta, significance, np.random.SeedSequence(seed))
-    assert 0.0 <= bound
+    assert bound >= 0.0
     if outcome.runs:
         assert bound <= max(0.0, largest_certifiable_epsilon(outcome.runs, significance)) + 1e-9
 

@@ -103,11 +103,15 @@ def test_a_change_of_evidence_or_verdict_is_noticed(certificate, path, value):
 
 def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):
     report.save(tmp_path)
-    code = (
-        "import sys; from audit.report.certificate import load_certificate; from audit.report.replay import replay;"
-        f"before = set(sys.modules); replay(load_certificate({str(tmp_path)!r}));"
-        "new = {m.split('.')[0] for m in set(sys.modules) - before}; print(sorted(new & {'test_certificates', 'tests', 'mechanisms'}))"
-    )
+    code = f"""
+import sys
+from audit.report.certificate import load_certificate
+from audit.report.replay import replay
+before = set(sys.modules)
+replay(load_certificate({str(tmp_path)!r}))
+new = {{name.split(".")[0] for name in set(sys.modules) - before}}
+print(sorted(new & {{"test_certificates", "tests", "mechanisms"}}))
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
