@@ -8,7 +8,7 @@ export PYTHONHASHSEED := 0
 .PHONY: audit test lint bench calibrate clean
 
 audit: $(STAMP)
-	$(BIN)/dp-audit run mechanisms mechanisms.real_data mechanisms.third_party --out reports
+	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

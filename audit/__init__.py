@@ -3,9 +3,10 @@
 from audit.checks import PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.errors import AuditError
-from audit.privacy import PrivacyResult, check_privacy
+from audit.privacy import check_privacy
 from audit.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
 from audit.report.certificate import Report
+from audit.result import PrivacyResult
 from audit.sampling import per_call
 from audit.suite import run
 from audit.verdict import Verdict

@@ -12,6 +12,9 @@ from audit.errors import InvalidArgument
 from audit.relations import require_neighbouring
 from audit.verdict import Verdict
 
+DEFAULT_BUDGET = 100_000
+DEFAULT_SIGNIFICANCE = 0.05
+
 Method = Literal["auto", "fixed", "exact"]
 
 

@@ -16,8 +16,8 @@ import click
 from rich.console import Console
 
 from audit import suite
+from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.errors import AuditError, InvalidCertificate
-from audit.privacy import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.report.certificate import load_certificate
 from audit.report.replay import replay as replay_certificate
 from audit.report.terminal import live_progress, output_console, print_certificate

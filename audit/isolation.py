@@ -13,8 +13,9 @@ from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 from audit.checks import PrivacyCheck
 from audit.errors import AuditError
 from audit.evidence import Evidence
+from audit.examine import run_check
 from audit.judge import judge
-from audit.privacy import PrivacyResult, run_check
+from audit.result import PrivacyResult
 from audit.sampling import Stream
 
 _START = 120.0  # seconds for a new worker to import the package

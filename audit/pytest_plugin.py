@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from audit.arguments import integer, open_probability
-from audit.checks import Method
+from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method
 from audit.claims import PrivacyClaim
 from audit.errors import AuditError
-from audit.privacy import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyResult, check_privacy
+from audit.privacy import check_privacy
 from audit.report.certificate import Report
+from audit.result import PrivacyResult
 from audit.verdict import Verdict
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import joblib
 
 from audit.arguments import integer, open_probability, positive
-from audit.checks import PrivacyCheck
+from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyCheck
 from audit.errors import AuditError, InvalidArgument, UnknownTarget
+from audit.examine import run_check
 from audit.isolation import Worker, failed, run_isolated
-from audit.privacy import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyResult, run_check
 from audit.report.certificate import Report
+from audit.result import PrivacyResult
 from audit.sampling import Stream
 
 DEFAULT_TIMEOUT = 600.0

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.errors import InvalidCertificate
-from audit.privacy import PrivacyResult
-from audit.record import expected_of, record_of
+from audit.record import expected_of
 from audit.report.markdown import markdown_of
 from audit.report.provenance import provenance
+from audit.result import PrivacyResult
 from audit.verdict import Verdict, standing, worst
 
 SCHEMA_VERSION = "1.0"
@@ -58,7 +58,7 @@ class Report:
     @cached_property
     def certificate(self) -> dict[str, Any]:
         """The certificate as plain data; equal for equal seeds but for `timing` and `provenance`."""
-        records = [record_of(result) for result in self.results]
+        records = [result.record() for result in self.results]
         return {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
