@@ -67,6 +67,8 @@ def run_check(check: PrivacyCheck, budget: int, significance: float, stream: Str
 def _gather(session: _Session) -> tuple[Evidence, EventPair | None]:
     """All stages in their order; raises SubjectFailed or BadLength when the mechanism gives no outputs."""
     check = session.check
+    if session.budget < 2 * len(check.pairs):
+        raise InvalidArgument.of("budget", f"be at least 2 for each of {len(check.pairs)} pairs", session.budget)
     if check.method == "exact" and not states_a_law(check.mechanism):
         raise InvalidArgument.of("method", "not be 'exact' for a mechanism without law or privacy_loss", "exact")
     probe_length(session.subject, check.pairs[0][0], session.stream.child(PROBE, 0))

@@ -122,6 +122,8 @@ def _transferred(chosen: EventPair, held_out: np.ndarray, training: Training) ->
 
 def _held_out_scores(scorer: Scorer, training: Training, expected: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Scores of the training outputs, each by a score fitted on the other half."""
+    if min(len(training.left), len(training.right)) < 4:
+        return []
     halves = [_part(training, start) for start in (0, 1)]
     fitted = [scorer.propose(half) for half in halves]
     if any(len(scores) != expected for scores in fitted):

@@ -16,6 +16,8 @@ from audit.errors import InvalidArgument
 from audit.sampling.blocks import Block
 from audit.sampling.outputs import BadBatch, Outputs, Raised, encode
 
+CAUGHT = (Exception, SystemExit)  # a mechanism that calls sys.exit has raised, as far as the audit is concerned
+
 
 class SubjectFailed(Exception):
     """The mechanism gave no usable batch; `kind` says which way, the text continues "the mechanism ..."."""
@@ -43,7 +45,7 @@ class PerCall:
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
         try:
             return self.function(dataset, rng) if self.takes_rng else self.function(dataset)
-        except Exception as error:
+        except CAUGHT as error:
             return Raised(error)
 
 
@@ -127,13 +129,13 @@ class Subject:
             return [self._single(dataset, rng) for _ in range(size)]
         try:
             return self.mechanism(dataset, size, rng)
-        except Exception as error:
+        except CAUGHT as error:
             raise SubjectFailed("raised", Raised(error).symbol) from error
 
     def _single(self, dataset: Any, rng: np.random.Generator) -> Any:
         try:
             return self.mechanism(dataset, 1, rng)[0]
-        except Exception as error:
+        except CAUGHT as error:
             return Raised(error)
 
 

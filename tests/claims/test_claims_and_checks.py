@@ -87,6 +87,22 @@ def test_a_pair_that_is_not_neighbouring_is_named():
     assert mechanism.calls == 0
 
 
+def test_a_budget_must_reach_for_every_pair():
+    mechanism = Counting()
+    with pytest.raises(AuditError, match="`budget` must be at least 2 for each of 3 pairs, got 4"):
+        audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR] * 3, budget=4)
+    assert mechanism.calls == 0
+
+
+@pytest.mark.parametrize("budget", [2, 3, 10, 100, 1000])
+def test_small_budgets_are_kept_and_decide_nothing(budget):
+    result = audit.check_privacy(
+        lambda data, size, rng: data[0] + rng.laplace(size=size), PrivacyClaim(1.0), [([0.0], [1.0])], budget=budget
+    )
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.samples <= 2 * budget
+
+
 def test_a_mechanism_must_be_callable():
     with pytest.raises(AuditError, match="`mechanism` must be callable"):
         audit.check_privacy(3, PrivacyClaim(1.0), [PAIR])

@@ -1,6 +1,7 @@
 """Hostile subjects: one oddity each, named after it, with the verdict it deserves and words of its cause."""
 
 import os
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +86,20 @@ def kills_its_process(data, size, rng):
 
 def kills_itself_by_signal(data, size, rng):
     os.kill(os.getpid(), 9)
+
+
+def exits_politely(data, size, rng):
+    raise SystemExit("good bye")
+
+
+class CannotBeSent:
+    """Holds a lock, which no process can send to another."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, data, size, rng):
+        return honest(data, size, rng)
 
 
 def mutates_its_dataset(data, size, rng):
@@ -185,6 +200,8 @@ EXHIBITS = [
     Exhibit(sleeps_forever, "took longer than 4 s", timeout=4.0),
     Exhibit(kills_its_process, "killed its process"),
     Exhibit(kills_itself_by_signal, "killed its process"),
+    Exhibit(exits_politely, "raised SystemExit: good bye, in every run"),
+    Exhibit(CannotBeSent(), "ould not pickle"),
     Exhibit(mutates_its_dataset, "changed the dataset"),
     Exhibit(per_call(mutates_call_by_call), "changed its dataset, which later calls"),
     Exhibit(shares_noise, "share noise within a call"),
