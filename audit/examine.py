@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from audit.checks import PrivacyCheck
 from audit.empirical.events import EventPair, Stakes
 from audit.empirical.fixed import VIRTUAL, Split, choose_pair, draw_training, play
+from audit.empirical.scorers import SCORERS, Scorer
 from audit.empirical.scorers.atoms import atom_keys
 from audit.errors import InvalidArgument
 from audit.evidence import Evidence, ExactEvidence, GameEvidence
@@ -35,6 +37,7 @@ class _Session:
     significance: float
     stream: Stream
     workers: int
+    scorers: Sequence[Scorer]
     samples: int = 0
 
     def __post_init__(self) -> None:
@@ -46,11 +49,18 @@ class _Session:
             self.oddities[kind + " between calls" if shared else kind] += count
 
 
-def run_check(check: PrivacyCheck, budget: int, significance: float, stream: Stream, workers: int = 1) -> PrivacyResult:
+def run_check(
+    check: PrivacyCheck,
+    budget: int,
+    significance: float,
+    stream: Stream,
+    workers: int = 1,
+    scorers: Sequence[Scorer] = SCORERS,
+) -> PrivacyResult:
     """Run one check in this process; the check's own budget, when it has one, replaces `budget`."""
     started = time.perf_counter()
     subject = Subject(check.mechanism)
-    session = _Session(subject, check, check.budget or budget, significance, stream, workers)
+    session = _Session(subject, check, check.budget or budget, significance, stream, workers, scorers)
     witness = None
     try:
         evidence, events = _gather(session)
@@ -135,7 +145,7 @@ def _certify(
     if runs < 1:
         return None, None
     stakes = Stakes(check.claim.delta, session.significance, 2 * split.training, runs)
-    choice = choose_pair(drawn, check.pairs, check.mechanism, stakes)
+    choice = choose_pair(drawn, check.pairs, check.mechanism, stakes, session.scorers)
     if choice is None:
         return None, None
     index, events = choice

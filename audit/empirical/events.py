@@ -8,6 +8,7 @@ may have added: without that penalty the best of many thresholds is the one that
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,9 +86,9 @@ class Stakes:
         return z / math.sqrt(self.certifying_runs) + selection_z / math.sqrt(self.training_runs)
 
 
-def choose_events(training: Training, stakes: Stakes) -> EventPair | None:
+def choose_events(training: Training, stakes: Stakes, scorers: Sequence[Scorer] = SCORERS) -> EventPair | None:
     """The event pair with the largest promise over all scorers; None when no scorer can read the outputs."""
-    offers = [offer for scorer in SCORERS for offer in _offers(scorer, training, stakes)]
+    offers = [offer for scorer in scorers for offer in _offers(scorer, training, stakes)]
     if not offers:
         return None
     best = max(offers, key=lambda offer: offer.promise)

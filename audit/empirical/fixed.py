@@ -16,7 +16,7 @@ import numpy as np
 
 from audit.empirical.events import EventPair, Stakes, choose_events
 from audit.empirical.game import GameCounts
-from audit.empirical.scorers import Training
+from audit.empirical.scorers import SCORERS, Scorer, Training
 from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
 
 TRAINING_SHARE = 0.15
@@ -72,10 +72,11 @@ def choose_pair(
     pairs: Sequence[tuple[Any, Any]],
     mechanism: Any,
     stakes: Stakes,
+    scorers: Sequence[Scorer] = SCORERS,
 ) -> tuple[int, EventPair] | None:
     """The pair and the events with the largest promise; None when no scorer can read the outputs."""
     offers = [
-        (index, choose_events(Training(left, right, mechanism, pair), stakes))
+        (index, choose_events(Training(left, right, mechanism, pair), stakes, scorers))
         for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
     ]
     usable = [(index, events) for index, events in offers if events is not None]

@@ -71,9 +71,6 @@ def test_verdicts_and_significance(report, certificate):
 
 
 def test_replay_recomputes_every_verdict(certificate):
-    for check in certificate["checks"]:  # what was recorded as judged is not looked at
-        check_only_evidence = {k: check[k] for k in ("name", "claim", "settings", "evidence", "expected")}
-        assert check_only_evidence
     outcome = replay(certificate)
     assert outcome.differences == ()
     assert [v.value for v in outcome.verdicts.values()] == ["PASS", "FAIL", "INCONCLUSIVE", "INCONCLUSIVE"]
