@@ -155,14 +155,21 @@ class _Tails:
     at_most: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, grid: np.ndarray, points: np.ndarray, weights: tuple[np.ndarray, np.ndarray]) -> _Tails:
-        """From weighted points; the weights of a side sum to its probability of not abstaining."""
-        order = np.argsort(points)
-        sums = [np.concatenate([[0.0], np.cumsum(w[order])]) for w in weights]
-        below, upto = (np.searchsorted(points[order], grid, side) for side in ("left", "right"))
-        at_least = [np.append(s[-1] - s[below], 0.0) for s in sums]
-        at_most = [np.append(s[upto], 0.0) for s in sums]
-        return cls(grid, (at_least[0], at_least[1]), (at_most[0], at_most[1]))
+    def counted(cls, grid: np.ndarray, samples: tuple[np.ndarray, np.ndarray], sizes: tuple[int, int]) -> _Tails:
+        """Frequencies in samples of either side; `sizes` count the abstentions too."""
+        ordered = [np.sort(sample) for sample in samples]
+        least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in zip(ordered, sizes, strict=True)]
+        most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in zip(ordered, sizes, strict=True)]
+        return cls(grid, _with_empty(least), _with_empty(most))
+
+    @classmethod
+    def stated(cls, grid: np.ndarray, ratios: np.ndarray, total: int) -> _Tails:
+        """What log-likelihood ratios say themselves: each output came from the left with probability expit(ratio)."""
+        ordered = np.sort(ratios)
+        weights = [2 * special.expit(ordered) / total, 2 * special.expit(-ordered) / total]
+        sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in weights]
+        below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
+        return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
     def promises(self, stakes: Stakes, selection_z: float) -> np.ndarray:
         """What every pair of thresholds promises: rows for S+, columns for S-; -inf where they overlap."""
@@ -182,15 +189,14 @@ def _best_thresholds(score: Score, left: np.ndarray, right: np.ndarray, stakes: 
     A score that is the log-likelihood ratio itself says how often a guess is right, so that only its promise is
     left to the training counts; any other score is charged for the many candidates that were compared.
     """
-    scores = np.concatenate([left, right])
-    of_left = np.arange(len(scores)) < len(left)
-    seen = ~np.isnan(scores)
-    grid = _candidate_thresholds(scores[seen])
+    seen = left[~np.isnan(left)], right[~np.isnan(right)]
+    pooled = np.concatenate(seen)
+    grid = _candidate_thresholds(pooled)
     if not len(grid):
         return EventPair(score, math.nan, math.nan, -math.inf)
-    counted = _Tails.of(grid, scores[seen], _shares(of_left[seen], len(left), len(right)))
+    counted = _Tails.counted(grid, seen, (len(left), len(right)))
     if score.calibrated:
-        i, j = _argmax(_Tails.of(grid, scores[seen], _posteriors(scores[seen], len(scores))).promises(stakes, 0.0))
+        i, j = _argmax(_Tails.stated(grid, pooled, len(left) + len(right)).promises(stakes, 0.0))
         promise = counted.promises(stakes, _SINGLE_Z)
     else:
         promise = counted.promises(stakes, _SELECTION_Z)
@@ -204,14 +210,9 @@ def _argmax(values: np.ndarray) -> tuple[int, int]:
     return int(i), int(j)
 
 
-def _shares(of_left: np.ndarray, left: int, right: int) -> tuple[np.ndarray, np.ndarray]:
-    return of_left / max(left, 1), ~of_left / max(right, 1)
-
-
-def _posteriors(ratios: np.ndarray, total: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights by the probability that an output with this log-likelihood ratio came from either side."""
-    from_left = special.expit(ratios)
-    return 2 * from_left / total, 2 * (1 - from_left) / total
+def _with_empty(sides: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides' probabilities, and zero for the empty event."""
+    return np.append(sides[0], 0.0), np.append(sides[1], 0.0)
 
 
 def _candidate_thresholds(scores: np.ndarray) -> np.ndarray:

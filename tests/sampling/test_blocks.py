@@ -37,7 +37,7 @@ def test_evidence_is_the_same_for_any_number_of_workers(workers):
     one = check_privacy(subjects.TwoPoint(0.1), **arguments)
     many = check_privacy(subjects.TwoPoint(0.1), **arguments, workers=workers)
     assert one.evidence == many.evidence
-    assert one.to_dict() == many.to_dict()
+    assert one.record() == many.record()
 
 
 def test_another_seed_gives_other_evidence():

@@ -60,12 +60,12 @@ class Atoms:
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
         left, right = _counted(training.left), _counted(training.right)
+        if not _any_frequent(np.concatenate([left, right])):
+            return []
         keys, where, counts = np.unique(np.concatenate([left, right]), return_inverse=True, return_counts=True)
         from_left = np.bincount(where[: len(left)], minlength=len(keys))
         from_right = counts - from_left
         frequent = counts >= _FEWEST
-        if not frequent.any():
-            return []
         totals = len(training.left), len(training.right)
         ratios = log_ratio(from_left, from_right, *totals)[frequent]
         rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
@@ -93,6 +93,12 @@ def _symbol_keys(symbols: Symbols, texts: Iterable[str]) -> np.ndarray:
 
 def _kind_keys(symbols: Symbols) -> np.ndarray:
     return _symbol_keys(symbols, map(_kind, symbols.table))
+
+
+def _any_frequent(keys: np.ndarray) -> bool:
+    """Whether any key occurs often enough; one sort, which is all that continuous outputs cost."""
+    ordered = np.sort(keys)
+    return bool(np.any(ordered[_FEWEST - 1 :] == ordered[: 1 - _FEWEST]))
 
 
 def _counted(outputs: Outputs) -> np.ndarray:
