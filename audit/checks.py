@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from hypothesis.strategies import SearchStrategy
+
 from audit.arguments import integer, positive
 from audit.claims import PrivacyClaim
 from audit.errors import InvalidArgument
@@ -33,6 +35,9 @@ class PrivacyCheck:
         What is promised.
     pairs : sequence of (left, right)
         Neighbouring datasets; every pair is examined, the most promising one is certified.
+    datasets : hypothesis SearchStrategy, optional
+        In place of `pairs`: datasets (records under Local) among whose neighbours the worst pair is searched,
+        shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it.
     expected : Verdict
         PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
         a claim known to be false. A run counts an expected FAIL as met.
@@ -50,7 +55,8 @@ class PrivacyCheck:
     name: str
     mechanism: Any
     claim: PrivacyClaim
-    pairs: Sequence[tuple[Any, Any]]
+    pairs: Sequence[tuple[Any, Any]] = ()
+    datasets: Any = None
     expected: Verdict = Verdict.PASS
     budget: int | None = None
     method: Method = "auto"
@@ -73,7 +79,12 @@ class PrivacyCheck:
         for name in ("tolerance", "timeout"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, positive(getattr(self, name), name))
-        object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+        if self.datasets is None:
+            object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+        elif not isinstance(self.datasets, SearchStrategy):
+            raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
+        elif self.pairs:
+            raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
 
 
 def _checked_pairs(pairs: Any, claim: PrivacyClaim) -> tuple[tuple[Any, Any], ...]:

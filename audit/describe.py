@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from audit.relations import Labeled
+
 
 def name_of(mechanism: Any) -> str:
     """A short name for any callable."""
@@ -22,8 +24,21 @@ def describe_mechanism(mechanism: Any) -> str:
 
 
 def show(dataset: Any, limit: int = 200) -> str:
-    """A dataset in a line, shortened."""
+    """A dataset in a line: as code that can be pasted where that is short enough, else shortened."""
+    code = code_of(dataset)
+    if len(code) <= limit:
+        return code
     if isinstance(dataset, np.ndarray):
         body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
         return f"array of shape {dataset.shape}: {body}"[:limit]
     return reprlib.repr(dataset)[:limit]
+
+
+def code_of(dataset: Any) -> str:
+    """Python that makes the dataset, given `numpy as np`, `inf`, `nan` and `audit`."""
+    if isinstance(dataset, np.ndarray):
+        kind = f", dtype={str(dataset.dtype)!r}" if dataset.dtype.kind != "f" or not dataset.size else ""
+        return f"np.array({dataset.tolist()!r}{kind})"
+    if isinstance(dataset, Labeled):
+        return f"audit.Labeled({code_of(dataset.X)}, {code_of(dataset.y)})"
+    return repr(dataset)

@@ -21,10 +21,11 @@ from audit.judge import judge
 from audit.result import PrivacyResult, Witness
 from audit.sampling import BadLength, Outputs, Stream, Subject, SubjectFailed, encode
 from audit.sampling.probe import probe_cost, probe_independence, probe_length
+from audit.search import with_found_pair
 from audit.statement import examine_statement, states_a_law
 from audit.verdict import Verdict
 
-PROBE, FIT = 8, 9  # children of a check's stream, beside those of the fixed-budget audit
+PROBE, FIT, SEARCH = 8, 9, 10  # children of a check's stream, beside those of the fixed-budget audit
 
 
 @dataclass
@@ -59,13 +60,17 @@ def run_check(
 ) -> PrivacyResult:
     """Run one check in this process; the check's own budget, when it has one, replaces `budget`."""
     started = time.perf_counter()
-    subject = Subject(check.mechanism)
-    session = _Session(subject, check, check.budget or budget, significance, stream, workers, scorers)
+    budget = check.budget or budget
+    searched = 0
+    if check.datasets is not None:
+        check, searched = with_found_pair(check, budget, significance, stream.child(SEARCH))
+    session = _Session(Subject(check.mechanism), check, budget, significance, stream, workers, scorers)
     witness = None
     try:
         evidence, events = _gather(session)
     except (SubjectFailed, BadLength) as failure:
         evidence, events = _ended(session, failure), None
+    evidence = replace(evidence, samples=evidence.samples + searched)
     judgement = judge(check.claim, evidence, significance, check.tolerance)
     if judgement.verdict is Verdict.FAIL and evidence.game and events:
         witness = _witness(check, evidence.game, events)

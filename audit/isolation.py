@@ -78,7 +78,7 @@ def run_isolated(
     worker = worker or Worker()
     try:
         result = worker.call(run_check, check, budget, significance, stream, timeout=timeout)
-        return replace(result, check=check)
+        return replace(result, check=replace(check, pairs=result.check.pairs, datasets=None))
     except AuditError:
         raise
     except TimeoutError as error:

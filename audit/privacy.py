@@ -18,8 +18,9 @@ from audit.sampling import Stream
 def check_privacy(
     mechanism: Any,
     claim: PrivacyClaim,
-    pairs: Sequence[tuple[Any, Any]],
+    pairs: Sequence[tuple[Any, Any]] = (),
     *,
+    datasets: Any = None,
     budget: int = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
     seed: int = 0,
@@ -39,6 +40,8 @@ def check_privacy(
         What is promised.
     pairs : sequence of (left, right)
         Neighbouring datasets.
+    datasets : hypothesis SearchStrategy, optional
+        In place of `pairs`: search for the worst pair among neighbours of such datasets, and shrink it.
     budget : int >= 2
         Outputs a side, training and certifying together.
     significance : float in (0, 1)
@@ -67,6 +70,7 @@ def check_privacy(
         mechanism=mechanism,
         claim=claim,
         pairs=pairs,
+        datasets=datasets,
         method=method,
         tolerance=tolerance,
         timeout=timeout,

@@ -17,6 +17,7 @@ import pytest
 from audit.arguments import integer, open_probability
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method
 from audit.claims import PrivacyClaim
+from audit.describe import code_of
 from audit.errors import AuditError
 from audit.privacy import check_privacy
 from audit.report.certificate import Report
@@ -50,8 +51,9 @@ class Auditor:
         self,
         mechanism: Any,
         claim: PrivacyClaim,
-        pairs: Sequence[tuple[Any, Any]],
+        pairs: Sequence[tuple[Any, Any]] = (),
         *,
+        datasets: Any = None,
         budget: int | None = None,
         method: Method = "auto",
         tolerance: float | None = None,
@@ -70,6 +72,7 @@ class Auditor:
             mechanism,
             claim,
             pairs,
+            datasets=datasets,
             budget=self._session.budget if budget is None else budget,
             significance=share,
             seed=self._session.seed + zlib.crc32(name.encode()),  # its own draws, whatever the order of the tests
@@ -91,8 +94,8 @@ def explain(result: PrivacyResult) -> str:
     if result.witness is not None:
         left, right = result.witness.pair
         lines += [
-            f"  left  = {left!r}",
-            f"  right = {right!r}",
+            f"  left  = {code_of(left)}",
+            f"  right = {code_of(right)}",
             f"  event: {result.witness.text}, likelier on {result.witness.direction}",
         ]
     lines.append(f"  {result.samples:,} outputs in {result.seconds:.1f} s")

@@ -17,7 +17,7 @@ from scipy import special, stats
 from audit.empirical.scorers import SCORERS, Score, Scorer, Training
 from audit.sampling import Outputs
 
-_GRID = 160  # thresholds on each scale: even ranks, and ranks spaced by a factor from either end
+_GRID = (24, 160)  # fewest and most thresholds on each scale: even ranks, and ranks spaced from either end
 _SELECTION_Z = 3.0  # standard errors of the training counts that the best of many candidates is charged
 _SINGLE_Z = 1.0  # and one that was chosen without looking at them
 
@@ -220,11 +220,12 @@ def _candidate_thresholds(scores: np.ndarray) -> np.ndarray:
     n = len(values)
     if n == 0:
         return values
+    size = int(np.clip(math.sqrt(n), *_GRID))
     distinct = values[np.r_[True, values[1:] != values[:-1]]]
-    if len(distinct) <= 2 * _GRID:
+    if len(distinct) <= 2 * size:
         return distinct
-    tails = np.geomspace(1, n, _GRID).astype(int) - 1
-    ranks = np.unique(np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, _GRID).astype(int)]))
+    tails = np.geomspace(1, n, size).astype(int) - 1
+    ranks = np.unique(np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, size).astype(int)]))
     return np.unique(values[ranks])
 
 

@@ -37,6 +37,14 @@ def test_the_snippet_for_python(tmp_path):
     assert 0.95 < result.epsilon_lower_bound < 1.0
 
 
+def test_the_search_snippet(tmp_path):
+    path = tmp_path / "snippet.py"
+    path.write_text("import numpy as np\nimport audit\n" + blocks("python")[3])
+    found = runpy.run_path(str(path))["found"]
+    assert found.verdict.value == "FAIL"
+    assert sorted(found.witness.pair) == [[], [0.0]]
+
+
 def test_its_targets_and_files_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"(?:`|\$ )make (\w+)", README):
