@@ -17,7 +17,7 @@ from audit.verdict import Verdict
 DEFAULT_BUDGET = 100_000
 DEFAULT_SIGNIFICANCE = 0.05
 
-Method = Literal["auto", "fixed", "exact"]
+Method = Literal["auto", "fixed", "sequential", "exact"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +43,10 @@ class PrivacyCheck:
         a claim known to be false. A run counts an expected FAIL as met.
     budget : int >= 2, optional
         Outputs per side; None takes the run's budget.
-    method : {"auto", "fixed", "exact"}
+    method : {"auto", "fixed", "sequential", "exact"}
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
-        budget; "auto" does both where a law is stated.
+        budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
+        does the first two where a law is stated.
     tolerance : float > 0, optional
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4).
     timeout : float > 0, optional

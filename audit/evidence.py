@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit.empirical.game import GameCounts
+from audit.empirical.sequential import SequentialOutcome
 from audit.errors import InvalidCertificate
 
 
@@ -54,6 +55,25 @@ class GameEvidence:
     def coin_seed(self) -> np.random.SeedSequence:
         """The seed sequence that `coins` names."""
         return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
+
+
+@dataclass(frozen=True)
+class SequentialEvidence:
+    """A sequential game on one pair.
+
+    Parameters
+    ----------
+    pair : int
+        Index of the pair.
+    complete : bool
+        Whether the experts see every difference between two output laws on outputs of this kind.
+    outcome : SequentialOutcome
+        Steps, reason for stopping, and wealth.
+    """
+
+    pair: int
+    complete: bool
+    outcome: SequentialOutcome
 
 
 @dataclass(frozen=True)
@@ -103,7 +123,9 @@ class Evidence:
     exact : tuple of ExactEvidence
         One for each pair whose law is stated.
     game : GameEvidence or None
-        The guess game, when one was played.
+        The guess game at a fixed budget, when one was played.
+    sequential : SequentialEvidence or None
+        The sequential game, when one was played.
     oddities : mapping of str to int
         What was odd about the mechanism, with counts.
     failure : str or None
@@ -115,6 +137,7 @@ class Evidence:
     game: GameEvidence | None = None
     oddities: Mapping[str, int] = dataclasses.field(default_factory=dict)
     failure: str | None = None
+    sequential: SequentialEvidence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinities become text."""
@@ -125,12 +148,13 @@ class Evidence:
     def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
         """Rebuild evidence from `to_dict`; refuses what does not have its form."""
         try:
-            game = data["game"]
+            game, sequential = data["game"], data["sequential"]
             return cls(
                 samples=_count(data["samples"]),
                 exact=tuple(ExactEvidence(**_numbers(part)) for part in data["exact"]),
                 game=None if game is None else _game_from(game),
                 oddities={str(kind): _count(count) for kind, count in data["oddities"].items()},
+                sequential=None if sequential is None else _sequential_from(sequential),
                 failure=None if data["failure"] is None else str(data["failure"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -142,6 +166,13 @@ def _game_from(data: Mapping[str, Any]) -> GameEvidence:
     fields["counts"] = GameCounts(**data["counts"])
     fields["coins"] = tuple(_count(number) for number in data["coins"])
     return GameEvidence(**fields)
+
+
+def _sequential_from(data: Mapping[str, Any]) -> SequentialEvidence:
+    outcome = _numbers(data["outcome"])
+    for field in ("grid", "grid_log_wealth"):
+        outcome[field] = tuple(float(number) for number in outcome[field])
+    return SequentialEvidence(_count(data["pair"]), bool(data["complete"]), SequentialOutcome(**outcome))
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 from audit.checks import PrivacyCheck
 from audit.errors import AuditError
 from audit.evidence import Evidence
-from audit.examine import run_check
+from audit.examination import run_check
 from audit.judge import judge
 from audit.result import PrivacyResult
 from audit.sampling import Stream

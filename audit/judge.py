@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from audit.claims import PrivacyClaim
 from audit.empirical.game import game_epsilon_lower_bound
-from audit.empirical.resolution import EVENT_PROBABILITY, blind_spot, game_resolution
-from audit.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.empirical.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
+from audit.empirical.sequential import time_uniform_lower_bound
+from audit.evidence import Evidence, ExactEvidence
 from audit.exact.loss import ARITHMETIC_TOLERANCE
 from audit.verdict import Verdict
 
@@ -66,10 +67,8 @@ def judge(claim: PrivacyClaim, evidence: Evidence, significance: float, toleranc
     every mechanism whose runs are independent. A FAIL by the stated law takes the law for granted, and the reason
     says so.
     """
-    game = evidence.game
-    lower = _bound(claim, game, significance) if game and not _dependent(evidence) else 0.0
-    runs = game.counts.runs if game else 0
-    resolution = game_resolution(claim.epsilon, claim.delta, runs, significance)
+    lower = 0.0 if _dependent(evidence) else _bound(claim, evidence, significance)
+    resolution = _resolution(claim, evidence, significance)
     verdict, basis, reason = _decide(claim, evidence, significance, lower, resolution, tolerance)
     return Judgement(
         verdict,
@@ -78,13 +77,36 @@ def judge(claim: PrivacyClaim, evidence: Evidence, significance: float, toleranc
         lower,
         max((part.epsilon_upper_bound for part in evidence.exact), default=None),
         resolution,
-        blind_spot(game.training if game else 0),
+        blind_spot(_trained_on(evidence)),
     )
 
 
-def _bound(claim: PrivacyClaim, game: GameEvidence, significance: float) -> float:
-    delta = claim.delta / 2 if game.one_sided else claim.delta
-    return game_epsilon_lower_bound(game.counts, delta, significance, game.coin_seed())
+def allowed_epsilon(claim: PrivacyClaim, tolerance: float | None) -> float:
+    """The resolution that a statistical PASS needs."""
+    return claim.epsilon + (default_tolerance(claim) if tolerance is None else tolerance)
+
+
+def _bound(claim: PrivacyClaim, evidence: Evidence, significance: float) -> float:
+    if evidence.sequential is not None:
+        return time_uniform_lower_bound(evidence.sequential.outcome, significance)
+    if evidence.game is None:
+        return 0.0
+    delta = claim.delta / 2 if evidence.game.one_sided else claim.delta
+    return game_epsilon_lower_bound(evidence.game.counts, delta, significance, evidence.game.coin_seed())
+
+
+def _resolution(claim: PrivacyClaim, evidence: Evidence, significance: float) -> float:
+    if evidence.sequential is not None:
+        return sequential_resolution(claim.epsilon, claim.delta, evidence.sequential.outcome.steps, significance)
+    runs = evidence.game.counts.runs if evidence.game else 0
+    return game_resolution(claim.epsilon, claim.delta, runs, significance)
+
+
+def _trained_on(evidence: Evidence) -> int:
+    """Outputs a side from which the events were learned: a sequential game learns from all of them."""
+    if evidence.sequential is not None:
+        return evidence.sequential.outcome.steps
+    return evidence.game.training if evidence.game else 0
 
 
 def _dependent(evidence: Evidence) -> bool:
@@ -99,7 +121,7 @@ def _decide(
     resolution: float,
     tolerance: float | None,
 ) -> tuple[Verdict, str, str]:
-    if lower > claim.epsilon:
+    if _is_refuted(claim, evidence, lower, significance):
         return Verdict.FAIL, "statistical", _refuted(claim, evidence, lower, significance)
     if evidence.failure:
         return Verdict.INCONCLUSIVE, "none", evidence.failure
@@ -111,14 +133,26 @@ def _decide(
             return decided
     if "constant" in evidence.oddities:
         return Verdict.INCONCLUSIVE, "none", "its output never varied, so nothing random was exercised"
-    return _decide_statistically(claim, evidence.game, resolution, tolerance)
+    return _decide_statistically(claim, evidence, resolution, tolerance)
+
+
+def _is_refuted(claim: PrivacyClaim, evidence: Evidence, lower: float, significance: float) -> bool:
+    """A fixed game refutes by its bound; a sequential one by the wealth that it reached against the claim."""
+    if evidence.sequential is not None and not _dependent(evidence):
+        return evidence.sequential.outcome.log_wealth >= math.log(1 / significance)
+    return lower > claim.epsilon
 
 
 def _refuted(claim: PrivacyClaim, evidence: Evidence, lower: float, significance: float) -> str:
-    assert evidence.game is not None
-    counts = evidence.game.counts
+    if evidence.sequential is not None:
+        outcome = evidence.sequential.outcome
+        found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
+    else:
+        assert evidence.game is not None
+        counts = evidence.game.counts
+        found = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
     return (
-        f"{counts.correct} of {counts.correct + counts.wrong} guesses were right: epsilon >= {lower:.4g} at "
+        f"{found}: epsilon >= {lower:.4g} at "
         f"delta = {claim.delta:g}, claimed {claim.epsilon:g} (error probability {significance:.2g})"
     )
 
@@ -180,19 +214,17 @@ def _keeps(claim: PrivacyClaim, part: ExactEvidence) -> bool:
 
 
 def _decide_statistically(
-    claim: PrivacyClaim, game: GameEvidence | None, resolution: float, tolerance: float | None
+    claim: PrivacyClaim, evidence: Evidence, resolution: float, tolerance: float | None
 ) -> tuple[Verdict, str, str]:
-    if game is None:
+    played = evidence.sequential or evidence.game
+    if played is None:
         return Verdict.INCONCLUSIVE, "none", "nothing was tested"
-    if not game.complete:
-        return (
-            Verdict.INCONCLUSIVE,
-            "none",
-            "not refuted, but no score that competed sees every difference between outputs of this kind",
-        )
-    allowed = claim.epsilon + (default_tolerance(claim) if tolerance is None else tolerance)
+    if not played.complete:
+        reason = "not refuted, but no score that competed sees every difference between outputs of this kind"
+        return Verdict.INCONCLUSIVE, "none", reason
+    allowed = allowed_epsilon(claim, tolerance)
     found = f"resolution {resolution:.4g} on events of probability {EVENT_PROBABILITY:g}"
-    if resolution > allowed or blind_spot(game.training) > EVENT_PROBABILITY:
+    if resolution > allowed or blind_spot(_trained_on(evidence)) > EVENT_PROBABILITY:
         reason = f"not refuted, but {found} is too coarse for {allowed:.4g}: raise the budget"
         return Verdict.INCONCLUSIVE, "none", reason
     return Verdict.PASS, "statistical", f"not refuted; {found}"

@@ -9,7 +9,7 @@ from audit.arguments import integer, open_probability
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method, PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.describe import name_of
-from audit.examine import run_check
+from audit.examination import run_check
 from audit.isolation import run_isolated
 from audit.result import PrivacyResult
 from audit.sampling import Stream
@@ -48,7 +48,7 @@ def check_privacy(
         Probability of a wrong FAIL.
     seed : int >= 0
         The same seed gives the same evidence, for any number of workers.
-    method : {"auto", "fixed", "exact"}
+    method : {"auto", "fixed", "sequential", "exact"}
         See `audit.PrivacyCheck`.
     tolerance : float > 0, optional
         Of a statistical PASS; None means max(0.05, epsilon / 4).

@@ -16,7 +16,7 @@ import joblib
 from audit.arguments import integer, open_probability, positive
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyCheck
 from audit.errors import AuditError, InvalidArgument, UnknownTarget
-from audit.examine import run_check
+from audit.examination import run_check
 from audit.isolation import Worker, failed, run_isolated
 from audit.report.certificate import Report
 from audit.result import PrivacyResult

@@ -14,6 +14,8 @@ POWER = 0.8
 EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
 _FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
 _HIGHEST = 50.0
+LEARNING_COST = 8.0  # log wealth that a sequential game spends on learning where to bet
+_MOST_STEPS = 10**10
 
 
 def game_resolution(
@@ -46,6 +48,24 @@ def game_resolution(
         return math.inf
     low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
     return float(optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
+
+
+def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
+    """Smallest epsilon above the claim that a sequential game of that many steps refutes with power 0.8.
+
+    A game that learns its bets needs e^-LEARNING_COST more evidence than a fixed test of a known event.
+    """
+    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
+
+
+def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
+    """Fewest steps, up to a power of 1.1, after which the sequential resolution is within `target`; None if never."""
+    steps = 1_000
+    while steps < _MOST_STEPS:
+        if sequential_resolution(claimed_epsilon, delta, steps, significance) <= target:
+            return steps
+        steps = int(1.1 * steps)
+    return None
 
 
 def blind_spot(training: int) -> float:

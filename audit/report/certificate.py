@@ -127,7 +127,7 @@ def schema() -> dict[str, Any]:
 
 def _spending(result: PrivacyResult) -> dict[str, Any]:
     """Which part of the run's significance this check used for what."""
-    decides = result.significance if result.evidence.game else 0.0
+    decides = result.significance if result.evidence.game or result.evidence.sequential else 0.0
     fit = result.significance if result.evidence.exact else 0.0
     return {
         "check": result.name,

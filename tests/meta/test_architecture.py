@@ -16,7 +16,7 @@ ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.judge", "audit.statement"},
     {"audit.record", "audit.describe"},
     {"audit.result"},
-    {"audit.examine"},
+    {"audit.examination"},
     {"audit.isolation"},
     {"audit.privacy", "audit.report"},
     {"audit.suite"},

@@ -1,0 +1,89 @@
+"""The sequential method end to end: stops early on a violation, resolves a true claim, survives its certificate."""
+
+import jsonschema
+import numpy as np
+import pytest
+
+import audit
+from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
+from audit.report.certificate import schema
+from audit.report.replay import replay
+
+PAIR = ([0.0], [1.0])
+
+
+def laplace(data, size, rng):
+    return data[0] + rng.laplace(size=size)
+
+
+def drifts(data, size, rng):
+    drifts.calls += 1
+    return data[0] + rng.laplace(size=size) + drifts.calls
+
+
+drifts.calls = 0
+
+
+def check(epsilon, mechanism=laplace, **more):
+    return PrivacyCheck(
+        name=f"{mechanism.__name__} {epsilon}",
+        mechanism=mechanism,
+        claim=PrivacyClaim(epsilon),
+        pairs=[PAIR],
+        method="sequential",
+        **more,
+    )
+
+
+@pytest.fixture(scope="module")
+def report():
+    checks = [check(0.5), check(1.5, tolerance=3.0), check(1.0, drifts, budget=12_000), check(1.0, budget=500)]
+    checks[3] = PrivacyCheck(**{**vars(checks[3]), "name": "short"})
+    return audit.run(checks, workers=0, budget=60_000, seed=2)
+
+
+def test_verdicts(report):
+    refuted, resolved, stateful, short = report.results
+    assert (refuted.verdict, refuted.evidence.sequential.outcome.stopped) == (Verdict.FAIL, "refuted")
+    assert refuted.samples < 5_000
+    assert refuted.epsilon_lower_bound >= 0.5
+    assert (resolved.verdict, resolved.evidence.sequential.outcome.stopped) == (Verdict.PASS, "resolved")
+    assert resolved.samples < 120_000
+    assert stateful.verdict is Verdict.INCONCLUSIVE
+    assert "earlier calls" in stateful.reason
+    assert (short.verdict, short.evidence.sequential.outcome.stopped) == (Verdict.INCONCLUSIVE, "budget")
+
+
+def test_the_certificate_is_valid_and_replays(report):
+    jsonschema.validate(report.certificate, schema())
+    assert replay(report.certificate).differences == ()
+
+
+def test_the_recorded_wealth_decides(report):
+    import copy
+
+    forged = copy.deepcopy(report.certificate)
+    forged["checks"][0]["evidence"]["sequential"]["outcome"]["log_wealth"] = 0.1
+    assert any("verdict" in difference for difference in replay(forged).differences)
+
+
+def test_the_same_seed_repeats(report):
+    again = audit.run([check(0.5)], workers=0, budget=60_000, seed=2, significance=0.05 / 4)
+    assert again.results[0].evidence == report.results[0].evidence
+
+
+def test_several_pairs_are_refused():
+    with pytest.raises(AuditError, match="`pairs` must be a single pair"):
+        audit.check_privacy(laplace, PrivacyClaim(1.0), [PAIR, ([0.0], [2.0])], method="sequential")
+
+
+def test_symbols_and_vectors_are_played_too():
+    def words(data, size, rng):
+        return np.where(rng.random(size) < (0.9 if data[0] else 0.1), "yes", "no")
+
+    def vectors(data, size, rng):
+        return rng.laplace(size=(size, 3)) + np.r_[0, 3 * data[0], 0]
+
+    for mechanism in (words, vectors):
+        result = audit.check_privacy(mechanism, PrivacyClaim(0.5), [PAIR], method="sequential", budget=5_000)
+        assert result.verdict is Verdict.FAIL
