@@ -2,6 +2,10 @@
 
 from audit.checks import PrivacyCheck
 from audit.claims import PrivacyClaim
+from audit.empirical.canaries import canary_epsilon_lower_bound
+from audit.empirical.confusion import epsilon_interval
+from audit.empirical.delta_bound import delta_lower_bound
+from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
 from audit.errors import AuditError
 from audit.privacy import check_privacy
 from audit.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
@@ -24,7 +28,12 @@ __all__ = [
     "Report",
     "Substitution",
     "Verdict",
+    "canary_epsilon_lower_bound",
+    "check_packing",
     "check_privacy",
+    "delta_lower_bound",
+    "epsilon_interval",
+    "packing_epsilon_lower_bound",
     "per_call",
     "run",
 ]

@@ -125,8 +125,8 @@ def _bound_with_virtual_guesses(
     rejected, and it is the first one that is not.
     """
     most = delta / (1 + delta)
-    right = _smallest_uniforms(counts.correct, most, rng)
-    idle = _smallest_uniforms(counts.abstained, most, rng)
+    right = smallest_uniforms(counts.correct, most, rng)
+    idle = smallest_uniforms(counts.abstained, most, rng)
     epsilon = 0.0
     while True:
         odds = delta * math.exp(-epsilon)
@@ -142,7 +142,7 @@ def _bound_with_virtual_guesses(
         epsilon = bound
 
 
-def _smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
+def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
     """Those of `count` independent uniforms on (0, 1) that lie below `most`, sorted; without drawing the rest.
 
     Renyi's representation: -log(1 - U_(k)) is a sum of independent exponentials E_j / (count - j + 1), j <= k.

@@ -11,7 +11,7 @@ from scipy import stats
 from audit import AuditError
 from audit.empirical.game import (
     GameCounts,
-    _smallest_uniforms,
+    smallest_uniforms,
     game_epsilon_lower_bound,
     largest_certifiable_epsilon,
 )
@@ -105,9 +105,9 @@ def test_charging_only_placed_bets_would_be_caught():
 
 
 @pytest.mark.parametrize(("count", "most"), [(1, 0.5), (50, 0.9), (1000, 0.01), (0, 0.3), (300, 1e-9)])
-def test_smallest_uniforms_have_their_law(count, most):
+def testsmallest_uniforms_have_their_law(count, most):
     """Their number is Binomial(count, most), and they are uniform below `most`: false alarms below 1e-6 each."""
-    draws = [_smallest_uniforms(count, most, np.random.default_rng(seed)) for seed in range(400)]
+    draws = [smallest_uniforms(count, most, np.random.default_rng(seed)) for seed in range(400)]
     total = sum(map(len, draws))
     assert stats.binomtest(total, 400 * count, most).pvalue > 1e-6 if count else total == 0
     pooled = np.concatenate(draws)

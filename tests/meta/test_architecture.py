@@ -10,7 +10,7 @@ ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.errors", "audit.arguments"},
     {"audit.relations", "audit.claims", "audit.verdict"},
     {"audit.sampling", "audit.exact"},
-    {"audit.checks", "audit.neighbours"},
+    {"audit.checks", "audit.neighbours", "audit.claim_kinds"},
     {"audit.empirical"},
     {"audit.evidence", "audit.search"},
     {"audit.judge", "audit.statement"},
@@ -18,7 +18,7 @@ ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.result"},
     {"audit.examination"},
     {"audit.isolation"},
-    {"audit.privacy", "audit.report"},
+    {"audit.privacy", "audit.precision", "audit.randomness", "audit.report"},
     {"audit.suite"},
     {"audit.cli", "audit.pytest_plugin", "audit.__init__"},
 ]

@@ -1,0 +1,198 @@
+"""Gaussian, trade-off, Renyi and zero-concentrated claims: profiles, divergences, exact judgements."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from audit import AuditError
+from audit.claim_kinds import (
+    GaussianClaim,
+    RenyiClaim,
+    TradeOffClaim,
+    ZeroConcentratedClaim,
+    renyi_divergence,
+)
+from audit.claim_kinds.polygon import polygon_below, symmetrised
+from audit.exact import FiniteLoss, GaussianLoss, LaplaceLoss, compose
+
+THETA = math.e / (1 + math.e)
+RANDOMISED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])
+HALF_SECRET = FiniteLoss([0.9, 0.1, 0.0], [0.9, 0.0, 0.1])
+
+
+def laplace_trade_off(a):
+    # T(Lap(0), Lap(1)): Dong, Roth & Su 2022, lemma A.6
+    if a < math.exp(-1) / 2:
+        return 1 - math.e * a
+    return math.exp(-1) / (4 * a) if a <= 0.5 else math.exp(-1) * (1 - a)
+
+
+def gaussian_trade_off(mu):
+    return lambda a: float(norm.cdf(norm.isf(a) - mu))
+
+
+@pytest.mark.parametrize(
+    ("build", "word"),
+    [
+        (lambda: GaussianClaim(-1.0), "mu"),
+        (lambda: GaussianClaim(math.inf), "mu"),
+        (lambda: RenyiClaim(0.5, 1.0), "order"),
+        (lambda: RenyiClaim(math.nan, 1.0), "order"),
+        (lambda: RenyiClaim(2.0, -1.0), "epsilon"),
+        (lambda: ZeroConcentratedClaim(-0.1), "rho"),
+        (lambda: GaussianClaim(1.0, relation="substitution"), "relation"),
+        (lambda: TradeOffClaim(3), "callable"),
+        (lambda: TradeOffClaim(lambda a: 1.1 - a), "1 - a"),
+        (lambda: TradeOffClaim(lambda a: (1 - a) * a), "nonincreasing"),
+        (lambda: TradeOffClaim(lambda a: 0.5 - a), "nonnegative"),
+        (lambda: TradeOffClaim(lambda a: min(0.5, 1 - a)), "convex"),
+        (lambda: TradeOffClaim(lambda a: math.nan), "finite"),
+        (lambda: GaussianClaim(1.0).profile(-1.0), "epsilon"),
+        (lambda: GaussianClaim(1.0).judge_exactly("no loss"), "loss"),
+        (lambda: renyi_divergence(RANDOMISED_RESPONSE, 2.0, "up"), "direction"),
+    ],
+)
+def test_what_is_refused(build, word):
+    with pytest.raises(AuditError, match=word):
+        build()
+
+
+def test_claims_read_well():
+    assert str(GaussianClaim(1.0)) == "1-Gaussian DP under substitution"
+    assert str(RenyiClaim(2, 0.5)) == "(2, 0.5)-Renyi DP under substitution"
+    assert str(ZeroConcentratedClaim(0.5)) == "0.5-zero-concentrated DP under substitution"
+    assert GaussianClaim(1.0) == GaussianClaim(1.0)
+
+
+def test_gaussian_profile():
+    # Dong, Roth & Su 2022, corollary 2.13, by hand at mu = 1, eps = 1: Phi(-.5) - e Phi(-1.5)
+    assert GaussianClaim(1.0).profile(1.0) == pytest.approx(0.3085375387 - math.e * 0.0668072013, abs=1e-9)
+    assert GaussianClaim(0.0).profile(0.0) == 0.0
+
+
+@pytest.mark.parametrize("mu", [0.3, 1.0, 3.0])
+def test_trade_off_profile_is_above_the_truth_and_near(mu):
+    claim = TradeOffClaim(gaussian_trade_off(mu))
+    for epsilon in (0.0, 0.5, 1.0, 4.0):
+        excess = claim.profile(epsilon) - GaussianClaim(mu).profile(epsilon)
+        assert 0 <= excess < 2e-5
+
+
+def test_trade_off_profile_uses_both_orders():
+    # f = 1 - e a speaks of one direction; claimed for both orders it is pure 1-DP: 1 - (1 + e^x) / (1 + e)
+    claim = TradeOffClaim(lambda a: max(0.0, 1 - math.e * a))
+    for x in (0.0, 0.5, 0.9):
+        assert claim.profile(x) == pytest.approx(1 - (1 + math.exp(x)) / (1 + math.e), abs=1e-9)
+    assert claim.profile(1.0) < 1e-12
+    assert RenyiClaim(math.inf, 1.0).profile(0.5) == pytest.approx(claim.profile(0.5), abs=1e-9)
+
+
+def test_polygon_lies_below_convex_functions():
+    x = np.linspace(0, 1, 12)
+    fine = np.linspace(0, 1, 1001)
+    for function in (lambda a: (1 - a) ** 2, lambda a: np.maximum(0, 1 - 3 * a), lambda a: 1 - np.sqrt(a)):
+        below = np.interp(fine, *polygon_below(x, function(x)))
+        assert np.all(below <= function(fine) + 1e-12)
+    points, values = symmetrised(np.array([0.0, 0.25, 1.0]), np.array([1.0, 0.0, 0.0]))
+    assert np.interp(0.2, points[np.argsort(points)], values[np.argsort(points)]) == pytest.approx(0.2)  # 1-4a meets
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 8.0, 40.0])
+def test_divergence_of_randomised_response(order):
+    p = THETA
+    if order == 1:
+        exact = math.tanh(0.5)
+    else:
+        exact = math.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
+    lower, upper = renyi_divergence(RANDOMISED_RESPONSE, order, "left")
+    assert lower <= exact <= upper
+    assert upper - lower < 1e-9
+
+
+def test_divergence_of_closed_forms():
+    assert renyi_divergence(GaussianLoss(1.5), 3.0, "left")[1] == pytest.approx(3 * 1.5**2 / 2)
+    # Mironov 2017, proposition 6 with order 2, scale 1: log(2/3 e + 1/3 e^-2)
+    second = math.log(2 / 3 * math.e + math.exp(-2) / 3)
+    assert renyi_divergence(LaplaceLoss(1.0), 2.0, "left")[0] == pytest.approx(second)
+    assert renyi_divergence(LaplaceLoss(1.0), 1.0, "left")[0] == pytest.approx(math.exp(-1))
+    assert renyi_divergence(LaplaceLoss(1.0), math.inf, "left") == (1.0, 1.0)
+    both = compose([GaussianLoss(1.0), LaplaceLoss(1.0)])
+    assert renyi_divergence(both, 2.0, "right")[1] == pytest.approx(1 + second)
+    assert renyi_divergence(HALF_SECRET, 2.0, "left") == (math.inf, math.inf)
+
+
+def test_divergence_of_unequal_laws_in_both_directions():
+    left, right = np.array([0.7, 0.2, 0.1]), np.array([0.3, 0.3, 0.4])
+    loss = FiniteLoss(left, right)
+    for direction, (p, q) in (("left", (left, right)), ("right", (right, left))):
+        for order in (1.2, 3.0):
+            exact = math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+            lower, upper = renyi_divergence(loss, order, direction)
+            assert lower <= exact <= upper < lower + 1e-8
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 10.0])
+def test_renyi_profile_covers_what_keeps_the_claim(order):
+    for loss in (RANDOMISED_RESPONSE, GaussianLoss(1.0), LaplaceLoss(1.0)):
+        claim = RenyiClaim(order, max(renyi_divergence(loss, order, side)[1] for side in ("left", "right")))
+        for epsilon in (0.0, 0.3, 0.9, 2.0):
+            assert loss.delta(epsilon) <= claim.profile(epsilon) + 1e-12
+
+
+def test_renyi_profile_reference_values():
+    # Canonne, Kamath & Steinke 2020, proposition 12, order 2: e^(r - eps) (1/2) / 2
+    assert RenyiClaim(2.0, 0.5).profile(4.0) <= math.exp(-3.5) / 4
+    # the binary bound: p^2/q + (1-p)^2/(1-q) <= e^.5 is p^2 / q <= e^.5 - 1 + 2p for small p, so the largest p - e^4 q
+    # is a little above (e^.5 - 1) / (4 e^4) = .00297
+    assert RenyiClaim(2.0, 0.5).profile(4.0) == pytest.approx(0.00303, abs=1e-5)
+    # order 1 at eps 0: Pinsker gives sqrt(r / 2); the binary bound is at most that
+    assert 0.45 < RenyiClaim(1.0, 0.5).profile(0.0) <= math.sqrt(0.25)
+
+
+def test_zero_concentrated_profile():
+    claim = ZeroConcentratedClaim(0.5)
+    for epsilon in (0.0, 1.0, 3.0, 6.0):
+        assert GaussianClaim(1.0).profile(epsilon) <= claim.profile(epsilon)
+    # Bun & Steinke 2016, proposition 1.3: (rho + 2 sqrt(rho log(1/delta)), delta), here better
+    assert claim.profile(0.5 + 2 * math.sqrt(0.5 * math.log(1e6))) < 1e-6
+    assert ZeroConcentratedClaim(0.0).profile(0.0) == 0.0
+
+
+TIGHT_MU = 2 * norm.ppf(THETA)  # of randomised response: f_mu passes through (1 - theta, 1 - theta)
+
+
+@pytest.mark.parametrize(
+    ("claim", "loss", "keeps"),
+    [
+        (GaussianClaim(1.0), GaussianLoss(1.0), True),
+        (GaussianClaim(0.99), GaussianLoss(1.0), False),
+        (GaussianClaim(1.2), LaplaceLoss(1.0), True),
+        (GaussianClaim(0.9), LaplaceLoss(1.0), False),
+        (GaussianClaim(TIGHT_MU * (1 + 1e-6)), RANDOMISED_RESPONSE, True),
+        (GaussianClaim(TIGHT_MU * (1 - 1e-4)), RANDOMISED_RESPONSE, False),
+        (GaussianClaim(5.0), HALF_SECRET, False),
+        (TradeOffClaim(laplace_trade_off), LaplaceLoss(0.99), True),
+        (TradeOffClaim(laplace_trade_off), LaplaceLoss(1.01), False),
+        (TradeOffClaim(lambda a: max(0.0, 1 - math.e * a)), RANDOMISED_RESPONSE, True),
+        (TradeOffClaim(lambda a: max(0.0, 1 - 2.6 * a)), RANDOMISED_RESPONSE, False),
+        (TradeOffClaim(lambda a: 0.9 * (1 - a)), HALF_SECRET, False),
+        (TradeOffClaim(lambda a: max(0.0, 0.9 - a)), HALF_SECRET, True),
+        (RenyiClaim(2.0, 1.0), GaussianLoss(1.0), True),
+        (RenyiClaim(2.0, 0.99), GaussianLoss(1.0), False),
+        (RenyiClaim(2.0, 0.736), RANDOMISED_RESPONSE, True),
+        (RenyiClaim(2.0, 0.735), RANDOMISED_RESPONSE, False),
+        (RenyiClaim(2.0, 50.0), HALF_SECRET, False),
+        (ZeroConcentratedClaim(0.5), GaussianLoss(1.0), True),
+        (ZeroConcentratedClaim(0.499), GaussianLoss(1.0), False),
+        (ZeroConcentratedClaim(0.4), LaplaceLoss(1.0), True),
+        (ZeroConcentratedClaim(0.36), LaplaceLoss(1.0), False),
+        (ZeroConcentratedClaim(0.9), compose([GaussianLoss(1.0), LaplaceLoss(1.0)]), True),
+        (ZeroConcentratedClaim(0.46), RANDOMISED_RESPONSE, False),  # KL = tanh(1/2) = .462
+    ],
+)
+def test_exact_judgements(claim, loss, keeps):
+    judged = claim.judge_exactly(loss)
+    assert judged.keeps is keeps, judged.detail
+    assert judged.breaks is (not keeps)
