@@ -7,7 +7,9 @@ from audit.empirical.confusion import epsilon_interval
 from audit.empirical.delta_bound import delta_lower_bound
 from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
 from audit.errors import AuditError
+from audit.precision import check_precision
 from audit.privacy import check_privacy
+from audit.randomness import RandomnessResult, check_randomness
 from audit.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
 from audit.report.certificate import Report
 from audit.result import PrivacyResult
@@ -25,12 +27,15 @@ __all__ = [
     "PrivacyCheck",
     "PrivacyClaim",
     "PrivacyResult",
+    "RandomnessResult",
     "Report",
     "Substitution",
     "Verdict",
     "canary_epsilon_lower_bound",
     "check_packing",
+    "check_precision",
     "check_privacy",
+    "check_randomness",
     "delta_lower_bound",
     "epsilon_interval",
     "packing_epsilon_lower_bound",
