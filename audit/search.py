@@ -61,7 +61,7 @@ class Search:
             self.failure = str(failure)
             return -math.inf
         stakes = Stakes(self.check.claim.delta, self.significance, 2 * TRIAL, 2 * self.budget)
-        events = choose_events(Training(left, right, self.check.mechanism, pair), stakes)
+        events = choose_events(Training(left, right, self.check.mechanism, pair), stakes, last_resort=())
         found = events.promise if events is not None else -math.inf
         if found > self.best_promise:
             self.best, self.best_promise = pair, found

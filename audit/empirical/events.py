@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special, stats
 
-from audit.empirical.scorers import SCORERS, Score, Scorer, Training
+from audit.empirical.scorers import LAST_RESORT, SCORERS, Score, Scorer, Training
 from audit.sampling import Outputs
 
 _GRID = (24, 160)  # fewest and most thresholds on each scale: even ranks, and ranks spaced from either end
-_SELECTION_Z = 3.0  # standard errors of the training counts that the best of many candidates is charged
-_SINGLE_Z = 1.0  # and one that was chosen without looking at them
+_SINGLE_Z = 1.0  # standard errors of the training counts that a candidate is charged which did not look at them
+_MOST_Z = 3.0  # and the best of very many: thresholds are nested, so that their noise is shared
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,20 @@ class Stakes:
         return z / math.sqrt(self.certifying_runs) + selection_z / math.sqrt(self.training_runs)
 
 
-def choose_events(training: Training, stakes: Stakes, scorers: Sequence[Scorer] = SCORERS) -> EventPair | None:
-    """The event pair with the largest promise over all scorers; None when no scorer can read the outputs."""
+def choose_events(
+    training: Training,
+    stakes: Stakes,
+    scorers: Sequence[Scorer] = SCORERS,
+    last_resort: Sequence[Scorer] = LAST_RESORT,
+) -> EventPair | None:
+    """The event pair with the largest promise over all scorers; None when no scorer can read the outputs.
+
+    The scorers of last resort are slow; they compete when none of the others sees everything, and when the mechanism
+    does not state its likelihood ratio.
+    """
     offers = [offer for scorer in scorers for offer in _offers(scorer, training, stakes)]
+    if not any(offer.score.complete or offer.score.calibrated for offer in offers):
+        offers += [offer for scorer in last_resort for offer in _offers(scorer, training, stakes)]
     if not offers:
         return None
     best = max(offers, key=lambda offer: offer.promise)
@@ -114,11 +125,19 @@ def _transferred(chosen: EventPair, held_out: np.ndarray, training: Training) ->
     final = np.sort(np.concatenate([chosen.score(training.left), chosen.score(training.right)]))
     final = final[~np.isnan(final)]
     held_out = held_out[~np.isnan(held_out)]
-    above = float(np.mean(held_out >= chosen.upper))
-    below = float(np.mean(held_out <= chosen.lower))
-    upper = chosen.upper if chosen.plus_is_empty else final[min(len(final) - 1, round((1 - above) * len(final)))]
-    lower = chosen.lower if chosen.minus_is_empty else final[max(0, round(below * len(final)) - 1)]
-    return chosen if upper <= lower else replace(chosen, upper=float(upper), lower=float(lower))
+    above, below = float(np.mean(held_out >= chosen.upper)), float(np.mean(held_out <= chosen.lower))
+    upper = chosen.upper if chosen.plus_is_empty else _cut(final, above)
+    lower = chosen.lower if chosen.minus_is_empty else -_cut(-final[::-1], below)
+    return chosen if upper <= lower else replace(chosen, upper=upper, lower=lower)
+
+
+def _cut(ordered: np.ndarray, share: float) -> float:
+    """The value at or above which the share of `ordered` comes closest to `share`; ties are not divided."""
+    wanted = (1 - share) * len(ordered)
+    value = ordered[min(len(ordered) - 1, round(wanted))]
+    first, beyond = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
+    exclude = beyond < len(ordered) and beyond - wanted < wanted - first
+    return float(ordered[beyond] if exclude else value)
 
 
 def _held_out_scores(scorer: Scorer, training: Training, expected: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -199,10 +218,15 @@ def _best_thresholds(score: Score, left: np.ndarray, right: np.ndarray, stakes: 
         i, j = _argmax(_Tails.stated(grid, pooled, len(left) + len(right)).promises(stakes, 0.0))
         promise = counted.promises(stakes, _SINGLE_Z)
     else:
-        promise = counted.promises(stakes, _SELECTION_Z)
+        promise = counted.promises(stakes, selection_z(len(grid)))
         i, j = _argmax(promise)
     thresholds = np.append(grid, np.nan)
     return EventPair(score, float(thresholds[i]), float(thresholds[j]), float(promise[i, j]))
+
+
+def selection_z(thresholds: int) -> float:
+    """Standard errors that the best of so many thresholds is charged: about the largest of as many normals."""
+    return min(_MOST_Z, max(_SINGLE_Z, math.sqrt(2 * math.log(max(thresholds, 2)))))
 
 
 def _argmax(values: np.ndarray) -> tuple[int, int]:

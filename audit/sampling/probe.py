@@ -20,6 +20,7 @@ from audit.sampling.subject import Subject, SubjectFailed
 
 CALLS = 8
 CALL_SIZE = 64
+_LARGE = 1e12  # infinities of a vector are cut here, so that its sum stays a number
 HOMOGENEITY_LEVEL = 1e-9  # false-alarm level of the test for dependence between the outputs of one call
 
 
@@ -61,7 +62,7 @@ def probe_independence(subject: Subject, dataset: Any, stream: Stream) -> tuple[
 
 def _ranks_input(outputs: Outputs) -> np.ndarray:
     """One number an output: itself, the sum of a vector, or a code for a symbol."""
-    numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
+    numbers = outputs.numbers if outputs.is_scalar else np.clip(outputs.numbers, -_LARGE, _LARGE).sum(axis=1)
     if outputs.symbols is None:
         return numbers
     codes = np.array([*map(_small_hash, outputs.symbols.table), 0.0])[outputs.symbols.codes]

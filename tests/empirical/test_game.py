@@ -11,9 +11,9 @@ from scipy import stats
 from audit import AuditError
 from audit.empirical.game import (
     GameCounts,
-    smallest_uniforms,
     game_epsilon_lower_bound,
     largest_certifiable_epsilon,
+    smallest_uniforms,
 )
 
 counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)

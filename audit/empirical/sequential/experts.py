@@ -152,3 +152,18 @@ class StatedExpert:
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         return np.asarray(special.expit(values))[None]
+
+
+class NoOpinion:
+    """Says one half to everything: what the others must beat before much is staked on them."""
+
+    names = ("no opinion",)
+
+    def fit(self, values: np.ndarray, left: np.ndarray) -> None:
+        """Nothing to learn."""
+
+    def add(self, values: np.ndarray, left: np.ndarray) -> None:
+        """Nothing to learn."""
+
+    def predict(self, values: np.ndarray) -> np.ndarray:
+        return np.full((1, len(values)), 0.5)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from audit.empirical.sequential.merge import Correction, Merge
 from audit.empirical.sequential.panels import Board, Score
@@ -22,6 +23,7 @@ Draw = Callable[[int, int], Outputs]
 
 LEFT, RIGHT = 0, 1
 _BATCH_SHARE = 0.025  # a batch is at most this share of the steps before it
+_MODESTY = 5.0  # after so many steps a posterior is believed half: its experts do not yet know how little they saw
 _CHARGE_THAT_MATTERS = 1.0  # total log charge for delta from which part of the wealth guesses one side only
 
 
@@ -60,6 +62,7 @@ class Learner:
         self._board = Board(first, score)
         self._merge = Merge(self._board.log_prior)
         self._correction = Correction()
+        self._steps = 0
         self._final = Merge(np.log([0.6, 0.2, 0.2]))
 
     def bet_and_learn(self, left: Outputs, right: Outputs) -> tuple[np.ndarray, np.ndarray]:
@@ -68,11 +71,13 @@ class Learner:
         sides = np.arange(len(left) + len(right)) < len(left)
         opinions = self._board.predict(columns)
         merged = self._merge.predict(opinions)
-        corrected = self._correction.opinions(merged)
+        tempered = special.expit(special.logit(merged) * self._steps / (self._steps + _MODESTY))
+        corrected = self._correction.opinions(tempered)
         posterior = self._final.predict(corrected)
         self._merge.update(opinions, merged, sides)
         self._final.update(corrected, posterior, sides)
-        self._correction.add(merged, sides)
+        self._correction.add(tempered, sides)
+        self._steps += len(left)
         self._board.add(columns, sides)
         return posterior[: len(left)], posterior[len(left) :]
 

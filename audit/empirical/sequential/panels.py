@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from audit.empirical.scorers.atoms import atom_keys
-from audit.empirical.sequential.experts import AtomExpert, CellExpert, Expert, FamilyExpert, StatedExpert
+from audit.empirical.sequential.experts import AtomExpert, CellExpert, Expert, FamilyExpert, NoOpinion, StatedExpert
 from audit.empirical.sequential.scale import Scale
 from audit.empirical.sequential.shapes import families
 from audit.sampling import Outputs
 
 Score = Callable[[Outputs], np.ndarray]
 
+_CAUTION = 1.0  # prior weight of having no opinion
 _COORDINATES = 4  # coordinates of a vector that are read on their own
 _REFIT_ALWAYS = 40  # outputs up to which the scale follows every batch
 _REFIT_GROWTH, _LATER_GROWTH = 1.06, 1.35  # then at every growth by this factor, later by that one
@@ -89,7 +90,7 @@ class Board:
         self._columns = _columns(first)
         panels = [Panel(name, _line_experts(1 / len(self._columns))) for name, _ in self._columns]
         panels += [Panel("", [(AtomExpert("repeated outputs"), 1.0)], scaled=False)]
-        panels += [Panel("", [(AtomExpert("kinds of symbols"), 0.5)], scaled=False)]
+        panels += [Panel("", [(AtomExpert("kinds of symbols"), 0.5), (NoOpinion(), _CAUTION)], scaled=False)]
         if score is not None:
             panels += [Panel("", [(StatedExpert(), 8.0)], scaled=False)]
             panels += [Panel("the stated ratio", _line_experts(1.0))]

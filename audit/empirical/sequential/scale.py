@@ -36,7 +36,7 @@ class Scale:
         deviations = np.abs(past - centre)
         middle = float(np.median(deviations))
         spread = float(np.mean(np.minimum(deviations, _WINSOR * middle) if middle > 0 else deviations))
-        return cls(centre, spread) if spread > 0 else None
+        return cls(centre, max(spread, 1 / _LARGEST)) if spread > 0 else None
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Standardised values; NaN stays NaN."""

@@ -68,7 +68,8 @@ def _location_scale(
         return np.clip(found, -STEEPEST, STEEPEST)
 
     kind = (grid[:, 0] != 0) * 1 + (grid[:, 1] != 0) * 2
-    share = np.array([_NULL, _SHIFT_ONLY, _RATIO_ONLY, _BOTH])[kind] / np.bincount(kind)[kind]
+    usual = np.exp(-0.5 * np.abs(grid[:, 1]))  # smaller changes of scale are likelier
+    share = np.array([_NULL, _SHIFT_ONLY, _RATIO_ONLY, _BOTH])[kind] * usual / np.bincount(kind, weights=usual)[kind]
     return Family(name, np.log(share), ratios)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import special
 
 _GRADED = 0.7  # share of the wealth that bets by the posterior; the rest bets its sign at a fixed rate
-_OFFSETS = (0.2, 0.6, 1.5, 3.0)  # log-odds of the fixed rates, above epsilon
+_OFFSETS = (0.2, 0.5)  # log-odds of the fixed rates, above epsilon
 _MODES = {"both": 0.7, "left": 0.15, "right": 0.15}  # which side is ever guessed, where delta makes it matter
 
 

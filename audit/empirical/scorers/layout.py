@@ -1,0 +1,119 @@
+"""How the coordinates of a vector output relate to the two inputs: what is near what, what changes alike.
+
+Only the outputs and the pair are used, never the mechanism. A dataset that is a numeric vector of length n is laid
+over an output of length k n, block by block; anything else leaves one group and no distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.empirical.scorers.base import Training
+from audit.sampling import Outputs
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The two inputs over the coordinates of an output.
+
+    Parameters
+    ----------
+    left, right : array, shape (d,), or None
+        What each coordinate would be without noise, if answers are released in order.
+    groups : int array, shape (d,)
+        Coordinates with the same group change alike and lie in the same block.
+    blocks : int array, shape (d,)
+        Which copy of the input a coordinate belongs to.
+    """
+
+    left: np.ndarray | None
+    right: np.ndarray | None
+    groups: np.ndarray
+    blocks: np.ndarray
+
+    @classmethod
+    def of(cls, pair: tuple[Any, Any], width: int) -> Layout:
+        """The layout of outputs of a given width."""
+        alone = np.zeros(width, dtype=int)
+        vectors = [_as_vector(data) for data in pair]
+        left, right = vectors
+        if left is None or right is None or len(left) != len(right) or not len(left) or width % len(left):
+            return cls(None, None, alone, alone)
+        size = len(left)
+        blocks = alone if size == 1 else np.arange(width) // size
+        left, right = (np.tile(vector, width // size) for vector in (left, right))
+        groups = np.unique(np.column_stack([blocks, left, right]), axis=0, return_inverse=True)[1]
+        return cls(left, right, groups.reshape(-1), blocks)
+
+    def members(self) -> Iterator[np.ndarray]:
+        """Coordinates of each group."""
+        return (np.flatnonzero(self.groups == group) for group in range(int(self.groups.max()) + 1))
+
+
+def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """|x - right| - |x - left| for each entry; 0 where it is not finite. Shape of `numbers`.
+
+    In a form without rounding errors outside the interval between the two: the bits of a floating-point output are
+    the business of the precision audit, and the ratio is flat there.
+    """
+    reach = np.abs(right - left)
+    finite = np.isfinite(numbers)
+    between = np.clip(left + right - 2.0 * np.where(finite, numbers, 0.0), -reach, reach)
+    return np.where(finite, np.sign(right - left) * between, 0.0)
+
+
+def numeric_rows(training: Training, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The vectors of both sides without symbols, evenly thinned to `most` a side; None when there are none."""
+    left, right = training.left, training.right
+    if left.is_scalar or right.is_scalar or left.numbers.shape[1:] != right.numbers.shape[1:]:
+        return None
+    thinned = [_thin(side, most) for side in (left, right)]
+    return (thinned[0], thinned[1]) if min(map(len, thinned)) >= 4 else None
+
+
+def few_outputs(rows: tuple[np.ndarray, np.ndarray], most: int = 40, sample: int = 2000) -> bool:
+    """True when the outputs take so few values that counting them sees everything."""
+    start = np.concatenate([side[:sample] for side in rows])
+    return len(np.unique(start, axis=0)) <= most
+
+
+def symbol_ratio(training: Training) -> float:
+    """Estimated log-likelihood ratio of an output that is a symbol rather than a vector."""
+    counts = [float(np.sum(side.symbolic)) + 0.5 for side in (training.left, training.right)]
+    totals = [len(side) + 0.5 for side in (training.left, training.right)]
+    return float(np.log(counts[0] / totals[0]) - np.log(counts[1] / totals[1]))
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What scores of vectors share: other shapes abstain, symbols have a ratio of their own."""
+
+    width: int
+    of_symbols: float
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar or outputs.numbers.shape[1] != self.width:
+            return np.full(len(outputs), np.nan)
+        scores = self.rate(outputs.numbers)
+        return scores if outputs.symbols is None else np.where(outputs.symbolic, self.of_symbols, scores)
+
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        """Score of each row; shape (size,)."""
+        raise NotImplementedError
+
+
+def _as_vector(data: Any) -> np.ndarray | None:
+    try:
+        vector = np.asarray(data, dtype=float).ravel()
+    except (TypeError, ValueError):
+        return None
+    return vector if np.isfinite(vector).all() else None
+
+
+def _thin(side: Outputs, most: int) -> np.ndarray:
+    numbers = side.numbers if side.symbols is None else side.numbers[~side.symbolic]
+    return numbers[:: max(1, -(-len(numbers) // most))]

@@ -1,0 +1,97 @@
+"""The bug benchmark is what it says: 20 mechanisms, laws checked against hand-computed probabilities."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit import Verdict
+from audit.errors import AuditError
+from audit.suite import collect
+from benchmarks.bugs import BUGS, CHECKS
+from benchmarks.bugs.auditors import AUDITORS
+from benchmarks.bugs.noise_mechanisms import TruncatedGeometric
+from benchmarks.bugs.rappor import Rappor
+from benchmarks.bugs.scoreboard import main
+from benchmarks.bugs.sparse_vector import ABOVE, BELOW, NO_VALUE, NOT_ASKED, STOPPED, svt1, svt3, svt5
+
+BY_NAME = {bug.name: bug for bug in BUGS}
+
+
+def test_twenty_checks_under_their_names():
+    assert len(BUGS) == len(BY_NAME) == len(collect(["benchmarks.bugs"])) == 20
+    assert len(CHECKS) == 20
+    for bug in BUGS:
+        assert (bug.expected is Verdict.FAIL) == (bug.epsilon > 0.1)
+        assert bug.aim.target[0] < bug.aim.ceiling[0] < bug.epsilon
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_samplers_are_deterministic_and_vectorised(bug):
+    first, again = (bug.mechanism(bug.pair[0], 50, np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert len(first) == 50
+
+
+def test_truncated_geometric_by_hand():
+    """n = 5, k = 3: D = 17 * 9^4; from 0, P(0) = 9/17, and from 1, P(0) = 8/17: ratio 9/8."""
+    mechanism, total = TruncatedGeometric(), 17 * 9**4
+    assert mechanism.cumulative(0)[[0, -1]].tolist() == [9 * 9**4, total]
+    assert mechanism.cumulative(1)[0] == 8 * 9**4
+    laws = [np.diff(mechanism.cumulative(c), prepend=0) / total for c in range(6)]
+    worst = max(np.abs(np.log(a / b)).max() for a, b in pairwise(laws))
+    assert worst == pytest.approx(math.log(9 / 8), abs=1e-12)
+
+
+def test_six_bits_differ_and_each_is_sent_at_its_rate():
+    """RAPPOR sends a set bit with 0.5125; 40,000 draws, each bit within 5 standard errors (miss below 2e-5)."""
+    mechanism = Rappor(0.75, (0.55, 0.45))
+    assert np.sum(mechanism.bloom(0) != mechanism.bloom(1)) == 6
+    sent = mechanism(np.array([0.0]), 40_000, np.random.default_rng(0)).mean(axis=0)
+    assert np.all(np.abs(sent - np.where(mechanism.bloom(0), 0.5125, 0.4875)) < 5 * 0.5 / 200)
+
+
+def test_sparse_vector_stops_and_releases():
+    rng, data = np.random.default_rng(0), np.ones(10)
+    flags = svt1(0.1)(data, 500, rng)
+    assert set(np.unique(flags)) <= {BELOW, ABOVE, STOPPED}
+    assert np.all((flags == ABOVE).sum(axis=1) <= 1)
+    first = np.argmax(flags == ABOVE, axis=1)
+    stopped = [np.all(row[i + 1 :] == STOPPED) for row, i in zip(flags, first, strict=True) if row[i] == ABOVE]
+    assert all(stopped)
+    values = svt3(0.1)(data, 500, rng)
+    assert np.all(np.isfinite(values).sum(axis=1) <= 1)
+    assert np.all(np.isfinite(values) | (values == NO_VALUE) | (values == NOT_ASKED))
+    assert np.all(np.ptp(svt5(0.1)(data, 500, rng), axis=1) == 0)
+
+
+def test_first_query_above_at_its_probability():
+    """SVT1 on a_1 = 1, t = 0.5: P(above) = P(Lap(40) - Lap(20) >= -0.5), by quadrature; exact test at 1e-6."""
+    flags = svt1(0.1)(np.ones(1), 50_000, np.random.default_rng(0))
+    grid = np.linspace(-600, 600, 240_001)
+    chance = np.trapezoid(stats.laplace.pdf(grid, scale=20) * stats.laplace.sf(grid - 0.5, scale=40), grid)
+    assert stats.binomtest(int((flags == ABOVE).sum()), 50_000, float(chance)).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
+def test_auditors_stay_below_the_truth(auditor):
+    """NoisyHist2 (epsilon 10), significance 1e-4; the bound is also above 1 (miss below 1e-6)."""
+    bug = BY_NAME["NoisyHist2"]
+    assert 1.0 < auditor(bug.mechanism, bug.pair, 20_000, 1e-4, 0) < bug.epsilon
+
+
+def test_the_scoreboard_takes_any_auditor(capsys):
+    main(["--only", "SVT4", "--budget", "1000000", "--seeds", "3"], {"fixed": lambda *arguments: 0.15})
+    printed = capsys.readouterr().out
+    assert "SVT4" in printed
+    assert "0.1500" in printed
+    assert " + " in printed
+
+
+def test_bad_checks_raise():
+    with pytest.raises(AuditError):
+        collect(["benchmarks.bugs"], "no such name")
