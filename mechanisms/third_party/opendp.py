@@ -123,21 +123,21 @@ def _count_checks() -> list[PrivacyCheck]:
             mechanism=per_call(Single(count_positive, laplace, 0.5)),
             claim=_claim(laplace(0.5).map(1), Substitution(), "make_laplace"),
             pairs=[swap],
-            budget=100_000,
+            budget=115_000,
         ),
         _check(
             name="opendp/women with an affair, make_geometric add-remove eps=2",
             mechanism=per_call(Single(count_positive, geometric, 0.5)),
             claim=_claim(geometric(0.5).map(1), AddRemove(), "make_geometric"),
             pairs=[removal],
-            budget=100_000,
+            budget=115_000,
         ),
         _check(
             name=f"opendp/women with an affair, make_gaussian delta={DELTA:g}",
             mechanism=per_call(Single(count_positive, gaussian, 2.0)),
             claim=_claim(approximate_epsilon(2.0), Substitution(), "make_gaussian", DELTA),
             pairs=[swap],
-            budget=120_000,
+            budget=130_000,
         ),
     ]
 
@@ -150,14 +150,14 @@ def _other_checks() -> list[PrivacyCheck]:
             mechanism=Repeated(AGE, laplace_vector, sensitivity),
             claim=_claim(laplace_vector(sensitivity).map(sensitivity), Substitution(), "make_laplace"),
             pairs=[extreme_swap(column("age"))],
-            budget=150_000,
+            budget=180_000,
         ),
         _check(
             name="opendp/one woman's answer, make_randomized_response_bool",
             mechanism=per_call(had_affair),
             claim=_claim(warner(0.75).map(1), Local(), "make_randomized_response_bool"),
             pairs=[(float(column("affairs").min()), float(column("affairs").max()))],
-            budget=150_000,
+            budget=180_000,
         ),
     ]
 
