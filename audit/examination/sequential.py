@@ -49,7 +49,7 @@ def examine_sequentially(session: Session) -> Evidence:
         session.oddities["constant"] += 1
     return Evidence(
         session.samples,
-        sequential=SequentialEvidence(0, table.scalar, outcome),
+        sequential=SequentialEvidence(0, table.numeric, outcome),
         oddities=dict(sorted(session.oddities.items())),
     )
 
@@ -62,7 +62,7 @@ class Table:
         self._calls = [0, 0]
         self._first_key: np.uint64 | None = None
         self.constant = True
-        self.scalar = True
+        self.numeric = True
 
     def draw(self, side: int, size: int) -> Outputs:
         """`size` fresh outputs of one side."""
@@ -74,7 +74,7 @@ class Table:
         keys = atom_keys(outputs)
         self._first_key = keys[0] if self._first_key is None else self._first_key
         self.constant = self.constant and bool(np.all(keys == self._first_key))
-        self.scalar = self.scalar and outputs.is_scalar
+        self.numeric = self.numeric and outputs.is_scalar and outputs.symbols is None
         return outputs
 
     def stated_score(self) -> Callable[[Outputs], np.ndarray] | None:

@@ -87,3 +87,14 @@ def test_symbols_and_vectors_are_played_too():
     for mechanism in (words, vectors):
         result = audit.check_privacy(mechanism, PrivacyClaim(0.5), [PAIR], method="sequential", budget=5_000)
         assert result.verdict is Verdict.FAIL
+
+
+def test_outputs_that_the_experts_cannot_read_are_no_pass():
+    def unreadable(data, size, rng):
+        return [f"{x}{data[0]}" for x in rng.random(size)]  # every output is new, and the last digit leaks all
+
+    result = audit.check_privacy(
+        unreadable, PrivacyClaim(1.0), [PAIR], method="sequential", budget=5_000, tolerance=40.0
+    )
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "no score that competed sees every difference" in result.reason

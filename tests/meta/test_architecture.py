@@ -77,32 +77,30 @@ def test_no_import_circles(package):
         name: {other for other in imports(path, top_only=False) if other in modules and other != name}
         for name, path in modules.items()
     }
+    assert circle_in(graph) is None
+
+
+def circle_in(graph: dict[str, set[str]]) -> list[str] | None:
+    """A circle of the graph, first node repeated at its end; None when there is none."""
     done: set[str] = set()
 
-    def visit(name: str, trail: tuple[str, ...]) -> None:
-        assert name not in trail, f"circle: {' -> '.join((*trail, name))}"
-        if name not in done:
-            for other in sorted(graph[name]):
-                visit(other, (*trail, name))
-            done.add(name)
-
-    for name in sorted(graph):
-        visit(name, ())
-
-
-def test_the_circle_finder_finds_circles(tmp_path):
-    graph = {"a": {"b"}, "b": {"a"}}
-    seen = []
-
-    def visit(name, trail):
+    def visit(name: str, trail: list[str]) -> list[str] | None:
         if name in trail:
-            seen.append(trail)
-            return
-        for other in graph[name]:
-            visit(other, (*trail, name))
+            return [*trail[trail.index(name) :], name]
+        if name in done:
+            return None
+        for other in sorted(graph[name]):
+            if found := visit(other, [*trail, name]):
+                return found
+        done.add(name)
+        return None
 
-    visit("a", ())
-    assert seen
+    return next((found for name in sorted(graph) if (found := visit(name, []))), None)
+
+
+def test_the_circle_finder_finds_circles():
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
 
 
 def test_no_room_is_called_utils():
