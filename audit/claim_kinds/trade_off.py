@@ -7,6 +7,7 @@ of every pair of neighbours (Dong, Roth & Su 2022, definition 2.2).
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,9 +31,9 @@ _REFINEMENTS = 24
 class _ByTradeOff(ClaimKind):
     """A claim T >= f, f convex and decreasing."""
 
+    @abstractmethod
     def function_at(self, alpha: float) -> float:
         """Give f(alpha)."""
-        raise NotImplementedError
 
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgement:
         """Compare T with f.

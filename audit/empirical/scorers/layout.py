@@ -6,6 +6,7 @@ over an output of length k n, block by block; anything else leaves one group and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,7 @@ def symbol_ratio(training: Training) -> float:
 
 
 @dataclass(frozen=True)
-class RowScore:
+class RowScore(ABC):
     """What scores of vectors share: other shapes abstain, symbols have a ratio of their own."""
 
     width: int
@@ -101,9 +102,9 @@ class RowScore:
         scores = self.rate(outputs.numbers)
         return scores if outputs.symbols is None else np.where(outputs.symbolic, self.of_symbols, scores)
 
+    @abstractmethod
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         """Score of each row; shape (size,)."""
-        raise NotImplementedError
 
 
 def _as_vector(data: Any) -> np.ndarray | None:
