@@ -19,6 +19,7 @@ lint: $(STAMP)
 
 calibrate: $(STAMP)
 	$(BIN)/python -m benchmarks.calibrate --out docs/calibration.md
+	$(BIN)/python -m benchmarks.calibrate --out docs/calibration.md --decoys
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.bound

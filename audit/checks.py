@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from hypothesis.strategies import SearchStrategy
 
 from audit.arguments import integer, positive
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import Claim, require_claim
 from audit.errors import InvalidArgument
 from audit.relations import require_neighbouring
 from audit.verdict import Verdict
@@ -31,8 +31,9 @@ class PrivacyCheck:
     mechanism : callable
         `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
         `law(dataset)` (an `audit.exact` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
-    claim : PrivacyClaim
-        What is promised.
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+        What is promised. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
+        of it, the guess game tests the point of it where the training outputs promise most.
     pairs : sequence of (left, right)
         Neighbouring datasets; every pair is examined, the most promising one is certified.
     datasets : hypothesis SearchStrategy, optional
@@ -48,14 +49,15 @@ class PrivacyCheck:
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
         does the first two where a law is stated.
     tolerance : float > 0, optional
-        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4).
+        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
+        claim implies a curve, every point of `claim.points` must be resolved so.
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
     """
 
     name: str
     mechanism: Any
-    claim: PrivacyClaim
+    claim: Claim
     pairs: Sequence[tuple[Any, Any]] = ()
     datasets: Any = None
     expected: Verdict = Verdict.PASS
@@ -69,8 +71,7 @@ class PrivacyCheck:
             raise InvalidArgument.of("name", "be text, not empty", self.name)
         if not callable(self.mechanism):
             raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
-        if not isinstance(self.claim, PrivacyClaim):
-            raise InvalidArgument.of("claim", "be a PrivacyClaim", self.claim)
+        require_claim(self.claim)
         if not isinstance(self.expected, Verdict):
             raise InvalidArgument.of("expected", "be a Verdict", self.expected)
         if self.method not in get_args(Method):
@@ -88,7 +89,7 @@ class PrivacyCheck:
             raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
 
 
-def _checked_pairs(pairs: Any, claim: PrivacyClaim) -> tuple[tuple[Any, Any], ...]:
+def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     try:
         listed = tuple((left, right) for left, right in pairs)
     except (TypeError, ValueError):

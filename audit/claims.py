@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from audit.arguments import closed_probability, nonnegative
 from audit.errors import InvalidArgument
 from audit.relations import Relation, Substitution
+
+
+class Point(NamedTuple):
+    """One (epsilon, delta) that a claim implies: refuting it refutes the claim."""
+
+    epsilon: float
+    delta: float
+
+    def __str__(self) -> str:
+        return f"({self.epsilon:.4g}, {self.delta:.4g})"
 
 
 @dataclass(frozen=True)
@@ -36,13 +47,70 @@ class PrivacyClaim:
     relation: Any = field(default_factory=Substitution)
     source: str = ""
 
+    kind: ClassVar[str] = "approximate"
+    is_curve: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", closed_probability(self.delta, "delta"))
-        if isinstance(self.relation, type) or not isinstance(self.relation, Relation):
-            raise InvalidArgument.of("relation", "be a relation such as Substitution()", self.relation)
-        if not isinstance(self.source, str):
-            raise InvalidArgument.of("source", "be text", self.source)
+        require_relation(self.relation)
+        require_source(self.source)
 
     def __str__(self) -> str:
-        return f"({self.epsilon:g}, {self.delta:g})-DP under {self.relation.name}"
+        return f"{self.short}-DP under {self.relation.name}"
+
+    @property
+    def short(self) -> str:
+        """The claim for a narrow column."""
+        return f"({self.epsilon:g}, {self.delta:g})"
+
+    @property
+    def point(self) -> Point:
+        """The claim itself: the one point that is tested."""
+        return Point(self.epsilon, self.delta)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The claim itself."""
+        return (self.point,)
+
+    def profile(self, epsilon: float) -> float:
+        """Give the least delta that the claim implies at another `epsilon`.
+
+        Below the claim's, 1 - (1 - delta) (1 + e^epsilon) / (1 + e^claimed)   (Kairouz, Oh & Viswanath 2015, remark
+        2.2 solved for delta); above it, delta.
+        """
+        at = nonnegative(epsilon, "epsilon")
+        if at >= self.epsilon:
+            return self.delta
+        ratio = math.exp(_softplus(at) - _softplus(self.epsilon))
+        return 1.0 - (1.0 - self.delta) * ratio
+
+    def implies(self, point: Point) -> bool:
+        """Whether a recorded point is the one that a test of this claim tests."""
+        return point == self.point
+
+    def parameters(self) -> dict[str, Any]:
+        """What is claimed, as plain data."""
+        return {"epsilon": self.epsilon, "delta": self.delta}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], relation: Any, source: str) -> PrivacyClaim:
+        """Rebuild from `parameters()`."""
+        return cls(**parameters, relation=relation, source=source)
+
+
+def require_relation(relation: object) -> None:
+    """Raise unless `relation` is an object that says which pairs are neighbouring."""
+    if isinstance(relation, type) or not isinstance(relation, Relation):
+        raise InvalidArgument.of("relation", "be a relation such as Substitution()", relation)
+
+
+def require_source(source: object) -> None:
+    """Raise unless `source` is text."""
+    if not isinstance(source, str):
+        raise InvalidArgument.of("source", "be text", source)
+
+
+def _softplus(x: float) -> float:
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))

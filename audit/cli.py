@@ -45,7 +45,7 @@ def cli() -> None:
     type=float,
     default=DEFAULT_BUDGET,
     show_default=True,
-    help="Outputs a side for each check that states no budget of its own.",
+    help="Outputs a side, or losses in all, for each check that states no budget of its own.",
 )
 @click.option(
     "--significance",

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from audit.arguments import closed_probability, nonnegative
+from audit.claims import Point
 from audit.empirical.game import GameCounts
 from audit.empirical.sequential import SequentialOutcome
 from audit.errors import InvalidCertificate
@@ -85,9 +87,9 @@ class ExactEvidence:
     pair : int
         Index of the pair.
     epsilon_upper_bound, epsilon_lower_bound : float
-        Bracket of the pair's epsilon at the claim's delta, both directions.
+        Bracket of the pair's epsilon at the tested delta, both directions.
     delta_upper_bound, delta_lower_bound : float
-        Bracket of the pair's delta at the claim's epsilon, both directions.
+        Bracket of the pair's delta at the tested epsilon, both directions.
     total_variation : float
         Upper bound of the total variation distance.
     mass_at_infinity : float
@@ -98,6 +100,11 @@ class ExactEvidence:
         Outputs a side behind the p-value.
     fit_resolution : float or None
         Distance in distribution that would have been noticed.
+    keeps : bool or None
+        For a claim about a whole curve: whether the law keeps it, by `judge_exactly`; None when that is open, and for
+        an (epsilon, delta) claim, which the brackets decide.
+    detail : str
+        For a claim about a whole curve: the numbers behind `keeps`.
     """
 
     pair: int
@@ -110,6 +117,8 @@ class ExactEvidence:
     fit_pvalue: float | None
     fit_outputs: int
     fit_resolution: float | None
+    keeps: bool | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +139,9 @@ class Evidence:
         What was odd about the mechanism, with counts.
     failure : str or None
         Why the check ended early.
+    tested : Point or None
+        The (epsilon, delta) that was tested, chosen on training outputs where the claim implies a whole curve of
+        them; the bounds of `exact` are stated there too. None means the claim's own.
     """
 
     samples: int
@@ -138,11 +150,12 @@ class Evidence:
     oddities: Mapping[str, int] = dataclasses.field(default_factory=dict)
     failure: str | None = None
     sequential: SequentialEvidence | None = None
+    tested: Point | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinities become text."""
         plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return plain
+        return {**plain, "tested": None if self.tested is None else self.tested._asdict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
@@ -151,14 +164,28 @@ class Evidence:
             game, sequential = data["game"], data["sequential"]
             return cls(
                 samples=_count(data["samples"]),
-                exact=tuple(ExactEvidence(**_numbers(part)) for part in data["exact"]),
+                exact=tuple(_exact_from(part) for part in data["exact"]),
                 game=None if game is None else _game_from(game),
                 oddities={str(kind): _count(count) for kind, count in data["oddities"].items()},
                 sequential=None if sequential is None else _sequential_from(sequential),
                 failure=None if data["failure"] is None else str(data["failure"]),
+                tested=_point_from(data.get("tested")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidCertificate(f"evidence does not have its form: {error!r}") from error
+
+
+def _point_from(data: Mapping[str, Any] | None) -> Point | None:
+    if data is None:
+        return None
+    return Point(nonnegative(data["epsilon"], "epsilon"), closed_probability(data["delta"], "delta"))
+
+
+def _exact_from(data: Mapping[str, Any]) -> ExactEvidence:
+    part = ExactEvidence(**_numbers(data))
+    if part.keeps not in (None, True, False):
+        raise ValueError(f"{part.keeps!r} is not true, false or null")
+    return part
 
 
 def _game_from(data: Mapping[str, Any]) -> GameEvidence:

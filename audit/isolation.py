@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import replace
 from typing import Any
 
 from loky import ProcessPoolExecutor
 from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-from audit.checks import PrivacyCheck
+from audit.contract import Check
 from audit.errors import AuditError
-from audit.evidence import Evidence
-from audit.examination import run_check
-from audit.judge import judge
-from audit.result import PrivacyResult
+from audit.kinds import examine, kind_of
 from audit.sampling import Stream
 
 _START = 120.0  # seconds for a new worker to import the package
@@ -60,45 +56,46 @@ class Worker:
 
 
 def run_isolated(
-    check: PrivacyCheck,
+    check: Check,
     budget: int,
     significance: float,
     stream: Stream,
     timeout: float,
     worker: Worker | None = None,
-) -> PrivacyResult:
+) -> Any:
     """Run one check in a process of its own; INCONCLUSIVE with the cause when it hangs, dies or cannot be sent.
+
+    Returns
+    -------
+    Result
+        Of the kind that belongs to the check.
 
     Raises
     ------
     AuditError
         When the check itself raises one.
     """
+    kind = kind_of(check)
     own = worker is None
     worker = worker or Worker()
+
+    def failed(cause: str, reason: str, seconds: float = 0.0) -> Any:
+        return kind.failed(check, budget, significance, cause, reason, seconds)
+
     try:
-        result = worker.call(run_check, check, budget, significance, stream, timeout=timeout)
-        return replace(result, check=replace(check, pairs=result.check.pairs, datasets=None))
+        result = worker.call(examine, check, budget, significance, stream, timeout=timeout)
+        return kind.returned(result, check)
     except AuditError:
         raise
     except TimeoutError as error:
-        return failed(check, budget, significance, "hung", f"the mechanism {error}", timeout)
+        return failed("hung", f"{kind.subject} {error}", timeout)
     except ChildProcessError as error:
-        return failed(check, budget, significance, "died", f"the mechanism {error}", 0.0)
+        return failed("died", f"{kind.subject} {error}")
     except Exception as error:
-        return failed(check, budget, significance, "error", f"{type(error).__name__}: {error}", 0.0)
+        return failed("error", f"{type(error).__name__}: {error}")
     finally:
         if own:
             worker.close()
-
-
-def failed(
-    check: PrivacyCheck, budget: int, significance: float, kind: str, reason: str, seconds: float
-) -> PrivacyResult:
-    """The result of a check that brought no evidence."""
-    evidence = Evidence(0, oddities={kind: 1}, failure=reason)
-    judgement = judge(check.claim, evidence, significance, check.tolerance)
-    return PrivacyResult(check, check.budget or budget, significance, evidence, judgement, seconds)
 
 
 def _ready() -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from audit.arguments import integer, open_probability
 from audit.checks import DEFAULT_SIGNIFICANCE, PrivacyCheck
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import Claim
 from audit.describe import name_of
 from audit.empirical.bits import bit_scorers
 from audit.empirical.scorers import SCORERS
@@ -29,7 +29,7 @@ class NotFloatingPoint(AuditError):
 
 def check_precision(
     mechanism: Any,
-    claim: PrivacyClaim,
+    claim: Claim,
     pairs: Sequence[tuple[Any, Any]],
     *,
     budget: int = DEFAULT_PRECISION_BUDGET,
@@ -50,7 +50,7 @@ def check_precision(
     ----------
     mechanism : callable
         `(dataset, size, rng) -> array-like`, first axis of length `size`; see `audit.PrivacyCheck`.
-    claim : PrivacyClaim
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
         What is promised.
     pairs : sequence of (left, right)
         Neighbouring datasets. Leaks are largest where the answers are small against the noise, such as 0 and 1.
@@ -98,7 +98,7 @@ def check_precision(
     if not (query is None or callable(query)):
         raise InvalidArgument.of("query", "be callable as (dataset)", query)
     previewed = _require_floats(check, stream)
-    scorers = (*SCORERS, *bit_scorers(claim.epsilon, query))
+    scorers = (*SCORERS, *bit_scorers(claim.point.epsilon, query))
     result = run_check(check, budget, significance, stream, workers, scorers=scorers)
     return replace(result, evidence=replace(result.evidence, samples=result.samples + previewed))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from audit.arguments import integer, open_probability
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method, PrivacyCheck
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import Claim
 from audit.describe import name_of
 from audit.examination import run_check
 from audit.isolation import run_isolated
@@ -17,7 +17,7 @@ from audit.sampling import Stream
 
 def check_privacy(
     mechanism: Any,
-    claim: PrivacyClaim,
+    claim: Claim,
     pairs: Sequence[tuple[Any, Any]] = (),
     *,
     datasets: Any = None,
@@ -36,7 +36,7 @@ def check_privacy(
     ----------
     mechanism : callable
         `(dataset, size, rng) -> array-like`, first axis of length `size`; see `audit.PrivacyCheck`.
-    claim : PrivacyClaim
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
         What is promised.
     pairs : sequence of (left, right)
         Neighbouring datasets.

@@ -16,12 +16,24 @@ import pytest
 
 from audit.arguments import integer, open_probability
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import Claim, claim_record
+from audit.contract import Result
 from audit.describe import code_of
 from audit.errors import AuditError
+from audit.isolation import run_isolated
 from audit.privacy import check_privacy
 from audit.report.certificate import Report
 from audit.result import PrivacyResult
+from audit.sampling import Stream
+from audit.utility import (
+    ConsistencyCheck,
+    GuaranteeCheck,
+    InequalityCheck,
+    LowerBoundCheck,
+    RateCheck,
+    UtilityCheck,
+    UtilityResult,
+)
 from audit.verdict import Verdict
 
 
@@ -32,8 +44,9 @@ class Session:
     significance: float
     budget: int
     seed: int
+    recorded: bool = False
     tests: int = 1
-    results: list[PrivacyResult] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
 
 
 _SESSION = pytest.StashKey[Session]()
@@ -50,7 +63,7 @@ class Auditor:
     def privacy(
         self,
         mechanism: Any,
-        claim: PrivacyClaim,
+        claim: Claim,
         pairs: Sequence[tuple[Any, Any]] = (),
         *,
         datasets: Any = None,
@@ -65,9 +78,9 @@ class Auditor:
         Parameters are those of `audit.check_privacy`; the significance is this test's share of the session's.
         """
         __tracebackhide__ = True
-        self._audits += 1
-        name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
-        share = self._session.significance / self._session.tests / (self._audits * (self._audits + 1))
+        if self._session.recorded:
+            claim_record(claim)  # raises for a claim that no certificate can hold
+        name, share = self._next()
         result = check_privacy(
             mechanism,
             claim,
@@ -75,23 +88,72 @@ class Auditor:
             datasets=datasets,
             budget=self._session.budget if budget is None else budget,
             significance=share,
-            seed=self._session.seed + zlib.crc32(name.encode()),  # its own draws, whatever the order of the tests
+            seed=self._seed(name),
             method=method,
             tolerance=tolerance,
             timeout=timeout,
             name=name,
         )
         result = replace(result, check=replace(result.check, expected=expected))
+        return self._met(result)
+
+    def inequality(self, values: Any = None, **parameters: Any) -> UtilityResult:
+        """Audit a stated inequality; parameters are those of `audit.InequalityCheck`."""
+        __tracebackhide__ = True
+        return self._theorem(InequalityCheck, values=values, **parameters)
+
+    def guarantee(self, trials: Any, beta: float, **parameters: Any) -> UtilityResult:
+        """Audit a guarantee of probability 1 - beta; parameters are those of `audit.GuaranteeCheck`."""
+        __tracebackhide__ = True
+        return self._theorem(GuaranteeCheck, trials=trials, beta=beta, **parameters)
+
+    def consistency(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
+        """Audit consistency; parameters are those of `audit.ConsistencyCheck`."""
+        __tracebackhide__ = True
+        return self._theorem(ConsistencyCheck, losses=losses, sizes=sizes, **parameters)
+
+    def rate(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
+        """Audit a rate of decay; parameters are those of `audit.RateCheck`."""
+        __tracebackhide__ = True
+        return self._theorem(RateCheck, losses=losses, sizes=sizes, **parameters)
+
+    def lower_bound(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
+        """Audit a lower bound for private learners; parameters are those of `audit.LowerBoundCheck`."""
+        __tracebackhide__ = True
+        return self._theorem(LowerBoundCheck, losses=losses, sizes=sizes, **parameters)
+
+    def _theorem(self, kind: type[UtilityCheck], **parameters: Any) -> UtilityResult:
+        __tracebackhide__ = True
+        name, share = self._next()
+        check = kind(name=name, **parameters)
+        budget, stream = check.budget or self._session.budget, Stream(self._seed(name))
+        if check.timeout is None:
+            return self._met(check.examine(budget, share, stream))
+        return self._met(run_isolated(check, budget, share, stream, check.timeout))
+
+    def _next(self) -> tuple[str, float]:
+        """Name and significance of the next audit of this test."""
+        self._audits += 1
+        name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
+        return name, self._session.significance / self._session.tests / (self._audits * (self._audits + 1))
+
+    def _seed(self, name: str) -> int:
+        """Draws of its own for every audit, whatever the order of the tests."""
+        return self._session.seed + zlib.crc32(name.encode())
+
+    def _met(self, result: Any) -> Any:
+        """Keep the result; fail the test unless the verdict is the expected one."""
+        __tracebackhide__ = True
         self._session.results.append(result)
         if not result.met:
             pytest.fail(explain(result), pytrace=False)
         return result
 
 
-def explain(result: PrivacyResult) -> str:
+def explain(result: Any) -> str:
     """What a failing test prints."""
     lines = [f"{result.verdict}: {result.check.claim}", f"  {result.reason}"]
-    if result.witness is not None:
+    if getattr(result, "witness", None) is not None:
         left, right = result.witness.pair
         lines += [
             f"  left  = {code_of(left)}",
@@ -130,6 +192,7 @@ def pytest_configure(config: pytest.Config) -> None:
             open_probability(config.getoption("--dp-significance"), "--dp-significance"),
             integer(config.getoption("--dp-budget"), "--dp-budget", at_least=2),
             integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),
+            recorded=config.getoption("--dp-report") is not None,
         )
     except AuditError as error:
         raise pytest.UsageError(str(error)) from error

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import claim_of
 from audit.errors import AuditError, InvalidCertificate
 from audit.evidence import Evidence
 from audit.judge import Judgement, judge
+from audit.utility.records import FORMS, judged_again
 from audit.verdict import Verdict
 
 
@@ -29,7 +30,7 @@ def judgement_record(judgement: Judgement) -> dict[str, Any]:
 def judge_again(record: Mapping[str, Any]) -> Judgement:
     """Judge a record's evidence anew: nothing of the recorded verdict is used, nothing is imported or run."""
     try:
-        claim = PrivacyClaim(record["claim"]["epsilon"], record["claim"]["delta"])
+        claim = claim_of(record["claim"])
         settings = record["settings"]
         evidence = Evidence.from_dict(record["evidence"])
         return judge(claim, evidence, float(settings["significance"]), settings["tolerance"])
@@ -39,6 +40,20 @@ def judge_again(record: Mapping[str, Any]) -> Judgement:
         raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
 
 
+def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The judged part of a record of any kind, computed from its claim and its evidence alone.
+
+    Raises
+    ------
+    InvalidCertificate
+        When the record does not have its form, or is of no known kind.
+    """
+    kind = record.get("kind")
+    if kind not in _JUDGES:
+        raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(_JUDGES)}")
+    return _JUDGES[kind](record)
+
+
 def expected_of(record: Mapping[str, Any]) -> Verdict:
     """The verdict that the check's author expects."""
     return Verdict(record["expected"])
@@ -46,3 +61,9 @@ def expected_of(record: Mapping[str, Any]) -> Verdict:
 
 def _finite_or_text(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(value)
+
+
+_JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "privacy": lambda record: judgement_record(judge_again(record)),
+    **dict.fromkeys(FORMS, judged_again),
+}

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from audit.checks import PrivacyCheck
+from audit.claim_kinds import claim_record
+from audit.claims import Point
 from audit.describe import describe_mechanism, show
+from audit.empirical.delta_bound import delta_lower_bound
 from audit.empirical.game import GameCounts
 from audit.evidence import Evidence
-from audit.judge import Judgement
+from audit.judge import Judgement, is_dependent
 from audit.record import judgement_record
 from audit.verdict import Verdict
 
@@ -71,12 +74,25 @@ class PrivacyResult:
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """Certified lower bound of epsilon at the claim's delta; 0.0 if none."""
+        """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
         return self.judgement.epsilon_lower_bound
 
     @property
+    def delta_lower_bound(self) -> float:
+        """Certified lower bound of delta at the tested epsilon, by the game at a fixed budget; 0.0 if none.
+
+        Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
+        """
+        game = self.evidence.game
+        if game is None or is_dependent(self.evidence):
+            return 0.0
+        return delta_lower_bound(
+            game.counts, self.tested.epsilon, self.significance, game.coin_seed(), one_sided=game.one_sided
+        )
+
+    @property
     def exact_epsilon(self) -> float | None:
-        """Epsilon at the claim's delta by the stated laws (upper bound, worst pair), or None."""
+        """Epsilon at the tested delta by the stated laws (upper bound, worst pair), or None."""
         return self.judgement.exact_epsilon
 
     @property
@@ -90,6 +106,11 @@ class PrivacyResult:
         return self.judgement.blind_spot
 
     @property
+    def tested(self) -> Point:
+        """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
+        return self.evidence.tested or self.check.claim.point
+
+    @property
     def samples(self) -> int:
         """Outputs drawn, both sides and all stages together."""
         return self.evidence.samples
@@ -101,18 +122,13 @@ class PrivacyResult:
 
     def record(self) -> dict[str, Any]:
         """Plain data without durations: the same evidence gives the same record, wherever it was gathered."""
-        check, claim = self.check, self.check.claim
+        check = self.check
         return {
             "name": check.name,
             "kind": "privacy",
             "mechanism": describe_mechanism(check.mechanism),
             "expected": check.expected.value,
-            "claim": {
-                "epsilon": claim.epsilon,
-                "delta": claim.delta,
-                "relation": claim.relation.name,
-                "source": claim.source,
-            },
+            "claim": claim_record(check.claim),
             "settings": {
                 "method": check.method,
                 "budget": self.budget,

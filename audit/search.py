@@ -16,8 +16,9 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 
 from audit.checks import PrivacyCheck
-from audit.empirical.events import Stakes, choose_events
+from audit.empirical.events import choose_events
 from audit.empirical.scorers import Training
+from audit.empirical.thresholds import Stakes
 from audit.errors import AuditError
 from audit.neighbours import neighbouring_pairs
 from audit.sampling import BadBatch, Block, Outputs, Stream, Subject, SubjectFailed
@@ -60,7 +61,7 @@ class Search:
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
-        stakes = Stakes(self.check.claim.delta, self.significance, 2 * TRIAL, 2 * self.budget)
+        stakes = Stakes(self.check.claim.point.delta, self.significance, 2 * TRIAL, 2 * self.budget)
         events = choose_events(Training(left, right, self.check.mechanism, pair), stakes, last_resort=())
         found = events.promise if events is not None else -math.inf
         if found > self.best_promise:
@@ -91,7 +92,7 @@ def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
     if search.best is None:
         cause = f": the mechanism {search.failure}" if search.failure else ""
         raise AuditError(f"`datasets` gave no pair on which the mechanism could be tried{cause}")
-    claimed = search.check.claim.epsilon
+    claimed = search.check.claim.point.epsilon
     if search.best_promise <= claimed:
         return search.best
     return _shrink(search, pairs, claimed + 0.5 * (search.best_promise - claimed))

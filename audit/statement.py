@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.claims import PrivacyClaim
+from audit.claim_kinds import Claim, ClaimKind
+from audit.claims import Point
 from audit.empirical.scorers import stated_log_likelihood
 from audit.evidence import ExactEvidence
 from audit.exact import ARITHMETIC_TOLERANCE
@@ -31,7 +32,8 @@ def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
 
 def examine_statement(
     mechanism: Any,
-    claim: PrivacyClaim,
+    claim: Claim,
+    point: Point,
     pairs: Sequence[tuple[Any, Any]],
     drawn: Sequence[tuple[Outputs, Outputs]],
     significance: float,
@@ -41,13 +43,15 @@ def examine_statement(
 
     Parameters
     ----------
+    point : Point
+        Where epsilon and delta are bracketed: a point that the claim implies.
     drawn : sequence of (left outputs, right outputs)
         One entry a pair.
     significance : float
         Used for the stated resolution of the goodness of fit.
     """
     return tuple(
-        _examine(index, mechanism, claim, pair, outputs, significance, stream.child(index))
+        _examine(index, mechanism, claim, point, pair, outputs, significance, stream.child(index))
         for index, (pair, outputs) in enumerate(zip(pairs, drawn, strict=True))
     )
 
@@ -55,7 +59,8 @@ def examine_statement(
 def _examine(
     index: int,
     mechanism: Any,
-    claim: PrivacyClaim,
+    claim: Claim,
+    point: Point,
     pair: tuple[Any, Any],
     outputs: tuple[Outputs, Outputs],
     significance: float,
@@ -63,17 +68,20 @@ def _examine(
 ) -> ExactEvidence:
     loss = stated_loss(mechanism, *pair)
     size = min(len(outputs[0]), len(outputs[1]))
+    judged = claim.judge_exactly(loss) if isinstance(claim, ClaimKind) else None
     return ExactEvidence(
         pair=index,
-        epsilon_upper_bound=float(loss.epsilon(min(1.0, claim.delta * (1 + ARITHMETIC_TOLERANCE)))),
-        epsilon_lower_bound=float(loss.epsilon_lower_bound(claim.delta)),
-        delta_upper_bound=float(loss.delta(claim.epsilon)),
-        delta_lower_bound=float(loss.delta_lower_bound(claim.epsilon)),
+        epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
+        epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
+        delta_upper_bound=float(loss.delta(point.epsilon)),
+        delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
         total_variation=float(loss.total_variation()),
         mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
         fit_pvalue=_fit(mechanism, loss, pair, outputs, stream),
         fit_outputs=size,
         fit_resolution=_fit_resolution(size, significance),
+        keeps=judged.keeps if judged else None,
+        detail=judged.detail if judged else "",
     )
 
 

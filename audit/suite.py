@@ -14,17 +14,17 @@ from typing import Any
 import joblib
 
 from audit.arguments import integer, open_probability, positive
-from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyCheck
+from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.contract import Check, Result
 from audit.errors import AuditError, InvalidArgument, UnknownTarget
-from audit.examination import run_check
-from audit.isolation import Worker, failed, run_isolated
+from audit.isolation import Worker, run_isolated
+from audit.kinds import examine, failed, kind_of
 from audit.report.certificate import Report
-from audit.result import PrivacyResult
 from audit.sampling import Stream
 
 DEFAULT_TIMEOUT = 600.0
 
-Progress = Callable[[PrivacyResult], None]
+Progress = Callable[[Result], None]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Settings:
     significance : float in (0, 1)
         Probability that any true claim of the run is judged FAIL; shared out equally.
     budget : int >= 2
-        Outputs a side for each check that states no budget of its own.
+        Outputs a side, or losses and trials in all, for each check that states no budget of its own.
     seed : int >= 0
         Every check derives its streams from this and from its name, so that a selection repeats the same draws.
     workers : int >= 0
@@ -59,7 +59,7 @@ class Settings:
 
 
 def run(
-    checks: Iterable[PrivacyCheck],
+    checks: Iterable[Check],
     *,
     significance: float = DEFAULT_SIGNIFICANCE,
     budget: int = DEFAULT_BUDGET,
@@ -75,7 +75,7 @@ def run(
 
     Parameters
     ----------
-    checks : iterable of PrivacyCheck
+    checks : iterable of checks, of one kind or several
         At least one; names are unique.
     progress : callable, optional
         Called with every result as it comes, in no particular order.
@@ -95,21 +95,20 @@ def run(
     return Report(results, settings.significance, settings.budget, settings.seed)
 
 
-def require_checks(checks: Iterable[PrivacyCheck]) -> list[PrivacyCheck]:
+def require_checks(checks: Iterable[Check]) -> list[Check]:
     """Return the checks as a list; raise unless there is one at least, all are checks, and names are unique."""
     listed = list(checks)
     if not listed:
         raise InvalidArgument("`checks` must hold at least one check, got none")
     for check in listed:
-        if not isinstance(check, PrivacyCheck):
-            raise InvalidArgument.of("checks", "hold PrivacyCheck objects only", check)
+        kind_of(check).require(check)
     repeated = [name for name, count in Counter(check.name for check in listed).items() if count > 1]
     if repeated:
         raise InvalidArgument.of("checks", "have unique names", repeated[0])
     return listed
 
 
-def collect(targets: Sequence[str], select: str | None = None) -> list[PrivacyCheck]:
+def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
     """The checks of importable packages or modules, `target.CHECKS`; `select` is a shell pattern for names.
 
     Raises
@@ -117,7 +116,7 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[PrivacyCh
     UnknownTarget
         When a target cannot be imported, has no `CHECKS`, or nothing matches.
     """
-    checks: list[PrivacyCheck] = []
+    checks: list[Check] = []
     for target in targets:
         checks += _checks_of(target)
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
@@ -126,7 +125,7 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[PrivacyCh
     return require_checks(chosen)
 
 
-def _checks_of(target: str) -> list[PrivacyCheck]:
+def _checks_of(target: str) -> list[Check]:
     try:
         module = importlib.import_module(target)
     except AuditError:
@@ -139,28 +138,28 @@ def _checks_of(target: str) -> list[PrivacyCheck]:
     return list(found)
 
 
-def stream_of(check: PrivacyCheck, seed: int) -> Stream:
+def stream_of(check: Check, seed: int) -> Stream:
     """The stream of one check: depends on the run's seed and the check's name only."""
     return Stream(seed, (zlib.crc32(check.name.encode()),))
 
 
-def _run_here(check: PrivacyCheck, settings: Settings, share: float) -> PrivacyResult:
+def _run_here(check: Check, settings: Settings, share: float) -> Result:
     try:
-        return run_check(check, settings.budget, share, stream_of(check, settings.seed))
+        return examine(check, settings.budget, share, stream_of(check, settings.seed))
     except AuditError as error:
         return failed(check, settings.budget, share, "error", str(error), 0.0)
 
 
 def _run_on_workers(
-    checks: list[PrivacyCheck], settings: Settings, share: float, progress: Progress | None
-) -> list[PrivacyResult]:
+    checks: list[Check], settings: Settings, share: float, progress: Progress | None
+) -> list[Result]:
     count = min(settings.workers, len(checks))
     idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     crew = [Worker() for _ in range(count)]
     for worker in crew:
         idle.put(worker)
 
-    def one(check: PrivacyCheck) -> PrivacyResult:
+    def one(check: Check) -> Result:
         worker = idle.get()
         try:
             result = run_isolated(
@@ -178,7 +177,7 @@ def _run_on_workers(
         return _told(result, progress)
 
     try:
-        results: list[PrivacyResult] = joblib.Parallel(n_jobs=count, prefer="threads")(
+        results: list[Result] = joblib.Parallel(n_jobs=count, prefer="threads")(
             joblib.delayed(one)(check) for check in checks
         )
         return results
@@ -187,7 +186,7 @@ def _run_on_workers(
             worker.close()
 
 
-def _told(result: PrivacyResult, progress: Progress | None) -> PrivacyResult:
+def _told(result: Result, progress: Progress | None) -> Result:
     if progress is not None:
         progress(result)
     return result

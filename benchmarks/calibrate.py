@@ -1,105 +1,69 @@
-"""False alarms: how often exactly tight mechanisms are judged FAIL, with an exact interval.
+"""False alarms at the edge of every kind of claim, with an exact interval, and power beyond it, for every method.
 
     python -m benchmarks.calibrate --out docs/calibration.md
+    python -m benchmarks.calibrate --out docs/calibration.md --decoys
 
-Every audit chooses its events on training outputs and certifies at the edge of the claim, where a false alarm is
-likeliest. The rate must not exceed the significance; the table gives its 99.9 % lower bound.
+The first counts, for `--minutes` minutes, alarms in every cell of the table; with `--state FILE` a later call goes on
+from there. The second audits all checks of `mechanisms` that are expected to PASS, over and over. Both write the page
+and the same table as data of the package, which every certificate cites.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import fnmatch
+import json
 from pathlib import Path
 from typing import Any
 
-import joblib
+import audit
+from benchmarks.calibration import decoys
+from benchmarks.calibration.cases import CASES
+from benchmarks.calibration.measure import cells_of, measure
+from benchmarks.calibration.page import data_of, holds, page_of
 
-from audit import PrivacyClaim, Verdict, check_privacy
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
-from benchmarks import subjects
-
-SIGNIFICANCE = 0.05
-CONFIDENCE = 0.001  # one-sided, of each end of the interval
-BUDGETS = (200, 5_000)
+DATA = Path(audit.__file__).parent / "report" / "calibration.json"
 
 
-@dataclass(frozen=True)
-class Case:
-    """One row of the table."""
-
-    name: str
-    mechanism: Callable[..., Any]
-    claim: PrivacyClaim
-
-
-CASES = (
-    Case("Laplace, epsilon 1", subjects.laplace, subjects.claim()),
-    Case("randomised response, epsilon 1", subjects.randomized_response, subjects.claim()),
-    Case("geometric, epsilon 1", subjects.geometric, subjects.claim()),
-    Case("two-point, (1, 0.001)", subjects.TwoPoint(0.001), subjects.claim(0.001)),
-    Case("two-point, (1, 0.1)", subjects.TwoPoint(0.1), subjects.claim(0.1)),
-    Case("one-sided, (0, 0.1)", subjects.OneSided(0.1), subjects.claim(0.1, 0.0)),
-)
+def main() -> int:
+    """Count, print the page, and write it where asked; 1 when a row does not hold or a decoy failed."""
+    options = _options()
+    known = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"rows": []}
+    data = _catalogue(options, known) if options.decoys else _table(options, known)
+    page = page_of(data)
+    print(page)
+    if options.out is not None:
+        DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        options.out.write_text(page, encoding="utf-8")
+    wrong = [row for row in data["rows"] if not holds(row, data["significance"])]
+    return 1 if wrong or (data.get("catalogue") or {}).get("fails") else 0
 
 
-def failed(case: Case, budget: int, seed: int) -> bool:
-    """Whether one audit of a true claim ends in FAIL."""
-    result = check_privacy(
-        case.mechanism,
-        case.claim,
-        subjects.PAIR,
-        budget=budget,
-        significance=SIGNIFICANCE,
-        seed=seed,
-        method="fixed",
-    )
-    return result.verdict is Verdict.FAIL
+def _table(options: argparse.Namespace, known: dict[str, Any]) -> dict[str, Any]:
+    cells = cells_of([case for case in CASES if fnmatch.fnmatchcase(case.key, options.select)])
+    measure(cells, options.audits, options.minutes, options.state)
+    return {**data_of(cells), "catalogue": known.get("catalogue")}
 
 
-def rows(cases: Iterable[Case], audits: int, workers: int) -> list[str]:
-    """Markdown rows: mechanism, budget, audits, FAILs, rate, exact 99.9 % bounds, whether it holds."""
-    lines = []
-    with joblib.Parallel(n_jobs=workers, batch_size=50) as parallel:
-        for case in cases:
-            for budget in BUDGETS:
-                count = sum(parallel(joblib.delayed(failed)(case, budget, seed) for seed in range(audits)))
-                low = proportion_lower_bound(count, audits, CONFIDENCE)
-                high = proportion_upper_bound(count, audits, CONFIDENCE)
-                holds = "yes" if low <= SIGNIFICANCE else "NO"
-                lines.append(
-                    f"| {case.name} | {budget} | {audits} | {count} | {count / audits:.4f} | "
-                    f"{low:.4f} | {high:.4f} | {holds} |"
-                )
-                print(lines[-1], flush=True)
-    return lines
+def _catalogue(options: argparse.Namespace, known: dict[str, Any]) -> dict[str, Any]:
+    found = decoys.repeat(decoys.innocent(), options.audits, options.minutes)
+    print(dict(found.verdicts), *found.failed, sep="\n", flush=True)
+    return {**data_of([]), **known, "catalogue": found.to_dict()}
 
 
-def main() -> None:
-    """Print the table, and write it where asked."""
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--audits", type=int, default=2000)
-    parser.add_argument("--workers", type=int, default=-1)
+    parser.add_argument("--audits", type=int, default=10_000, help="most audits of a cell, or of the catalogue")
+    parser.add_argument("--minutes", type=float, default=12.0)
+    parser.add_argument("--state", type=Path, help="keep counts here, and go on from them")
+    parser.add_argument("--select", default="*", metavar="GLOB", help="only these cells, e.g. 'fixed | pure*'")
+    parser.add_argument("--decoys", action="store_true", help="audit the catalogue in place of the table")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    table = rows(CASES, options.audits, options.workers)
-    text = _PAGE.format(significance=SIGNIFICANCE, table="\n".join(table))
-    if options.out is not None:
-        options.out.write_text(text, encoding="utf-8")
-
-
-_PAGE = """# Calibration: false alarms at the edge of the claim
-
-Made by `make calibrate`. Each row audits a mechanism whose privacy is exactly the claim, at significance
-{significance}, with a seed of its own for every audit. The rate of FAIL must not exceed the significance; the
-bounds are exact binomial ones (Clopper-Pearson), 99.9 % one-sided each, over the randomness of the audits.
-
-| mechanism | budget a side | audits | FAIL | rate | lower bound | upper bound | lower bound <= {significance} |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-{table}
-"""
+    if options.out is not None and options.select != "*":
+        parser.error("--out takes the whole table: leave out --select")
+    return options
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

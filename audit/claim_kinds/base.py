@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
+from audit.claims import Point, require_relation, require_source
 from audit.errors import InvalidArgument
 from audit.exact import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
-from audit.relations import Relation, Substitution
+from audit.relations import Substitution
 
+SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 1e-8)
+"""The points at which a curve is tested: where its delta has fallen to these shares of delta(0)."""
+
+_USUAL = 2  # index of the share that is tested when nothing says which point to test
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
+_FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 runs
+_BISECTIONS = 40
 
 
 @dataclass(frozen=True)
@@ -61,11 +71,12 @@ class ClaimKind(ABC):
     relation: Any = field(default_factory=Substitution)
     source: str = ""
 
+    kind: ClassVar[str]
+    is_curve: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        if isinstance(self.relation, type) or not isinstance(self.relation, Relation):
-            raise InvalidArgument.of("relation", "be a relation such as Substitution()", self.relation)
-        if not isinstance(self.source, str):
-            raise InvalidArgument.of("source", "be text", self.source)
+        require_relation(self.relation)
+        require_source(self.source)
 
     @abstractmethod
     def profile(self, epsilon: float) -> float:
@@ -81,6 +92,53 @@ class ClaimKind(ABC):
     @abstractmethod
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgement:
         """Compare the claim with the exact privacy loss of a pair, both directions, on the safe side of each error."""
+
+    @property
+    @abstractmethod
+    def short(self) -> str:
+        """The claim for a narrow column."""
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """Points of the curve (epsilon, profile(epsilon)), epsilon increasing, among which a test chooses one.
+
+        They lie where the profile falls to each of `SHARES` of its value at 0, so that they follow the scale of the
+        claim; those that no audit could reach are left out. A claim of perfect privacy has the one point (0, 0).
+        """
+        epsilons = dict.fromkeys(self._epsilon_of(share) for share in SHARES)
+        return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= _FARTHEST)
+
+    @property
+    def point(self) -> Point:
+        """The point that is tested when nothing speaks for another one: where delta is a tenth of delta(0)."""
+        return self.points[min(_USUAL, len(self.points) - 1)]
+
+    def implies(self, point: Point) -> bool:
+        """Whether the claim implies (epsilon, delta)-differential privacy at `point`, up to rounding."""
+        return not exceeds(self.profile(point.epsilon), point.delta)
+
+    def parameters(self) -> dict[str, Any]:
+        """What is claimed, as plain data."""
+        names = [part.name for part in dataclasses.fields(self) if part.name not in ("relation", "source")]
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], relation: Any, source: str) -> Self:
+        """Rebuild from `parameters()`."""
+        return cls(**parameters, relation=relation, source=source)
+
+    def _epsilon_of(self, share: float) -> float:
+        """The least epsilon whose delta is at most a share of delta(0), from above; inf when it is out of reach."""
+        wanted = share * self.profile(0.0)
+        if self.profile(0.0) <= wanted:
+            return 0.0
+        if self.profile(_FARTHEST) > wanted:
+            return math.inf
+        low, high = 0.0, _FARTHEST
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.profile(middle) <= wanted else (middle, high)
+        return high
 
 
 def require_loss(loss: object) -> PrivacyLoss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -37,6 +38,8 @@ class RenyiClaim(ClaimKind):
     order: float
     epsilon: float
 
+    kind: ClassVar[str] = "renyi"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "order", renyi_order(self.order))
@@ -44,6 +47,11 @@ class RenyiClaim(ClaimKind):
 
     def __str__(self) -> str:
         return f"({self.order:g}, {self.epsilon:g})-Renyi DP under {self.relation.name}"
+
+    @property
+    def short(self) -> str:
+        """The claim for a narrow column."""
+        return f"({self.order:g}, {self.epsilon:g})-Renyi"
 
     def profile(self, epsilon: float) -> float:
         """Give the smaller of two upper bounds of the delta that the claim implies.
@@ -83,12 +91,19 @@ class ZeroConcentratedClaim(ClaimKind):
 
     rho: float
 
+    kind: ClassVar[str] = "zero-concentrated"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "rho", nonnegative(self.rho, "rho"))
 
     def __str__(self) -> str:
         return f"{self.rho:g}-zero-concentrated DP under {self.relation.name}"
+
+    @property
+    def short(self) -> str:
+        """The claim for a narrow column."""
+        return f"{self.rho:g}-zCDP"
 
     def profile(self, epsilon: float) -> float:
         """Give the least delta over all orders of the implied Renyi claims: any order is valid, so is the least one."""

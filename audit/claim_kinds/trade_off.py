@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -20,6 +20,7 @@ from audit.arguments import nonnegative
 from audit.claim_kinds.base import ClaimKind, ExactJudgement, exceeds, require_loss
 from audit.claim_kinds.lines import SupportingLines
 from audit.claim_kinds.polygon import FloatArray, polygon_below, symmetrised
+from audit.claim_kinds.vertices import PiecewiseLinear
 from audit.errors import InvalidArgument
 from audit.exact import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, GaussianLoss, PrivacyLoss
 
@@ -94,12 +95,19 @@ class GaussianClaim(_ByTradeOff):
 
     mu: float
 
+    kind: ClassVar[str] = "gaussian"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "mu", nonnegative(self.mu, "mu"))
 
     def __str__(self) -> str:
         return f"{self.mu:g}-Gaussian DP under {self.relation.name}"
+
+    @property
+    def short(self) -> str:
+        """The claim for a narrow column."""
+        return f"{self.mu:g}-GDP"
 
     def profile(self, epsilon: float) -> float:
         """Give delta = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu); tight (Dong, Roth & Su 2022, corollary 2.13)."""
@@ -124,7 +132,8 @@ class TradeOffClaim(_ByTradeOff):
     ----------
     function : callable float -> float
         f on [0, 1]: convex, continuous, nonincreasing, 0 <= f(a) <= 1 - a; symmetric or not. The caller promises
-        this; it is spot-checked on 3,800 points, from 1e-300 to 1 - 1e-16.
+        this; it is spot-checked on 3,800 points, from 1e-300 to 1 - 1e-16. Only a `PiecewiseLinear` one can be
+        written to a certificate: code cannot.
     name : str
         Shown in messages.
     relation, source
@@ -139,6 +148,8 @@ class TradeOffClaim(_ByTradeOff):
     function: Callable[[float], float] = field(repr=False)
     name: str = "f"
 
+    kind: ClassVar[str] = "trade-off"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.function):
@@ -146,7 +157,12 @@ class TradeOffClaim(_ByTradeOff):
         _require_trade_off(_GRID, self._values)
 
     def __str__(self) -> str:
-        return f"{self.name}-DP under {self.relation.name}"
+        return f"{self.short} under {self.relation.name}"
+
+    @property
+    def short(self) -> str:
+        """The claim for a narrow column."""
+        return f"{self.name}-DP"
 
     def profile(self, epsilon: float) -> float:
         """Give an upper bound of delta = sup 1 - e^eps a - g(a), g = max(f, f^-1)   (Dong, Roth & Su 2022, prop. 2.12).
@@ -165,8 +181,29 @@ class TradeOffClaim(_ByTradeOff):
     def _values(self) -> FloatArray:
         return np.array([_number(self.function(float(alpha)), float(alpha)) for alpha in _GRID])
 
+    def parameters(self) -> dict[str, Any]:
+        """What is claimed, as plain data: the vertices of a piecewise linear function.
+
+        Raises
+        ------
+        InvalidArgument
+            For any other function.
+        """
+        if not isinstance(self.function, PiecewiseLinear):
+            rule = "be audit.PiecewiseLinear to be recorded in a certificate, which holds data and no code"
+            raise InvalidArgument.of("function", rule, self.function)
+        return {"vertices": [list(vertex) for vertex in self.function.vertices], "name": self.name}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], relation: Any, source: str) -> TradeOffClaim:
+        """Rebuild from `parameters()`."""
+        function = PiecewiseLinear(parameters["vertices"])
+        return cls(function, parameters["name"], relation=relation, source=source)
+
     @cached_property
     def _below(self) -> tuple[FloatArray, FloatArray]:
+        if isinstance(self.function, PiecewiseLinear):
+            return symmetrised(*np.array(self.function.vertices).T)
         return symmetrised(*polygon_below(_GRID, np.minimum.accumulate(self._values)))
 
 

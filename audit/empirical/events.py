@@ -1,26 +1,28 @@
-"""The events of the guess game: chosen on training outputs by the bound that they promise.
+"""The events of the guess game: scorers compete on training outputs, and so do ways to pick thresholds.
 
-Every scorer proposes scores; for each score all pairs of thresholds compete. What is promised is the bound that
-the certifying runs would give if the training frequencies were true, less what the noise of the training counts
-may have added: without that penalty the best of many thresholds is the one that chance flatters most.
+Every scorer proposes scores. For each score thresholds are picked on one half of the training outputs and judged on
+the other, several times with a different charge for chance: what a careless choice gains in promise it loses on the
+half that did not see it. A score that fresh outputs bear out may instead say itself where to cut. The best way on the
+best score then picks thresholds on all training outputs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special, stats
 
+from audit.empirical.calibration import Line
 from audit.empirical.scorers import LAST_RESORT, SCORERS, Score, Scorer, Training
+from audit.empirical.thresholds import Sides, Stakes, Thresholds, best_thresholds
 from audit.sampling import Outputs
 
-_GRID = (24, 160)  # fewest and most thresholds on each scale: even ranks, and ranks spaced from either end
-_SINGLE_Z = 1.0  # standard errors of the training counts that a candidate is charged which did not look at them
-_MOST_Z = 3.0  # and the best of very many: thresholds are nested, so that their noise is shared
-
+CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
+_TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
+_JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
+_JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
 
 @dataclass(frozen=True)
 class EventPair:
@@ -30,8 +32,8 @@ class EventPair:
     ----------
     score : Score
         Fitted on training outputs.
-    upper, lower : float
-        Thresholds, lower < upper; an infinite one makes its event empty.
+    thresholds : Thresholds
+        A NaN makes its event empty.
     promise : float
         The epsilon that the training outputs promise; an estimate, may be negative.
     complete : bool
@@ -39,51 +41,93 @@ class EventPair:
     """
 
     score: Score
-    upper: float
-    lower: float
+    thresholds: Thresholds
     promise: float
     complete: bool = False
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
         scores = self.score(outputs)
-        plus = (scores >= self.upper) & (not self.plus_is_empty)
-        minus = (scores <= self.lower) & (not self.minus_is_empty)
-        return plus.astype(np.int8) - minus.astype(np.int8)
+        guesses = (scores >= self.thresholds.upper).view(np.int8)
+        guesses -= (scores <= self.thresholds.lower).view(np.int8)
+        return guesses
 
     @property
     def plus_is_empty(self) -> bool:
         """True when "left" is never guessed."""
-        return math.isnan(self.upper)
+        return math.isnan(self.thresholds.upper)
 
     @property
     def minus_is_empty(self) -> bool:
         """True when "right" is never guessed."""
-        return math.isnan(self.lower)
+        return math.isnan(self.thresholds.lower)
 
     def delta_share(self, delta: float) -> float:
         """The delta that one run may use: half when one event is empty, since only half of the runs can."""
-        return delta / 2 if self.plus_is_empty or self.minus_is_empty else delta
+        return delta * self.thresholds.used / 2
 
     def describe(self) -> tuple[str, str]:
         """Both events in words."""
-        plus, minus = self.score.describe(self.upper, self.lower)
+        plus, minus = self.score.describe(self.thresholds.upper, self.thresholds.lower)
         return ("never" if self.plus_is_empty else plus), ("never" if self.minus_is_empty else minus)
 
 
 @dataclass(frozen=True)
-class Stakes:
-    """What the promise of an event depends on besides its frequencies."""
+class Contender:
+    """A score, and the scores of either half of the training outputs.
 
-    delta: float
-    significance: float
-    training_runs: int
-    certifying_runs: int
+    Parameters
+    ----------
+    score : Score
+        Fitted on all training outputs.
+    halves : pair of Sides
+        When the score is learned, each half is scored by a fit on the other half.
+    whole : array or None
+        Scores of all training outputs by `score` itself, sorted, for a learned score; None when `halves` are them.
+    """
 
-    def kappa(self, selection_z: float) -> float:
-        """Standard errors charged, times one run's standard deviation: of the test and of the selection."""
-        z = max(float(stats.norm.isf(self.significance)), 0.5)
-        return z / math.sqrt(self.certifying_runs) + selection_z / math.sqrt(self.training_runs)
+    score: Score
+    halves: tuple[Sides, Sides]
+    whole: np.ndarray | None
+
+    def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
+        """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
+        if self.score.calibrated:  # it says itself where to cut: nothing is compared on the counts
+            thresholds = best_thresholds(self._pooled, stakes, 0.0, stated=True)
+            return thresholds, _promise(stakes, [thresholds.frequencies(self._pooled)], thresholds.used, 0.0)
+        promise, thresholds = max(self._ways(stakes), key=lambda way: way[0])
+        if self.whole is not None:
+            thresholds = thresholds.moved(_ordered(self._pooled), self.whole)
+        return thresholds, promise
+
+    def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
+        """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
+        line = Line.through(self._pooled)
+        if line is not None:
+            thresholds, promise = line.best_thresholds(self._pooled, stakes)
+            yield promise, thresholds
+        promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in CHARGES)
+        yield promise, best_thresholds(self._pooled, stakes, charge)
+
+    @property
+    def _pooled(self) -> Sides:
+        first, second = self.halves
+        return np.concatenate([first[0], second[0]]), np.concatenate([first[1], second[1]])
+
+    def _promise_when_charged(self, stakes: Stakes, charge: float) -> float:
+        """The promise of thresholds picked, at this charge, on the half that does not judge them."""
+        half = replace(stakes, training_runs=max(1, stakes.training_runs // 2))
+        seen, used = [], 0
+        for picking, judging in (self.halves, self.halves[::-1]):
+            thresholds = best_thresholds(picking, half, charge)
+            if self.whole is not None:
+                thresholds = thresholds.moved(_ordered(picking), _ordered(judging))
+            seen.append(thresholds.frequencies(judging))
+            used = max(used, thresholds.used)
+        return _promise(stakes, seen, used, _JUDGED if self.whole is None else _JUDGED_LEARNED)
+
+
+Offer = tuple[float, Score, Thresholds]  # what a score and its thresholds promise
 
 
 def choose_events(
@@ -94,178 +138,100 @@ def choose_events(
 ) -> EventPair | None:
     """The event pair with the largest promise over all scorers; None when no scorer can read the outputs.
 
-    The scorers of last resort are slow; they compete when none of the others sees everything, and when the mechanism
-    does not state its likelihood ratio.
+    The scorers of last resort are slow. They are not asked when another score sees everything or the mechanism states
+    its likelihood ratio. Else each is tried on a few outputs, and competes when that trial promises more than the
+    others do, or when it would see everything and the others promise no refutation.
     """
-    offers = [offer for scorer in scorers for offer in _offers(scorer, training, stakes)]
-    if not any(offer.score.complete or offer.score.calibrated for offer in offers):
-        offers += [offer for scorer in last_resort for offer in _offers(scorer, training, stakes)]
+    return choose_events_for_each(training, [stakes], scorers, last_resort)[0]
+
+
+def choose_events_for_each(
+    training: Training,
+    stakes: Sequence[Stakes],
+    scorers: Sequence[Scorer] = SCORERS,
+    last_resort: Sequence[Scorer] = LAST_RESORT,
+) -> list[EventPair | None]:
+    """`choose_events` at several stakes, with the scores fitted once."""
+    offers = _offers(_competing(scorers, training), stakes)
+    if not any(score.complete or score.calibrated for _, score, _ in offers[0]):
+        found, few = [_largest(at) for at in offers], _thinned(training)
+        for scorer in last_resort:
+            trial = _offers(_competing([scorer], few), stakes)
+            if any(_worth_trying(*case) for case in zip(trial, found, stakes, strict=True)):
+                in_full = _offers(_competing([scorer], training), stakes)
+                offers = [at + more for at, more in zip(offers, in_full, strict=True)]
+    return [_best(at) for at in offers]
+
+
+def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
+    sees_more = any(score.complete for _, score, _ in trial)
+    return _largest(trial) > found or (sees_more and found <= stakes.epsilon)
+
+
+def _best(offers: Sequence[Offer]) -> EventPair | None:
     if not offers:
         return None
-    best = max(offers, key=lambda offer: offer.promise)
-    return replace(best, complete=any(offer.score.complete for offer in offers))
+    promise, score, thresholds = max(offers, key=lambda offer: offer[0])
+    return EventPair(score, thresholds, promise, any(score.complete for _, score, _ in offers))
 
 
-def _offers(scorer: Scorer, training: Training, stakes: Stakes) -> list[EventPair]:
+def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
+    """For each of the stakes what every contender promises."""
+    return [
+        [
+            (promise, contender.score, thresholds)
+            for contender in competing
+            for thresholds, promise in [contender.offer(at)]
+        ]
+        for at in stakes
+    ]
+
+
+def _largest(offers: Sequence[Offer]) -> float:
+    return max((promise for promise, _, _ in offers), default=-math.inf)
+
+
+def _competing(scorers: Sequence[Scorer], training: Training) -> list[Contender]:
+    return [contender for scorer in scorers for contender in contenders(scorer, training)]
+
+
+def contenders(scorer: Scorer, training: Training) -> list[Contender]:
+    """Fit a scorer: on all training outputs, and on either half to score the other."""
     final = scorer.propose(training)
+    halves = _part(training, 0, 2), _part(training, 1, 2)
     if not scorer.learned:
-        return [_best_thresholds(s, s(training.left), s(training.right), stakes) for s in final]
-    held_out = _held_out_scores(scorer, training, len(final))
-    return [
-        _transferred(_best_thresholds(s, *scores, stakes), np.concatenate(scores), training)
-        for s, scores in zip(final, held_out, strict=False)
-    ]
-
-
-def _transferred(chosen: EventPair, held_out: np.ndarray, training: Training) -> EventPair:
-    """Move thresholds from held-out scores to the final score, keeping the share of outputs on their far side.
-
-    A score fitted on half of the outputs is noisier, so that the same threshold would cut off another share.
-    """
-    final = np.sort(np.concatenate([chosen.score(training.left), chosen.score(training.right)]))
-    final = final[~np.isnan(final)]
-    held_out = held_out[~np.isnan(held_out)]
-    above, below = float(np.mean(held_out >= chosen.upper)), float(np.mean(held_out <= chosen.lower))
-    upper = chosen.upper if chosen.plus_is_empty else _cut(final, above)
-    lower = chosen.lower if chosen.minus_is_empty else -_cut(-final[::-1], below)
-    return chosen if upper <= lower else replace(chosen, upper=upper, lower=lower)
-
-
-def _cut(ordered: np.ndarray, share: float) -> float:
-    """The value at or above which the share of `ordered` comes closest to `share`; ties are not divided."""
-    wanted = (1 - share) * len(ordered)
-    value = ordered[min(len(ordered) - 1, round(wanted))]
-    first, beyond = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
-    exclude = beyond < len(ordered) and beyond - wanted < wanted - first
-    return float(ordered[beyond] if exclude else value)
-
-
-def _held_out_scores(scorer: Scorer, training: Training, expected: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Scores of the training outputs, each by a score fitted on the other half."""
-    if min(len(training.left), len(training.right)) < 4:
+        return [Contender(s, (_scores(s, halves[0]), _scores(s, halves[1])), None) for s in final]
+    if not final or min(len(training.left), len(training.right)) < 4:
         return []
-    halves = [_part(training, start) for start in (0, 1)]
     fitted = [scorer.propose(half) for half in halves]
-    if any(len(scores) != expected for scores in fitted):
+    if any(len(scores) != len(final) for scores in fitted):
         return []
     return [
-        (
-            np.concatenate([b(halves[0].left), a(halves[1].left)]),
-            np.concatenate([b(halves[0].right), a(halves[1].right)]),
-        )
-        for a, b in zip(*fitted, strict=True)
+        Contender(s, (_scores(b, halves[0]), _scores(a, halves[1])), _ordered(_scores(s, training)))
+        for s, a, b in zip(final, *fitted, strict=True)
     ]
 
 
-def _part(training: Training, start: int) -> Training:
-    left, right = (outputs[start::2] for outputs in (training.left, training.right))
+def _thinned(training: Training) -> Training:
+    """About as many outputs as a trial takes."""
+    return _part(training, 0, max(1, len(training.left) // _TRIAL))
+
+
+def _part(training: Training, start: int, step: int) -> Training:
+    left, right = (outputs[start::step] for outputs in (training.left, training.right))
     return Training(left, right, training.mechanism, training.pair)
 
 
-@dataclass(frozen=True)
-class _Tails:
-    """Probabilities of {score >= threshold} and {score <= threshold} on each side, over a grid of thresholds.
-
-    Each array has one more entry at its end, for the empty event.
-    """
-
-    grid: np.ndarray
-    at_least: tuple[np.ndarray, np.ndarray]
-    at_most: tuple[np.ndarray, np.ndarray]
-
-    @classmethod
-    def counted(cls, grid: np.ndarray, samples: tuple[np.ndarray, np.ndarray], sizes: tuple[int, int]) -> _Tails:
-        """Frequencies in samples of either side; `sizes` count the abstentions too."""
-        ordered = [np.sort(sample) for sample in samples]
-        least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in zip(ordered, sizes, strict=True)]
-        most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in zip(ordered, sizes, strict=True)]
-        return cls(grid, _with_empty(least), _with_empty(most))
-
-    @classmethod
-    def stated(cls, grid: np.ndarray, ratios: np.ndarray, total: int) -> _Tails:
-        """What log-likelihood ratios say themselves: each output came from the left with probability expit(ratio)."""
-        ordered = np.sort(ratios)
-        weights = [2 * special.expit(ordered) / total, 2 * special.expit(-ordered) / total]
-        sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in weights]
-        below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
-        return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
-
-    def promises(self, stakes: Stakes, selection_z: float) -> np.ndarray:
-        """What every pair of thresholds promises: rows for S+, columns for S-; -inf where they overlap."""
-        nonempty = np.append(np.ones(len(self.grid)), 0.0)
-        used = np.add.outer(nonempty, nonempty)
-        right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
-        wrong_guess = np.add.outer(self.at_least[1], self.at_most[0]) / 2
-        promise = promised_epsilon(right_guess, wrong_guess, stakes.delta * used / 2, stakes.kappa(selection_z))
-        thresholds = np.append(self.grid, np.nan)
-        overlap = np.less_equal.outer(thresholds, thresholds)  # false for the empty events
-        return np.where(overlap | (used == 0), -np.inf, promise)
+def _scores(score: Score, training: Training) -> Sides:
+    return score(training.left), score(training.right)
 
 
-def _best_thresholds(score: Score, left: np.ndarray, right: np.ndarray, stakes: Stakes) -> EventPair:
-    """Search all pairs of thresholds on a grid of ranks of the pooled scores.
-
-    A score that is the log-likelihood ratio itself says how often a guess is right, so that only its promise is
-    left to the training counts; any other score is charged for the many candidates that were compared.
-    """
-    seen = left[~np.isnan(left)], right[~np.isnan(right)]
-    pooled = np.concatenate(seen)
-    grid = _candidate_thresholds(pooled)
-    if not len(grid):
-        return EventPair(score, math.nan, math.nan, -math.inf)
-    counted = _Tails.counted(grid, seen, (len(left), len(right)))
-    if score.calibrated:
-        i, j = _argmax(_Tails.stated(grid, pooled, len(left) + len(right)).promises(stakes, 0.0))
-        promise = counted.promises(stakes, _SINGLE_Z)
-    else:
-        promise = counted.promises(stakes, selection_z(len(grid)))
-        i, j = _argmax(promise)
-    thresholds = np.append(grid, np.nan)
-    return EventPair(score, float(thresholds[i]), float(thresholds[j]), float(promise[i, j]))
+def _ordered(sides: Sides) -> np.ndarray:
+    pooled = np.sort(np.concatenate(sides))
+    return pooled[~np.isnan(pooled)]
 
 
-def selection_z(thresholds: int) -> float:
-    """Standard errors that the best of so many thresholds is charged: about the largest of as many normals."""
-    return min(_MOST_Z, max(_SINGLE_Z, math.sqrt(2 * math.log(max(thresholds, 2)))))
-
-
-def _argmax(values: np.ndarray) -> tuple[int, int]:
-    i, j = np.unravel_index(int(np.argmax(values)), values.shape)
-    return int(i), int(j)
-
-
-def _with_empty(sides: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides' probabilities, and zero for the empty event."""
-    return np.append(sides[0], 0.0), np.append(sides[1], 0.0)
-
-
-def _candidate_thresholds(scores: np.ndarray) -> np.ndarray:
-    values = np.sort(scores)
-    n = len(values)
-    if n == 0:
-        return values
-    size = int(np.clip(math.sqrt(n), *_GRID))
-    distinct = values[np.r_[True, values[1:] != values[:-1]]]
-    if len(distinct) <= 2 * size:
-        return distinct
-    tails = np.geomspace(1, n, size).astype(int) - 1
-    ranks = np.unique(np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, size).astype(int)]))
-    return np.unique(values[ranks])
-
-
-def promised_epsilon(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float) -> np.ndarray:
-    """An estimate of the bound that a game will give: for ranking only, it certifies nothing.
-
-    Solves C - t W - delta = kappa sqrt(C + t^2 W + t delta) for t = e^epsilon, C and W the probabilities of a
-    right and of a wrong guess in one run; W is raised by kappa^2 / 2, which keeps empty counts finite.
-    """
-    c, w = right_guess, wrong_guess + kappa**2 / 2
-    excess = c - delta
-    a = w * w - kappa**2 * w
-    b = 2 * w * excess + kappa**2 * delta
-    k = excess**2 - kappa**2 * c
-    root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
-        promise = np.log(np.maximum(t, 1e-300))
-    return np.where(excess > 0, promise, -np.inf)
+def _promise(stakes: Stakes, seen: Sequence[tuple[float, float]], used: int, charge: float) -> float:
+    """What frequencies of right and wrong guesses promise that took no part in the choice of thresholds."""
+    right, wrong = np.mean(seen, axis=0)
+    return float(stakes.promise(np.array(right), np.array(wrong), np.array(used), charge))

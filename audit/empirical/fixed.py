@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from audit.empirical.events import EventPair, Stakes, choose_events
+from audit.empirical.events import EventPair, choose_events
 from audit.empirical.game import GameCounts
 from audit.empirical.scorers import SCORERS, Scorer, Training
+from audit.empirical.thresholds import Stakes
 from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
 
-TRAINING_SHARE = 0.15
-MOST_TRAINING = 200_000  # outputs a side over all pairs: more would cost memory and sharpen nothing
-TRAINING, COINS, CERTIFYING, VIRTUAL = range(4)  # children of a check's stream
+FIRST_SHARE = 0.125  # of the budget that trains
+MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
+MOST_TRAINING = 500_000  # outputs a side over all pairs: memory does not grow with the budget
+_MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
+TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a check's stream
 LEFT, RIGHT = 0, 1
 
 
@@ -33,23 +36,32 @@ class Split:
     ----------
     training : int
         Training outputs a side for each pair.
+    more : int
+        As many again may train when the first ones found rare events.
     runs : int
-        Certifying runs, both sides together.
+        Certifying runs, both sides together, when no more trains.
     """
 
     training: int
+    more: int
     runs: int
 
     @classmethod
-    def of(cls, budget: int, pairs: int, spent: int) -> Split:
-        """Divide `budget` outputs a side among `pairs`, of which `spent` (both sides) are gone."""
-        total = min(max(1, int(TRAINING_SHARE * budget)), MOST_TRAINING)
-        training = max(1, total // pairs)
-        return cls(training, max(0, 2 * budget - 2 * training * pairs - spent))
+    def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
+        """Divide `budget` outputs a side, of `width` numbers each, among `pairs`; `spent` (both sides) are gone."""
+        most = min(MOST_TRAINING, max(1, _MOST_NUMBERS // width))
+        training = max(1, min(max(1, int(FIRST_SHARE * budget)), most) // pairs)
+        more = max(0, min(int(MORE_SHARE * budget), most) // pairs)
+        return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
+
+    @property
+    def with_more(self) -> Split:
+        """The division when more trains."""
+        return replace(self, training=self.training + self.more, more=0)
 
 
 def draw_training(
-    subject: Subject, pairs: Sequence[tuple[Any, Any]], size: int, stream: Stream
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], size: int, stream: Stream, stage: int = TRAINING
 ) -> tuple[list[tuple[Outputs, Outputs]], Counter[str]]:
     """Draw `size` training outputs on both sides of every pair."""
     odd: Counter[str] = Counter()
@@ -59,7 +71,7 @@ def draw_training(
         odd.update(chain.from_iterable(counter.elements() for _, counter in drawn))
         return concatenate([outputs for outputs, _ in drawn])
 
-    keys = [stream.child(TRAINING, index) for index in range(len(pairs))]
+    keys = [stream.child(stage, index) for index in range(len(pairs))]
     outputs = [
         (one_side(left, key.child(LEFT)), one_side(right, key.child(RIGHT)))
         for (left, right), key in zip(pairs, keys, strict=True)

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from audit.empirical.events import EventPair, Stakes
-from audit.empirical.fixed import VIRTUAL, Split, choose_pair, draw_training, play
+from audit.claims import Point
+from audit.empirical.events import EventPair
+from audit.empirical.fixed import MORE, VIRTUAL, Split, draw_training, play
 from audit.empirical.scorers.atoms import atom_keys
 from audit.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.examination.aim import Aim, take_aim
 from audit.examination.session import FIT, Session
-from audit.sampling import Outputs, SubjectFailed
+from audit.sampling import Outputs, SubjectFailed, concatenate
 from audit.sampling.probe import probe_cost
 from audit.statement import examine_statement, states_a_law
+
+_RARE = 0.25  # share of runs that make a guess
 
 
 def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | None]:
@@ -24,22 +28,35 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
     SubjectFailed, BadLength
         When the mechanism gives no outputs.
     """
-    split = Split.of(session.budget, len(session.check.pairs), session.samples + probe_cost(session.budget))
+    spent = session.samples + probe_cost(session.budget)
+    split = Split.of(session.budget, len(session.check.pairs), spent, session.width)
     drawn = _train(session, split)
     session.probe()
-    exact, failure = _examine(session, drawn)
-    game, events = (None, None) if session.check.method == "exact" else _certify(session, split, drawn)
-    evidence = Evidence(session.samples, exact, game, dict(sorted(session.oddities.items())), failure)
-    return evidence, events
+    aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
+    if aim is not None and split.more and _is_rare(aim, drawn):
+        drawn, split = _train_more(session, split, drawn), split.with_more
+        aim = take_aim(session, drawn, split)
+    claim = session.check.claim
+    point = claim.point if aim is None else aim.point
+    exact, failure = _examine(session, drawn, point)
+    game = None if aim is None else _certify(session, split, aim)
+    odd = dict(sorted(session.oddities.items()))
+    evidence = Evidence(session.samples, exact, game, odd, failure, tested=point if claim.is_curve else None)
+    return evidence, None if aim is None else aim.events
 
 
-def _examine(session: Session, drawn: list[tuple[Outputs, Outputs]]) -> tuple[tuple[ExactEvidence, ...], str | None]:
+def _examine(
+    session: Session, drawn: list[tuple[Outputs, Outputs]], point: Point
+) -> tuple[tuple[ExactEvidence, ...], str | None]:
     """The stated laws against claim and sampler; a statement that cannot be evaluated bars a PASS."""
     check, stream = session.check, session.stream.child(FIT)
     if check.method == "fixed" or not states_a_law(check.mechanism):
         return (), None
     try:
-        return examine_statement(check.mechanism, check.claim, check.pairs, drawn, session.significance, stream), None
+        return (
+            examine_statement(check.mechanism, check.claim, point, check.pairs, drawn, session.significance, stream),
+            None,
+        )
     except Exception as error:  # the statement is the subject's code
         return (), f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
 
@@ -67,29 +84,37 @@ def _train(session: Session, split: Split) -> list[tuple[Outputs, Outputs]]:
     return drawn
 
 
+def _is_rare(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
+    """Whether learned events would refute the claim and occur so rarely that chance decides which look best."""
+    if aim.events.score.calibrated or not aim.events.promise > aim.point.epsilon:
+        return False
+    return float(np.mean([np.mean(aim.events.guess(side) != 0) for side in drawn[aim.pair]])) < _RARE
+
+
+def _train_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:
+    more, odd = draw_training(session.subject, session.check.pairs, split.more, session.stream, MORE)
+    session.samples += 2 * split.more * len(more)
+    session.note(odd)
+    return [
+        (concatenate([left, more_left]), concatenate([right, more_right]))
+        for (left, right), (more_left, more_right) in zip(drawn, more, strict=True)
+    ]
+
+
 def _constant(drawn: list[tuple[Outputs, Outputs]]) -> bool:
     keys = [atom_keys(side) for pair in drawn for side in pair]
     return all(bool(np.all(part == keys[0][0])) for part in keys)
 
 
-def _certify(
-    session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]
-) -> tuple[GameEvidence | None, EventPair | None]:
-    check, stream = session.check, session.stream
-    runs = min(split.runs, 2 * session.budget - session.samples)
-    if runs < 1:
-        return None, None
-    stakes = Stakes(check.claim.delta, session.significance, 2 * split.training, runs)
-    choice = choose_pair(drawn, check.pairs, check.mechanism, stakes, session.scorers)
-    if choice is None:
-        return None, None
-    index, events = choice
-    counts, odd = play(session.subject, check.pairs[index], events, runs, stream, session.workers)
+def _certify(session: Session, split: Split, aim: Aim) -> GameEvidence:
+    stream, events = session.stream, aim.events
+    pair = session.check.pairs[aim.pair]
+    counts, odd = play(session.subject, pair, events, aim.runs, stream, session.workers)
     session.samples += counts.runs
     session.note(odd)
     plus, minus = events.describe()
-    game = GameEvidence(
-        pair=index,
+    return GameEvidence(
+        pair=aim.pair,
         scorer=events.score.name,
         complete=events.complete,
         plus=plus,
@@ -100,4 +125,3 @@ def _certify(
         training=split.training,
         promise=events.promise if np.isfinite(events.promise) else None,
     )
-    return game, events

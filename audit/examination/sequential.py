@@ -20,6 +20,8 @@ from audit.sampling import Block, Outputs
 def examine_sequentially(session: Session) -> Evidence:
     """Play the sequential game on the check's pair; probe for dependence between runs afterwards.
 
+    A claim that implies a whole curve is tested at its usual point, fixed before the first output: `claim.point`.
+
     Raises
     ------
     InvalidArgument
@@ -29,17 +31,18 @@ def examine_sequentially(session: Session) -> Evidence:
         exceptions as outputs.
     """
     check, claim = session.check, session.check.claim
+    epsilon, delta = claim.point
     if len(check.pairs) != 1:
         raise InvalidArgument.of("pairs", "be a single pair for method 'sequential'", len(check.pairs))
     table = Table(session)
     outcome = play_sequentially(
         table.draw,
-        claim.epsilon,
-        claim.delta,
+        epsilon,
+        delta,
         session.significance,
         most_steps=session.budget - 1,
         resolution_steps=steps_to_resolve(
-            claim.epsilon, allowed_epsilon(claim, check.tolerance), claim.delta, session.significance
+            epsilon, allowed_epsilon(claim.point, check.tolerance), delta, session.significance
         ),
         score=table.stated_score(),
     )
@@ -51,6 +54,7 @@ def examine_sequentially(session: Session) -> Evidence:
         session.samples,
         sequential=SequentialEvidence(0, table.numeric, outcome),
         oddities=dict(sorted(session.oddities.items())),
+        tested=claim.point if claim.is_curve else None,
     )
 
 

@@ -28,6 +28,7 @@ class Session:
     workers: int
     scorers: Sequence[Scorer]
     samples: int = 0
+    width: int = 1
 
     def __post_init__(self) -> None:
         self.oddities: Counter[str] = Counter()
@@ -53,7 +54,7 @@ class Session:
             raise InvalidArgument.of("budget", f"be at least 2 for each of {len(check.pairs)} pairs", self.budget)
         if check.method == "exact" and not states_a_law(check.mechanism):
             raise InvalidArgument.of("method", "not be 'exact' for a mechanism without law or privacy_loss", "exact")
-        probe_length(self.subject, check.pairs[0][0], self.stream.child(PROBE, 0))
+        self.width = probe_length(self.subject, check.pairs[0][0], self.stream.child(PROBE, 0))
         self.samples += 2
 
     def probe(self) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 from audit.errors import InvalidCertificate
 from audit.record import expected_of
+from audit.report.calibration import calibration_summary
 from audit.report.markdown import markdown_of
 from audit.report.provenance import provenance
-from audit.result import PrivacyResult
 from audit.verdict import Verdict, standing, worst
 
 SCHEMA_VERSION = "1.0"
@@ -31,13 +31,13 @@ class Report:
 
     Parameters
     ----------
-    results : sequence of PrivacyResult
+    results : sequence of results, of one kind or several
         In the order of the checks.
     significance, budget, seed
         Of the run.
     """
 
-    results: Sequence[PrivacyResult]
+    results: Sequence[Any]
     significance: float
     budget: int
     seed: int
@@ -48,7 +48,7 @@ class Report:
         """The worst standing of all checks: an expected FAIL that came counts as met; empty is INCONCLUSIVE."""
         return worst(standing(result.verdict, result.check.expected) for result in self.results)
 
-    def __getitem__(self, name: str) -> PrivacyResult:
+    def __getitem__(self, name: str) -> Any:
         """The result of the check of that name."""
         for result in self.results:
             if result.name == name:
@@ -64,9 +64,10 @@ class Report:
             "kind": "dp-audit certificate",
             **summary_of(records),
             "settings": {"significance": self.significance, "budget": self.budget, "seed": self.seed},
-            "significance_spent": [_spending(result) for result in self.results],
+            "significance_spent": [_spending(record) for record in records],
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
+            "calibration": calibration_summary(),
             "provenance": provenance(self.command),
         }
 
@@ -125,16 +126,24 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _spending(result: PrivacyResult) -> dict[str, Any]:
-    """Which part of the run's significance this check used for what."""
-    decides = result.significance if result.evidence.game or result.evidence.sequential else 0.0
-    fit = result.significance if result.evidence.exact else 0.0
+def _spending(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Which part of the run's significance a check used for what."""
+    allotted, evidence = record["settings"]["significance"], record["evidence"]
+    game = fit = utility = 0.0
+    if record["kind"] == "privacy":
+        game = allotted if evidence["game"] or evidence["sequential"] else 0.0
+        fit = allotted if evidence["exact"] else 0.0
+    elif evidence["uses"] == "simulation":
+        utility = allotted
+    elif evidence.get("compared"):
+        fit = allotted
     return {
-        "check": result.name,
-        "allotted": result.significance,
-        "guess_game": decides,
+        "check": record["name"],
+        "allotted": allotted,
+        "guess_game": game,
         "goodness_of_fit": fit,
-        "note": "only the guess game can decide a FAIL; the goodness of fit bars a PASS",
+        "utility": utility,
+        "note": "only the guess game and the utility tests can decide a FAIL; the goodness of fit bars a verdict",
     }
 
 

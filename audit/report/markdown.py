@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
+
+from audit.claim_kinds import claim_label
 
 _ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -22,10 +24,15 @@ def markdown_of(certificate: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["claim"] = claim_label
+    environment.filters["bounds"] = bounds
     environment.filters["md"] = escape_markdown
     environment.filters["number"] = number
     checks = sorted(certificate["checks"], key=lambda c: (c["verdict"] == c["expected"], _ORDER[c["verdict"]]))
-    return environment.get_template("certificate.md.j2").render(certificate=certificate, checks=checks)
+    privacy = [check for check in checks if check["kind"] == "privacy"]
+    utility = [check for check in checks if check["kind"] != "privacy"]
+    template = environment.get_template("certificate.md.j2")
+    return template.render(certificate=certificate, privacy=privacy, utility=utility)
 
 
 def escape_markdown(text: object) -> str:
@@ -38,3 +45,12 @@ def number(value: float | str | None, digits: int = 4) -> str:
     if value is None:
         return "–"
     return value if isinstance(value, str) else f"{value:.{digits}g}"
+
+
+def bounds(found: Sequence[Mapping[str, Any]], most: int = 3) -> str:
+    """The bounds that a utility verdict rests on; the last ones, which are at the largest sizes."""
+    shown = []
+    for part in found[-most:]:
+        low, high = (number(part[side]) for side in ("lower", "upper"))
+        shown.append(f"{part['quantity']} = {low}" if low == high else f"{part['quantity']} in [{low}, {high}]")
+    return "; ".join(shown) or "–"

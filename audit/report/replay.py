@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.record import judge_again, judgement_record
+from audit.record import judged_part
 from audit.report.certificate import summary_of
 from audit.verdict import Verdict
 
@@ -41,7 +41,7 @@ def replay(certificate: Mapping[str, Any]) -> Replay:
     differences: list[str] = []
     judged = []
     for record in certificate["checks"]:
-        fresh = judgement_record(judge_again(record))
+        fresh = judged_part(record)
         judged.append({**record, **fresh})
         differences += [
             f"{record.get('name')}: {key} is {record.get(key)!r}, the evidence gives {value!r}"

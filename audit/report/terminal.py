@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -12,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from audit.report.markdown import number
+from audit.claim_kinds import claim_label
+from audit.report.markdown import bounds, number
 from audit.verdict import Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
@@ -58,7 +59,8 @@ def verdict_text(verdict: str, expected: str) -> Text:
 
 def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
     """Print the table of checks, the reasons of those that are not as expected, and the verdict."""
-    console.print(_table(certificate, console.width))
+    for columns, rows in _tables(certificate):
+        console.print(_table(columns, rows, console.width))
     for check in certificate["checks"]:
         if check["verdict"] != check["expected"]:
             console.print(Text(f"\n{check['name']}: {check['verdict']}, {check['reason']}"))
@@ -72,13 +74,20 @@ def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
     )
 
 
-def _table(certificate: Mapping[str, Any], width: int) -> Table:
+def _tables(certificate: Mapping[str, Any]) -> list[tuple[Sequence[_Column], list[Mapping[str, Any]]]]:
+    """The privacy checks and the utility checks, each with its columns; a table without rows is left out."""
+    privacy = [check for check in certificate["checks"] if check["kind"] == "privacy"]
+    utility = [check for check in certificate["checks"] if check["kind"] != "privacy"]
+    return [(columns, rows) for columns, rows in ((_COLUMNS, privacy), (_UTILITY_COLUMNS, utility)) if rows]
+
+
+def _table(columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]], width: int) -> Table:
     """All columns where there is room; a narrow terminal keeps the ones that decide."""
-    kept = [column for column in _COLUMNS if width >= column.least_width]
+    kept = [column for column in columns if width >= column.least_width]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in kept:
-        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=column.title != "check")
-    for check in certificate["checks"]:
+        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=not column.wraps)
+    for check in rows:
         table.add_row(*(column.cell(check) for column in kept))
     return table
 
@@ -91,19 +100,30 @@ class _Column:
     cell: Callable[[Mapping[str, Any]], str | Text]
     justify: Literal["left", "right"] = "right"
     least_width: int = 0
+    wraps: bool = False
 
 
 def _claim(check: Mapping[str, Any]) -> str:
-    return f"({check['claim']['epsilon']:.4g}, {check['claim']['delta']:.4g})"
+    return claim_label(check["claim"])
 
 
+_NAME = _Column("check", lambda check: Text(check["name"]), "left", wraps=True)
+_VERDICT = _Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left")
 _COLUMNS = (
-    _Column("check", lambda check: Text(check["name"]), "left"),
-    _Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left"),
+    _NAME,
+    _VERDICT,
     _Column("by", lambda check: check["basis"] if check["basis"] != "none" else "", "left", 100),
     _Column("claim", _claim),
     _Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
     _Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
     _Column("resolution", lambda check: number(check["resolution"]), "right", 100),
     _Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
+)
+_UTILITY_COLUMNS = (
+    _NAME,
+    _VERDICT,
+    _Column("by", lambda check: check["evidence"]["uses"], "left", 100),
+    _Column("claim", lambda check: Text(check["claim"]["summary"]), "left", 80, wraps=True),
+    _Column("found", lambda check: Text(bounds(check["found"], most=1)), "left", 0, wraps=True),
+    _Column("losses", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )

@@ -29,14 +29,15 @@ def probe_cost(budget: int) -> int:
     return CALLS * CALL_SIZE if budget >= 20 * CALLS * CALL_SIZE else 0
 
 
-def probe_length(subject: Subject, dataset: Any, stream: Stream) -> None:
-    """Raise `WrongLength` when a first, small call does not return the size it was asked for."""
+def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
+    """The numbers in one output; raise `WrongLength` when a first, small call does not return the size asked for."""
     try:
-        subject.draw(Block(dataset, 2, stream.seed()))
+        outputs, _ = subject.draw(Block(dataset, 2, stream.seed()))
     except BadLength as error:
         raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
     except SubjectFailed:
-        return  # it will fail again in the training stage, where it is recorded
+        return 1  # it will fail again in the training stage, where it is recorded
+    return max(1, outputs.numbers.size // 2)
 
 
 def probe_independence(subject: Subject, dataset: Any, stream: Stream) -> tuple[list[str], int]:

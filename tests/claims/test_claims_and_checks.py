@@ -142,7 +142,7 @@ def test_runs_refuse_empty_and_duplicate_checks():
         audit.run([])
     with pytest.raises(AuditError, match="unique names, got 'x'"):
         audit.run([check, check])
-    with pytest.raises(AuditError, match="PrivacyCheck objects only"):
+    with pytest.raises(AuditError, match="hold checks only"):
         audit.run([check, "y"])
     assert check.mechanism.calls == 0
 

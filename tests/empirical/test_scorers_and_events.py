@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.empirical.events import EventPair, Stakes, choose_events, promised_epsilon
+from audit.empirical.events import EventPair, choose_events
 from audit.empirical.scorers import LAST_RESORT, SCORERS, Training
 from audit.empirical.scorers.monotone import SignedOutput
+from audit.empirical.thresholds import Stakes, Thresholds, promised_epsilon
 from audit.sampling import encode
 
 STAKES = Stakes(0.0, 0.05, 10_000, 50_000)
@@ -72,7 +73,7 @@ class Stated:
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
     events = choose_events(training(mechanism), STAKES)
     same_thing = {"cells", "atoms"} if scorer in ("cells", "atoms") else {scorer, "logistic"}
-    same_thing |= {"distances of increments"} if mechanism is rows else set()
+    same_thing |= {rows: {"distances", "distances of increments"}, wider: {"monotone"}}.get(mechanism, set())
     assert events.score.name in same_thing
     assert events.promise > least
     fresh = training(mechanism, seed=1)
@@ -108,9 +109,9 @@ def test_identical_sides_promise_nothing():
 
 
 def test_guesses_follow_the_thresholds_and_nan_abstains():
-    events = EventPair(SignedOutput(1), upper=1.0, lower=-1.0, promise=0.0)
+    events = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=-1.0), promise=0.0)
     assert events.guess(encode([2.0, 1.0, 0.0, -1.0, None], 5)).tolist() == [1, 1, 0, -1, 0]
-    one_sided = EventPair(SignedOutput(1), upper=1.0, lower=math.nan, promise=0.0)
+    one_sided = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=math.nan), promise=0.0)
     assert one_sided.guess(encode([2.0, -9.0], 2)).tolist() == [1, 0]
     assert one_sided.delta_share(0.1) == 0.05
     assert events.delta_share(0.1) == 0.1

@@ -8,17 +8,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.errors", "audit.arguments"},
-    {"audit.relations", "audit.claims", "audit.verdict"},
+    {"audit.relations", "audit.claims", "audit.verdict", "audit.contract"},
     {"audit.sampling", "audit.exact"},
-    {"audit.checks", "audit.neighbours", "audit.claim_kinds"},
+    {"audit.checks", "audit.neighbours", "audit.claim_kinds", "audit.describe"},
     {"audit.empirical"},
-    {"audit.evidence", "audit.search"},
+    {"audit.evidence", "audit.search", "audit.utility"},
     {"audit.judge", "audit.statement"},
-    {"audit.record", "audit.describe"},
+    {"audit.record"},
     {"audit.result"},
     {"audit.examination"},
+    {"audit.kinds"},
     {"audit.isolation"},
-    {"audit.privacy", "audit.precision", "audit.randomness", "audit.report"},
+    {"audit.privacy", "audit.theorems", "audit.precision", "audit.randomness", "audit.report"},
     {"audit.suite"},
     {"audit.cli", "audit.pytest_plugin", "audit.__init__"},
 ]

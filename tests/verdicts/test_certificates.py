@@ -42,7 +42,7 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def report():
-    return audit.run(CHECKS, budget=60_000, workers=0)
+    return audit.run(CHECKS, budget=80_000, workers=0)
 
 
 @pytest.fixture
@@ -141,13 +141,13 @@ def test_markdown_escapes_what_it_shows(certificate):
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_the_same_seed_gives_the_same_certificate(report, workers):
-    again = audit.run(CHECKS, budget=60_000, workers=workers).certificate
+    again = audit.run(CHECKS, budget=80_000, workers=workers).certificate
     first = report.certificate
     assert json.dumps({**again, "timing": 0, "provenance": 0}) == json.dumps({**first, "timing": 0, "provenance": 0})
 
 
 def test_a_selection_repeats_the_same_draws(report):
-    alone = audit.run(CHECKS[:1], budget=60_000, significance=0.05 / 4, workers=0)
+    alone = audit.run(CHECKS[:1], budget=80_000, significance=0.05 / 4, workers=0)
     assert alone["good"].evidence == report["good"].evidence
 
 

@@ -8,6 +8,7 @@ from audit.empirical.scorers.distances import Distances
 from audit.empirical.scorers.likelihood import Likelihood, stated_log_likelihood
 from audit.empirical.scorers.monotone import Monotone
 from audit.empirical.scorers.patterns import Flags, Votes
+from audit.empirical.scorers.releases import Releases
 from audit.empirical.scorers.structure import STRUCTURE_SCORERS
 from audit.empirical.scorers.vectors import Vectors
 
@@ -16,11 +17,11 @@ SCORERS: tuple[Scorer, ...] = (
     Monotone(),
     Atoms(),
     Cells(),
-    Coordinates(),
     Distances(),
     Flags(),
     Votes(),
+    Releases(),
 )
-LAST_RESORT: tuple[Scorer, ...] = (Vectors(), *STRUCTURE_SCORERS)
+LAST_RESORT: tuple[Scorer, ...] = (Coordinates(), Vectors(), *STRUCTURE_SCORERS)
 
 __all__ = ["LAST_RESORT", "SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from audit.empirical.scorers.base import Training, log_ratio
+from audit.empirical.scorers.base import Training, log_ratio, shrunk_log_ratio
 from audit.sampling import Outputs, Symbols
 
 _FEWEST = 5  # an atom counts when it was seen this often; rarer outputs share one cell for each kind
@@ -67,7 +67,7 @@ class Atoms:
         from_right = counts - from_left
         frequent = counts >= _FEWEST
         totals = len(training.left), len(training.right)
-        ratios = log_ratio(from_left, from_right, *totals)[frequent]
+        ratios = shrunk_log_ratio(from_left, from_right, *totals)[frequent]
         rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
         rare = float(log_ratio(np.array(rare_left), np.array(rare_right), *totals))
         complete = _share_of_rare(training) <= _MOST_RARE

@@ -76,5 +76,19 @@ class Scorer(Protocol):
 
 
 def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
-    """Estimated log-likelihood ratio of cells from their counts, shrunk by half a count a side."""
+    """Estimated log-likelihood ratio of cells from their counts, with half a count more on each side."""
     return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))
+
+
+def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
+    """`log_ratio` of many cells, drawn towards 0 as far as chance explains it: rare cells look extreme by chance.
+
+    Each estimate is normal about the true ratio; the true ratios are taken as normal about 0, with the variance that
+    the excess of the estimates over their errors shows (empirical Bayes, after DerSimonian and Laird 1986).
+    """
+    ratios = log_ratio(left, right, left_total, right_total)
+    errors = 1 / (left + 0.5) + 1 / (right + 0.5)
+    weights = 1 / errors
+    spread = float(np.sum(weights * ratios**2)) - weights.size
+    variance = max(1.0, spread) / float(weights.sum())
+    return np.asarray(ratios * variance / (variance + errors))

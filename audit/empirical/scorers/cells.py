@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.empirical.scorers.atoms import Atoms, AtomScore
-from audit.empirical.scorers.base import Training, log_ratio
+from audit.empirical.scorers.base import Training, shrunk_log_ratio
 from audit.sampling import Outputs
 
 _MOST_CELLS = 256
@@ -38,7 +38,7 @@ class Histogram:
         in_left, in_right = (
             np.bincount(np.searchsorted(edges, x, side="right"), minlength=len(edges) + 1) for x in (left, right)
         )
-        return cls(edges, log_ratio(in_left, in_right, left_total, right_total))
+        return cls(edges, shrunk_log_ratio(in_left, in_right, left_total, right_total))
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         return self.ratios[np.searchsorted(self.edges, numbers, side="right")]

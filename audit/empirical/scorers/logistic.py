@@ -52,6 +52,10 @@ class Design:
         parts = [np.prod([plain[i] for i in feature], axis=0) for feature in self.features]
         return np.column_stack([np.ones(len(numbers)), *parts])
 
+    def linear(self) -> Design:
+        """The columns alone, without their products."""
+        return self.only(np.array([len(feature) == 1 for feature in self.features]))
+
     def only(self, kept: np.ndarray) -> Design:
         """The design with some of its features."""
         features = tuple(feature for feature, keep in zip(self.features, kept, strict=True) if keep)

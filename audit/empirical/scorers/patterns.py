@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.empirical.scorers.base import Training, log_ratio
+from audit.empirical.scorers.base import Training, log_ratio, shrunk_log_ratio
 from audit.empirical.scorers.layout import Layout, RowScore, few_outputs, numeric_rows, symbol_ratio
 
 _MOST_FLAGS = 6
 _FEWEST = 20  # a pattern counts when it was seen this often; all rarer ones share one cell
-_MOST_ROWS = 200_000  # a side
+_MOST_ROWS = 400_000  # a side
 _TELLING = 3.0  # standard errors that a bit must differ by to have a vote
 
 
@@ -136,7 +136,7 @@ def _fit_block(
     if frequent.sum() < 2:
         return None
     totals = len(sides[0]), len(sides[1])
-    ratios = log_ratio(of_left, counts - of_left, *totals)
+    ratios = shrunk_log_ratio(of_left, counts - of_left, *totals)
     rare = log_ratio(of_left[~frequent].sum(), (counts - of_left)[~frequent].sum(), *totals)
     return PatternScore(flags, groups, keys[frequent], ratios[frequent], float(rare))
 

@@ -1,0 +1,105 @@
+"""The kinds of checks that a run may mix: how each is examined, and what it is when it brought no evidence.
+
+A new kind of check needs a line in `KINDS`, and one in `audit.record` for the judge of its records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from audit.checks import PrivacyCheck
+from audit.claim_kinds import claim_record
+from audit.contract import Check, Result
+from audit.errors import InvalidArgument
+from audit.evidence import Evidence
+from audit.examination import run_check
+from audit.judge import judge
+from audit.result import PrivacyResult
+from audit.sampling import Stream
+from audit.utility import UtilityCheck, UtilityResult
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is done with the checks of one class.
+
+    Parameters
+    ----------
+    checks : type
+        The class.
+    require : callable
+        `(check)`: raises before anything is drawn when no certificate can hold the check.
+    examine : callable
+        `(check, budget, significance, stream) -> Result`, in this process.
+    failed : callable
+        `(check, budget, significance, cause, reason, seconds) -> Result` of a check that brought no evidence.
+    returned : callable
+        `(result, check) -> Result`: a result from another process, with the check that was sent there.
+    subject : str
+        What a reason calls the code under audit.
+    """
+
+    checks: type[Any]
+    require: Callable[[Any], Any]
+    examine: Callable[[Any, int, float, Stream], Result]
+    failed: Callable[[Any, int, float, str, str, float], Result]
+    returned: Callable[[Any, Any], Result]
+    subject: str
+
+
+def kind_of(check: object) -> Kind:
+    """The kind of a check.
+
+    Raises
+    ------
+    InvalidArgument
+        When `check` is no check.
+    """
+    for kind in KINDS:
+        if isinstance(check, kind.checks):
+            return kind
+    raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
+
+
+def examine(check: Check, budget: int, significance: float, stream: Stream) -> Result:
+    """Run one check of any kind in this process."""
+    return kind_of(check).examine(check, budget, significance, stream)
+
+
+def failed(check: Check, budget: int, significance: float, cause: str, reason: str, seconds: float) -> Result:
+    """The result of a check that brought no evidence."""
+    return kind_of(check).failed(check, budget, significance, cause, reason, seconds)
+
+
+def _privacy_failed(
+    check: PrivacyCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
+) -> PrivacyResult:
+    evidence = Evidence(0, oddities={cause: 1}, failure=reason)
+    judgement = judge(check.claim, evidence, significance, check.tolerance)
+    return PrivacyResult(check, check.budget or budget, significance, evidence, judgement, seconds)
+
+
+def _privacy_returned(result: PrivacyResult, check: PrivacyCheck) -> PrivacyResult:
+    """Keep the pairs that a search found."""
+    return replace(result, check=replace(check, pairs=result.check.pairs, datasets=None))
+
+
+def _utility_failed(
+    check: UtilityCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
+) -> UtilityResult:
+    return check.failed(budget, significance, reason, seconds)
+
+
+def _privacy_require(check: PrivacyCheck) -> None:
+    claim_record(check.claim)
+
+
+def _utility_require(check: UtilityCheck) -> None:
+    """Every utility check can be recorded."""
+
+
+PRIVACY = Kind(PrivacyCheck, _privacy_require, run_check, _privacy_failed, _privacy_returned, "the mechanism")
+UTILITY = Kind(UtilityCheck, _utility_require, UtilityCheck.examine, _utility_failed, UtilityResult.of, "the learner")
+KINDS = (PRIVACY, UTILITY)

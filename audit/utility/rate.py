@@ -1,0 +1,132 @@
+"""Rates: the mean excess decays like a power of n, with the claimed exponent and constant, on a declared range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, Literal, get_args
+
+from audit.arguments import integer, positive, real
+from audit.errors import InvalidArgument
+from audit.utility.base import UtilityJudgement
+from audit.utility.curve import CurveCheck, CurveEvidence, CurvePoint
+from audit.utility.rate_exact import judge_evaluated
+from audit.utility.rate_simulated import judge_simulated
+from audit.utility.rate_terms import RateTerms, undecided
+from audit.utility.simulation import Unusable, call_number
+
+Sense = Literal["equivalent", "at_least"]
+_LEAST_SIZES = 3
+_LEAST_SPAN = 8  # largest size over smallest: three doublings
+_BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean
+_MOST_BEYOND = 64  # values of an evaluator beyond the grid
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateCheck(CurveCheck):
+    """The mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
+
+    Parameters
+    ----------
+    losses, evaluator, sizes, support
+        Excess over the limit; see `CurveCheck`. The sizes, at least 3 over at least three doublings, are declared
+        before anything is drawn as the range on which the asymptotic law is claimed to be seen.
+    exponent : float
+        Claimed exponent of decay; a negative one claims growth.
+    margin : float > 0
+        Absolute: how far from `exponent` the fitted exponent may lie.
+    sense : {"equivalent", "at_least"}
+        Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk).
+    constant : float > 0, optional
+        Claimed factor; with "at_least" the excess is claimed to stay below it.
+    constant_margin : float > 0
+        Relative: how far from `constant` the factor at the largest size may lie.
+    scale : callable, optional
+        `(n) -> float`: what decays is a power of this in place of n; positive and increasing.
+    horizon : int, optional
+        With an evaluator: largest size at which it may be asked from where on the exponent is seen, when it is not
+        seen on the declared range.
+
+    Other parameters are those of `UtilityCheck`.
+    """
+
+    exponent: float = math.nan
+    margin: float = 0.05
+    sense: Sense = "equivalent"
+    constant: float | None = None
+    constant_margin: float = 0.1
+    scale: Callable[[int], float] | None = None
+    horizon: int | None = None
+
+    kind = "rate"
+    least_sizes: ClassVar[int] = _LEAST_SIZES
+
+    def _validate(self) -> None:
+        super()._validate()
+        object.__setattr__(self, "exponent", real(self.exponent, "exponent"))
+        if not math.isfinite(self.exponent):
+            raise InvalidArgument.of("exponent", "be finite", self.exponent)
+        for name in ("margin", "constant_margin"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        if self.constant is not None:
+            object.__setattr__(self, "constant", positive(self.constant, "constant"))
+        if self.sense not in get_args(Sense):
+            raise InvalidArgument.of("sense", "be 'equivalent' or 'at_least'", self.sense)
+        if self.scale is not None and not callable(self.scale):
+            raise InvalidArgument.of("scale", "be callable as (n)", self.scale)
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", integer(self.horizon, "horizon", at_least=1))
+        if self.sizes[-1] < _LEAST_SPAN * self.sizes[0]:
+            raise InvalidArgument.of("sizes", "span at least three doublings", self.sizes)
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few symbols."""
+        base = "n" if self.scale is None else "scale(n)"
+        factor = "" if self.constant is None else f"{self.constant:.4g} "
+        relation = "~" if self.sense == "equivalent" else "<="
+        return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
+
+    def terms(self) -> RateTerms:
+        """The numbers of the claim."""
+        return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin)
+
+    def reference(self, size: int) -> float | None:
+        """The scale at `size`."""
+        if self.scale is None:
+            return float(size)
+        value = call_number(self.scale, size, what=f"scale({size})")
+        if value <= 0:
+            raise Unusable(f"scale({size}) returned {value:g} where a positive number was due")
+        return value
+
+    @staticmethod
+    def judge(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+        """Judge the evidence."""
+        scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
+        if any(b <= a for a, b in pairwise(scales)):
+            return undecided("the scale does not increase with n, so that there is no exponent to fit")
+        if evidence.uses == "evaluator":
+            return judge_evaluated(terms, evidence, significance)
+        return judge_simulated(terms, evidence, significance)
+
+    def bet_share(self, significance: float) -> float:
+        """The same for every significance: the joint region spends a few nats on each mean."""
+        return _BET_SHARE
+
+    def look_beyond(self) -> tuple[CurvePoint, ...]:
+        """Double the size up to the horizon; where the evaluator gives up, looking ends."""
+        if self.evaluator is None or self.horizon is None:
+            return ()
+        found: list[CurvePoint] = []
+        size = 2 * self.sizes[-1]
+        while size <= self.horizon and len(found) < _MOST_BEYOND:
+            try:
+                value = call_number(self.evaluator, size, what=f"evaluator({size})")
+                found.append(CurvePoint(size, value, None, self.reference(size)))
+            except Unusable:
+                break
+            size *= 2
+        return tuple(found)

@@ -1,0 +1,88 @@
+"""Audits of counts: confusion matrices, packings, canaries, and delta bounds, with counts drawn at the edge.
+
+Each draws what its method would count, by the law of a mechanism whose privacy is exactly (epsilon, delta), and says
+whether the bound exceeds a claim of (1, delta): randomised response, shown openly with probability delta.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from audit import canary_epsilon_lower_bound, delta_lower_bound, epsilon_interval, packing_epsilon_lower_bound
+from audit.empirical.game import GameCounts
+
+CLAIMED = 1.0
+MATRIX, TRIALS, CANARIES, RUNS = 60, 300, 400, 1_000
+_BASE = 2**32
+
+
+def _rng(factor: float, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, round(1000 * factor)])
+
+
+def _right_and_wrong(epsilon: float, delta: float) -> tuple[float, float]:
+    """Probabilities of guessing "left" on the left and on the right, when every output makes a guess."""
+    truth = 1 / (1 + math.exp(-epsilon))
+    return delta + (1 - delta) * truth, (1 - delta) * (1 - truth)
+
+
+def confusion(delta: float, level: float, factor: float, seed: int) -> bool:
+    """Whether the interval's lower end is too high: it may be with half of the significance, so twice `level`."""
+    rng = _rng(factor, seed)
+    right, wrong = _right_and_wrong(factor * CLAIMED, delta)
+    tp, fp = int(rng.binomial(MATRIX, right)), int(rng.binomial(MATRIX, wrong))
+    return _interval_end(tp, fp, delta, level) > CLAIMED
+
+
+@cache
+def _interval_end(tp: int, fp: int, delta: float, level: float) -> float:
+    return epsilon_interval(tp, fp, MATRIX - fp, MATRIX - tp, delta=delta, significance=2 * level).lower
+
+
+def packing(size: int, distance: int, delta: float, level: float, factor: float, seed: int) -> bool:
+    """K-ary randomised response of the target, shown with probability delta; at a distance, group privacy's limit."""
+    odds = math.exp(factor * CLAIMED * distance)
+    rate = delta + (1 - delta) * odds / (odds + size - 1)
+    hits = int(_rng(factor, seed).binomial(TRIALS, rate))
+    return packing_epsilon_lower_bound(hits, TRIALS, size, distance, delta=delta, significance=level) > CLAIMED
+
+
+def canaries(delta: float, level: float, factor: float, seed: int) -> bool:
+    """Every canary's inclusion passes through its own randomised response; 200 of 400 are guessed."""
+    rng = _rng(factor, seed)
+    included = rng.random(CANARIES) < 0.5
+    truth = 1 / (1 + math.exp(-factor * CLAIMED))
+    said = np.where(rng.random(CANARIES) < truth, included, ~included)
+    shown = rng.random(CANARIES) < delta
+    scores = np.where(shown, 2.0, 1.0) * np.where(np.where(shown, included, said), 1.0, -1.0) + 0.1 * rng.random(
+        CANARIES
+    )
+    bound = canary_epsilon_lower_bound(
+        scores[included], scores[~included], guesses=CANARIES // 2, delta=delta, significance=level
+    )
+    return bound > CLAIMED
+
+
+def delta_at_epsilon(delta: float, one_sided: bool, level: float, factor: float, seed: int) -> bool:
+    """The bound of delta at epsilon 1, of randomised response that shows its record with `factor` times delta.
+
+    The game guesses on what is shown, on one side or on both, and on the response; at epsilon 1 only what is shown
+    counts towards delta, whatever else is guessed.
+    """
+    rng = _rng(factor, seed)
+    shown = factor * delta
+    truth = (1 - shown) / (1 + math.exp(-CLAIMED))
+    lie = 1 - shown - truth
+    on_left = int(rng.binomial(2 * RUNS, 0.5))
+    if one_sided:  # record 1 alone is shown, and "left" is guessed there only
+        left = rng.multinomial(on_left, [shown, 0.0, 1 - shown])
+        right = np.array([0, 0, 2 * RUNS - on_left])
+    else:
+        left = rng.multinomial(on_left, [shown + truth, lie, 0.0])
+        right = rng.multinomial(2 * RUNS - on_left, [lie, shown + truth, 0.0])
+    counts = GameCounts(*map(int, left), *map(int, right))
+    coins = np.random.SeedSequence([seed, _BASE - 1])
+    return delta_lower_bound(counts, CLAIMED, level, coins, one_sided=one_sided) > delta

@@ -1,0 +1,239 @@
+"""The utility checks at the edge of their claims: how often they judge wrongly, and how tight the mean bounds are.
+
+    python -m benchmarks.utility --audits 2000
+
+First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
+leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
+two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
+the verdict on "exponent 0.5 within 0.05" on nine sizes 64 ... 16384, exponential losses, significance 0.0005.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
+from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.sampling import Stream
+from audit.utility import UtilityCheck
+from audit.utility.means import summarise
+
+SIGNIFICANCE = 0.05
+Wrong = tuple[Verdict, ...]
+FAIL, PASS, DECIDED = (Verdict.FAIL,), (Verdict.PASS,), (Verdict.FAIL, Verdict.PASS)
+SIZES = (16, 32, 64, 128, 256)
+Law = Callable[[int, np.random.Generator], np.ndarray]
+
+
+def bernoulli(p: float) -> Law:
+    """Zeros and ones of mean p."""
+    return lambda replicates, rng: (rng.random(replicates) < p).astype(float)
+
+
+def rare_losses(mean: float) -> Law:
+    """Beta variables with a heavy upper tail, of the given mean."""
+    return lambda replicates, rng: rng.beta(0.2, 0.2 * (1 - mean) / mean, size=replicates)
+
+
+LAWS: dict[str, tuple[Law, float]] = {
+    "Bernoulli(0.5)": (bernoulli(0.5), 0.5),
+    "Bernoulli(0.02)": (bernoulli(0.02), 0.02),
+    "uniform": (lambda replicates, rng: rng.random(replicates), 0.5),
+    "beta, mean 0.05": (rare_losses(0.05), 0.05),
+}
+
+
+def curve(law: Law, mean: float, shape: Callable[[int], float]) -> Callable[..., np.ndarray]:
+    """Losses at size n: draws of the law, scaled to the mean shape(n)."""
+    return lambda n, replicates, rng: law(replicates, rng) * shape(n) / mean
+
+
+def edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
+    """What would be judged wrongly, the wrong verdicts, the budget, and the check."""
+    for name, (law, mean) in LAWS.items():
+        for sense in ("<=", ">=", "=="):
+            more = {"tolerance": 0.0} if sense == "==" else {}
+            yield (
+                f"inequality: mean {sense} its value, {name}",
+                FAIL,
+                500,
+                InequalityCheck(name="i", losses=law, bound=mean, sense=sense, **more),  # type: ignore[arg-type]
+            )
+        yield (
+            f"inequality: mean above the bound by the slack, {name}",
+            PASS,
+            500,
+            InequalityCheck(name="i", losses=law, bound=mean / 2, slack=mean / 2),
+        )
+    for beta in (0.02, 0.3):
+        trials = _holding(beta)
+        yield (
+            f"guarantee: failing with beta = {beta}",
+            FAIL,
+            3000,
+            GuaranteeCheck(name="g", trials=trials, beta=beta, slack=1e-6),
+        )
+        yield (
+            f"guarantee: failing with beta + slack = {beta}",
+            PASS,
+            3000,
+            GuaranteeCheck(name="g", trials=trials, beta=0.5 * beta, slack=0.5 * beta),
+        )
+    yield from _curve_edges()
+
+
+def _curve_edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
+    law, mean = LAWS["Bernoulli(0.5)"]
+
+    def flat(n: int) -> float:
+        return 0.25
+
+    def decaying(n: int) -> float:
+        return 0.5 * n**-0.5
+
+    def support(n: int) -> tuple[float, float]:
+        return 0.0, 2 * decaying(n)
+
+    losses, root = curve(law, mean, flat), curve(law, mean, decaying)
+    yield (
+        "consistency: constant risk at goal, bounds and trend",
+        FAIL,
+        2500,
+        ConsistencyCheck(
+            name="c", losses=losses, sizes=SIZES, bayes_risk=0.2, tolerance=0.05, finite_bounds=flat, monotone=True
+        ),
+    )
+    yield (
+        "consistency: risk just above the tolerance",
+        PASS,
+        2500,
+        ConsistencyCheck(name="c", losses=losses, sizes=SIZES, bayes_risk=0.2, tolerance=0.05 - 1e-9),
+    )
+    yield (
+        "lower bound: risk equal to it at all sizes",
+        FAIL,
+        2500,
+        LowerBoundCheck(name="l", losses=root, sizes=SIZES, bound=decaying, support=support),
+    )
+    yield (
+        "lower bound: risk below it by the slack",
+        PASS,
+        2500,
+        LowerBoundCheck(name="l", losses=root, sizes=SIZES, bound=lambda n: decaying(n) / 0.9, support=support),
+    )
+    for exponent in (0.4, 0.6):
+        yield (
+            f"rate: exponent 0.5, claimed {exponent} +- 0.1",
+            DECIDED,
+            20_000,
+            RateCheck(name="r", losses=root, sizes=SIZES, exponent=exponent, margin=0.1, support=support),
+        )
+    yield (
+        "rate: constant at the edge of its margin",
+        FAIL,
+        20_000,
+        RateCheck(
+            name="r",
+            losses=root,
+            sizes=SIZES,
+            exponent=0.5,
+            margin=0.2,
+            constant=0.5 / 1.2,
+            constant_margin=0.2,
+            support=support,
+        ),
+    )
+
+
+def _holding(failing: float) -> Callable[..., Any]:
+    return lambda replicates, rng: rng.random(replicates) >= failing
+
+
+def wrong_verdicts(check: UtilityCheck, wrong: Wrong, budget: int, audits: int) -> int:
+    """How many of so many audits end with a wrong verdict."""
+    return sum(check.examine(budget, SIGNIFICANCE, Stream(seed)).verdict in wrong for seed in range(audits))
+
+
+def widths(law: Law, count: int, samples: int = 200) -> list[float]:
+    """Average width over the normal one: betting, Hoeffding, empirical Bernstein, Clopper-Pearson where it applies."""
+    side = SIGNIFICANCE / 2
+    ratios = []
+    for seed in range(samples):
+        rng = np.random.default_rng(seed)
+        losses = law(count, rng)
+        pilot, rest = losses[: count // 10], losses[count // 10 :]
+        normal = 2 * stats.norm.isf(side) * losses.std() / math.sqrt(count)
+        if normal == 0:
+            continue
+        sample = summarise(pilot, rest, (0.0, 1.0), side)
+        betting = sample.upper_bound(side) - sample.lower_bound(side)
+        hoeffding = 2 * math.sqrt(math.log(1 / side) / (2 * count))
+        log = math.log(2 / side)
+        bernstein = 2 * (math.sqrt(2 * losses.var(ddof=1) * log / count) + 7 * log / (3 * (count - 1)))
+        ratios.append([betting / normal, hoeffding / normal, bernstein / normal, _binomial(losses, side) / normal])
+    return [float(value) for value in np.mean(ratios, axis=0)]
+
+
+def _binomial(losses: np.ndarray, side: float) -> float:
+    if not np.isin(losses, (0, 1)).all():
+        return math.nan
+    ones = int(losses.sum())
+    return proportion_upper_bound(ones, len(losses), side) - proportion_lower_bound(ones, len(losses), side)
+
+
+def decided(truth: float, budget: int, audits: int) -> Verdict | None:
+    """The verdict that at least nine of ten audits of "exponent 0.5 within 0.05" give, if there is one."""
+    sizes = tuple(2**k for k in range(6, 15))
+
+    def mean(n: int) -> float:
+        return float(n**-truth)
+
+    def losses(n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.minimum(rng.exponential(size=replicates), 10) * mean(n)
+
+    check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5, support=lambda n: (0.0, 10 * mean(n)))
+    verdicts = [check.examine(budget, SIGNIFICANCE / 100, Stream(seed)).verdict for seed in range(audits)]
+    common = max(Verdict, key=verdicts.count)
+    return common if verdicts.count(common) >= 0.9 * audits else None
+
+
+def main() -> None:
+    """Print the tables as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--audits", type=int, default=2000, help="audits of each row")
+    parser.add_argument("--select", default="*", metavar="GLOB", help="only these rows, e.g. 'rate*'")
+    options = parser.parse_args()
+    audits = options.audits
+    print(f"| at the edge | wrong verdict | losses | rate of {audits} audits | 99 % interval |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, wrong, budget, check in edges():
+        if not fnmatch.fnmatchcase(name, options.select):
+            continue
+        found = wrong_verdicts(check, wrong, budget, audits)
+        low, high = (bound(found, audits, 0.005) for bound in (proportion_lower_bound, proportion_upper_bound))
+        print(
+            f"| {name} | {' or '.join(map(str, wrong))} | {budget} | {found / audits:.4f} | {low:.4f}–{high:.4f} |",
+            flush=True,
+        )
+    print("\n| losses | count | betting | Hoeffding | empirical Bernstein | Clopper-Pearson |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for name, (law, _) in LAWS.items():
+        for count in (200, 2000, 20_000):
+            shown = (f"{value:.2f}" if math.isfinite(value) else "–" for value in widths(law, count))
+            print(f"| {name} | {count} | {' | '.join(shown)} |", flush=True)
+    print("\n| losses in all | true exponent 0.5 | 0.4 | 0.3 | 0.2 |")
+    print("| --- | --- | --- | --- | --- |")
+    for budget in (20_000, 50_000, 100_000, 200_000, 500_000):
+        row = (decided(truth, budget, 20) for truth in (0.5, 0.4, 0.3, 0.2))
+        print(f"| {budget} | {' | '.join(str(verdict or 'varies') for verdict in row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

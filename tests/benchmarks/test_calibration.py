@@ -1,0 +1,125 @@
+"""The calibration suite: mechanisms at the edge of their claims, counts, and a page that says what was counted."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
+from audit.report.calibration import calibration_summary
+from benchmarks.calibrate import DATA
+from benchmarks.calibration import families
+from benchmarks.calibration.cases import CASES, KINDS, METHODS, SIGNIFICANCE, Case
+from benchmarks.calibration.decoys import innocent, repeat
+from benchmarks.calibration.families import FAMILIES, Geometric, Response
+from benchmarks.calibration.measure import Cell, cells_of, measure
+from benchmarks.calibration.page import data_of, page_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.md"
+
+
+def test_every_method_and_every_kind_of_claim_has_a_row():
+    assert {case.method for case in CASES} == set(METHODS)
+    assert {case.kind for case in CASES} == set(KINDS)
+    assert len({case.key for case in CASES}) == len(CASES)
+
+
+def kept(family, factor):
+    mechanism = family.build(factor)
+    left, right = family.pairs[0]
+    loss = mechanism.law(left).loss_against(mechanism.law(right))
+    if family.claim.is_curve:
+        return family.claim.judge_exactly(loss).keeps
+    return loss.delta(family.claim.epsilon) <= family.claim.delta * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.kind} {family.name}")
+def test_a_family_keeps_its_claim_at_factor_1_and_breaks_it_just_beyond(family):
+    assert kept(family, 1.0)
+    assert kept(family, 1.0001) is False
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 9.0])
+def test_the_divergence_of_a_response_is_inverted(order):
+    divergence = families.response_divergence(0.7, order)
+    assert families.response_of_divergence(divergence, order).epsilon == pytest.approx(0.7)
+    assert families.response_divergence(1000.0, order) == pytest.approx(1000.0, rel=0.01)
+
+
+def test_the_grid_holds_the_geometric_noise_exactly():
+    import numpy as np
+
+    mechanism = Geometric(1 / 1024, 1 / 1024)
+    outputs = mechanism(1024, 1000, np.random.default_rng(0)) * 1024
+    assert np.array_equal(outputs, np.round(outputs))
+
+
+def case(rate, name="x"):
+    """Alarms on the first `rate` of every ten seeds."""
+    return Case("fixed", "pure", name, "none", lambda factor, seed: seed % 10 < 10 * rate)
+
+
+def test_alarms_are_counted_and_a_rate_above_the_significance_is_seen():
+    cells = cells_of([case(0.0, "quiet"), case(0.2, "loud")])
+    measure(cells, audits=1000, minutes=1.0)
+    data = data_of(cells)
+    assert [(row["audits"], row["alarms"]) for row in data["rows"]] == [(1000, 0), (1000, 200)]
+    assert data["rows"][1]["rate_lower_bound"] > SIGNIFICANCE
+    page = page_of(data)
+    assert page.count("**NO**") == 1
+    assert "0.20 (250)" in page
+
+
+def test_the_interval_of_a_cell():
+    # no alarm in n audits: the upper end p solves (1 - p)^n = 0.0005
+    assert Cell(case(0.0), 1.0, 1000, 0).interval == (0.0, pytest.approx(1 - 0.0005**0.001))
+    assert Cell(case(0.0), 1.0).interval == (0.0, 1.0)
+
+
+def test_counting_goes_on_where_it_stopped(tmp_path):
+    state, seeds = tmp_path / "state.json", []
+    remembering = Case("fixed", "pure", "x", "none", lambda factor, seed: seeds.append(seed) or False)
+    edge = [Cell(remembering, 1.0)]
+    measure(edge, audits=5, minutes=1.0, state=state)
+    again = [Cell(remembering, 1.0)]
+    measure(again, audits=8, minutes=1.0, state=state)
+    assert (again[0].audits, seeds) == (8, list(range(8)))
+    state.write_text(state.read_text().replace('"code": "', '"code": "0'))
+    anew = [Cell(remembering, 1.0)]
+    measure(anew, audits=2, minutes=1.0, state=state)
+    assert anew[0].audits == 2
+
+
+def test_without_time_every_cell_gets_one_audit():
+    cells = cells_of([case(0.0)])
+    measure(cells, audits=100, minutes=0.0)
+    assert [cell.audits for cell in cells] == [1] * len(cells)
+
+
+def test_the_committed_page_is_the_committed_data_and_holds():
+    data = json.loads(DATA.read_text())
+    assert PAGE.read_text() == page_of(data)
+    assert {row["method"] for row in data["rows"]} == set(METHODS)
+    for row in data["rows"]:
+        assert row["rate_lower_bound"] <= data["significance"], row
+    assert data["catalogue"]["fails"] == 0
+
+
+def test_certificates_cite_it():
+    found = calibration_summary()
+    data = json.loads(DATA.read_text())
+    rows = [row for row in data["rows"] if row["method"] != "exact"]  # its alarms are no FAIL
+    assert found["audits"] == sum(row["audits"] for row in rows)
+    assert found["above"] == 0
+    worst = found["worst"]
+    assert worst["alarms"] / worst["audits"] == max(row["alarms"] / row["audits"] for row in rows)
+
+
+def test_the_catalogue_s_innocents_are_played_and_a_guilty_one_is_named():
+    assert all(check.expected is Verdict.PASS and check.method != "exact" for check in innocent())
+    claim = PrivacyClaim(1.0, 0.0, Local())
+    good = PrivacyCheck(name="good", mechanism=Response(1.0), claim=claim, pairs=[(0, 1)])
+    bad = PrivacyCheck(name="bad", mechanism=Response(math.log(400)), claim=claim, pairs=[(0, 1)])
+    found = repeat([good, bad], audits=4, minutes=1.0)
+    assert (found.audits, found.failed) == (4, ["bad (seed 0)", "bad (seed 1)"])

@@ -1,0 +1,143 @@
+"""Claims as plain data and back, the points at which a curve is tested, and piecewise linear trade-off functions."""
+
+import json
+import math
+
+import pytest
+
+from audit import (
+    AddRemove,
+    AuditError,
+    GaussianClaim,
+    Group,
+    LabelFlip,
+    Local,
+    PiecewiseLinear,
+    PrivacyClaim,
+    RenyiClaim,
+    Substitution,
+    TradeOffClaim,
+    ZeroConcentratedClaim,
+)
+from audit.claim_kinds import claim_label, claim_of, claim_record
+from audit.claim_kinds.base import SHARES
+from audit.claims import Point
+from audit.exact import FiniteLoss
+
+Q = 1 / (1 + math.e)
+RANDOMISED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])
+CURVES = [
+    GaussianClaim(1.0, source="Dong 2022"),
+    GaussianClaim(0.0),
+    GaussianClaim(5.0),
+    TradeOffClaim(RANDOMISED_RESPONSE, "response"),
+    RenyiClaim(2.0, 0.6),
+    RenyiClaim(math.inf, 1.0),
+    RenyiClaim(1.0, 0.3),
+    ZeroConcentratedClaim(0.5, relation=AddRemove()),
+]
+RELATIONS = [Substitution(), AddRemove(), LabelFlip(), Local(), Group(3), Group(2, AddRemove())]
+
+
+@pytest.mark.parametrize("claim", [PrivacyClaim(1.0, 1e-5, Local(), "a docstring"), *CURVES], ids=str)
+def test_a_claim_survives_the_round_trip_through_json(claim):
+    assert claim_of(json.loads(json.dumps(claim_record(claim)))) == claim
+    assert claim_label(claim_record(claim)) == claim.short
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.name)
+def test_so_does_its_relation(relation):
+    assert claim_of(claim_record(GaussianClaim(1.0, relation=relation))).relation == relation
+
+
+def test_a_relation_of_one_s_own_is_known_by_name():
+    class Reversal:
+        name = "reversal"
+
+        def why_not(self, left, right):
+            return None
+
+    again = claim_of(claim_record(PrivacyClaim(1.0, relation=Reversal()))).relation
+    assert again.name == "reversal"
+    assert "name only" in again.why_not([1], [2])
+
+
+def test_without_a_kind_a_claim_is_approximate():
+    record = {"epsilon": 1.0, "delta": 0.0, "relation": "substitution", "source": ""}
+    assert claim_of(record) == PrivacyClaim(1.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kind": "os.system"}, {"kind": None}, {"mu": -1.0}, {"mu": "1"}, {"mu": math.nan}, {"sigma": 1.0}, {"source": 3}],
+    ids=str,
+)
+def test_a_malformed_record_is_refused(change):
+    with pytest.raises((AuditError, TypeError)):
+        claim_of(claim_record(GaussianClaim(1.0)) | change)
+
+
+def test_code_is_not_recorded():
+    with pytest.raises(AuditError, match=r"`function` must be audit.PiecewiseLinear .* data and no code"):
+        claim_record(TradeOffClaim(lambda a: 1 - a))
+
+
+@pytest.mark.parametrize("claim", CURVES, ids=str)
+def test_points_lie_on_the_curve_where_delta_has_fallen_to_each_share(claim):
+    start = claim.profile(0.0)
+    assert claim.points[0] == (0.0, start)
+    assert claim.point in claim.points
+    for point, share in zip(claim.points, SHARES, strict=False):
+        assert point.delta == claim.profile(point.epsilon)
+        assert point.delta <= share * start
+        assert claim.profile(0.999 * point.epsilon) >= share * start or point.epsilon == 0
+        assert claim.implies(point)
+
+
+def test_a_stricter_point_is_not_implied_and_a_laxer_one_is():
+    claim = GaussianClaim(1.0)
+    epsilon, delta = claim.point
+    assert not claim.implies(Point(epsilon, delta * (1 - 1e-6)))
+    assert not claim.implies(Point(epsilon * 0.999, delta))
+    assert claim.implies(Point(epsilon, 2 * delta))
+    assert PrivacyClaim(1.0, 0.1).implies(Point(1.0, 0.1))
+    assert not PrivacyClaim(1.0, 0.1).implies(Point(1.0, 0.05))
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_the_profile_of_an_approximate_claim_is_that_of_its_worst_pair(delta):
+    # randomised response that shows the bit with probability delta: the tightest pair (Kairouz, Oh & Viswanath 2015)
+    p, q = (1 - delta) * (1 - Q), (1 - delta) * Q
+    loss = FiniteLoss([delta, p, q, 0.0], [0.0, q, p, delta])
+    for epsilon in (0.0, 0.4, 0.9, 1.0, 2.0):
+        assert PrivacyClaim(1.0, delta).profile(epsilon) == pytest.approx(loss.delta(epsilon), abs=1e-12)
+
+
+def test_a_piecewise_linear_function_is_exact_at_its_corners():
+    claim = TradeOffClaim(RANDOMISED_RESPONSE)
+    for epsilon in (0.0, 0.5, 0.99):
+        assert claim.profile(epsilon) == pytest.approx(PrivacyClaim(1.0).profile(epsilon), abs=1e-12)
+    assert claim.profile(1.0) < 1e-14
+    assert RANDOMISED_RESPONSE(Q) == pytest.approx(Q)
+    assert RANDOMISED_RESPONSE((1 + Q) / 2) == pytest.approx(Q / 2)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "rule"),
+    [
+        (3, "a sequence"),
+        ([(0, 1, 2), (1, 0, 2)], "a sequence"),
+        ([(0, 1)], "lead from"),
+        ([(0, 1), (0.5, 0.2)], "lead from"),
+        ([(0.1, 0.8), (1, 0)], "lead from"),
+        ([(0, 1), (0.5, 0.3), (0.5, 0.2), (1, 0)], "strictly increasing"),
+        ([(0, 1), (0.5, 0.6), (1, 0)], "1 - alpha"),
+        ([(0, 0.2), (0.5, 0.4), (1, 0)], "nonincreasing"),
+        ([(0, 0.6), (0.2, 0.6), (1, 0)], "convex"),
+        ([(0, 2), (1, 0)], r"lie in \[0, 1\]"),
+        ([(0, math.nan), (1, 0)], r"lie in \[0, 1\]"),
+    ],
+)
+def test_what_is_no_trade_off_function_is_refused(vertices, rule):
+    with pytest.raises(AuditError, match=rule):
+        PiecewiseLinear(vertices)

@@ -1,0 +1,341 @@
+"""Gaussian, trade-off, Renyi and zero-concentrated claims from check to certificate.
+
+Every randomised test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
+fit, with at most that probability. Halving the noise moves the tested point by more than 20 standard errors at 4,000
+outputs a side, so that the probability of missing it is below 1e-9.
+"""
+
+import copy
+import dataclasses
+import json
+import math
+
+import jsonschema
+import numpy as np
+import pytest
+
+import audit
+from audit import (
+    AuditError,
+    GaussianClaim,
+    Group,
+    Local,
+    PiecewiseLinear,
+    PrivacyCheck,
+    RenyiClaim,
+    TradeOffClaim,
+    Verdict,
+    ZeroConcentratedClaim,
+)
+from audit.claims import Point
+from audit.empirical.game import GameCounts
+from audit.errors import InvalidCertificate
+from audit.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.exact import Finite, Gaussian, Laplace
+from audit.judge import judge
+from audit.report.certificate import schema
+from audit.report.markdown import markdown_of
+from audit.report.replay import replay
+
+LEVEL = 1e-6
+Q = 1 / (1 + math.e)
+SECOND_ORDER = math.log(2 / 3 * math.e + math.exp(-2) / 3)  # of Laplace(1) at distance 1: Mironov 2017, prop. 6
+
+
+@dataclasses.dataclass(frozen=True)
+class GaussianNoise:
+    scale: float
+
+    def __call__(self, data, size, rng):
+        return np.sum(data) + self.scale * rng.normal(size=size)
+
+    def law(self, data):
+        return Gaussian(float(np.sum(data)), self.scale)
+
+
+@dataclasses.dataclass(frozen=True)
+class LaplaceNoise:
+    scale: float
+
+    def __call__(self, data, size, rng):
+        return np.sum(data) + rng.laplace(scale=self.scale, size=size)
+
+    def law(self, data):
+        return Laplace(float(np.sum(data)), self.scale)
+
+
+@dataclasses.dataclass(frozen=True)
+class Response:
+    flips: float
+
+    def __call__(self, data, size, rng):
+        return np.where(rng.random(size) < self.flips, 1 - data, data)
+
+    def law(self, data):
+        return Finite({data: 1 - self.flips, 1 - data: self.flips})
+
+
+def response_claim(relation):
+    return TradeOffClaim(PiecewiseLinear([(0, 1), (Q, Q), (1, 0)]), "response", relation=relation)
+
+
+LOCAL = Local()
+CASES = {  # name: (claim, mechanism that keeps it exactly, the same with half of its noise)
+    "gaussian": (GaussianClaim(1.0, relation=LOCAL), GaussianNoise(1.0), GaussianNoise(0.5)),
+    "renyi": (RenyiClaim(2.0, SECOND_ORDER, relation=LOCAL), LaplaceNoise(1.0), LaplaceNoise(0.5)),
+    "concentrated": (ZeroConcentratedClaim(0.5, relation=LOCAL), GaussianNoise(1.0), GaussianNoise(0.5)),
+    "trade-off": (response_claim(LOCAL), Response(Q), Response(1 / (1 + math.e**2))),
+}
+PAIRS = [(0, 1)]
+
+
+def without_law(mechanism):
+    return lambda data, size, rng: mechanism(data, size, rng)
+
+
+def check(name, claim, mechanism, **more):
+    return PrivacyCheck(name=name, mechanism=mechanism, claim=claim, pairs=more.pop("pairs", PAIRS), **more)
+
+
+@pytest.fixture(scope="module")
+def report():
+    checks = []
+    for name, (claim, good, bad) in CASES.items():
+        checks += [
+            check(f"{name}/kept", claim, good),
+            check(f"{name}/kept, no law", claim, without_law(good)),
+            check(f"{name}/half, exact", claim, bad, method="exact", expected=Verdict.FAIL),
+            check(f"{name}/half, no law", claim, without_law(bad), expected=Verdict.FAIL),
+        ]
+    claim, good, bad = CASES["gaussian"]
+    checks += [
+        check("gaussian/kept, sequential", claim, without_law(good), method="sequential", budget=600),
+        check("gaussian/half, sequential", claim, bad, method="sequential", expected=Verdict.FAIL),
+        check("trade-off/half, sequential", *CASES["trade-off"][::2], method="sequential", expected=Verdict.FAIL),
+    ]
+    return audit.run(checks, workers=0, budget=4_000, significance=LEVEL * len(checks))
+
+
+@pytest.fixture
+def certificate(report):
+    return copy.deepcopy(json.loads(json.dumps(report.certificate)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_kept_passes_by_its_law_and_is_open_without(report, name):
+    by_law, without = report[f"{name}/kept"], report[f"{name}/kept, no law"]
+    assert (by_law.verdict, by_law.judgement.basis) == (Verdict.PASS, "exact"), by_law.reason
+    assert without.verdict is Verdict.INCONCLUSIVE
+    assert "raise the budget, or state the law" in without.reason
+    assert without.epsilon_lower_bound <= without.tested.epsilon
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
+    exact, game = (report[f"{name}/half, {how}"] for how in ("exact", "no law"))
+    assert (exact.verdict, exact.judgement.basis) == (Verdict.FAIL, "exact"), exact.reason
+    assert "taking the law for granted" in exact.reason
+    assert (game.verdict, game.judgement.basis) == (Verdict.FAIL, "statistical"), game.reason
+    assert game.epsilon_lower_bound > game.tested.epsilon
+    assert game.check.claim.implies(game.evidence.tested)
+    assert game.check.claim.short in game.reason
+
+
+@pytest.mark.parametrize("name", ["gaussian", "trade-off"])
+def test_half_of_the_noise_is_convicted_by_wealth_at_the_usual_point(report, name):
+    result = report[f"{name}/half, sequential"]
+    assert (result.verdict, result.judgement.basis) == (Verdict.FAIL, "statistical"), result.reason
+    assert result.tested == result.check.claim.point
+    assert result.samples < report[f"{name}/half, no law"].samples
+
+
+def test_a_sequential_game_at_one_point_is_no_pass(report):
+    result = report["gaussian/kept, sequential"]
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "one point of the curve of 1-GDP; the others were not tested" in result.reason
+
+
+def test_the_certificate_is_valid_replays_and_renders(report, certificate):
+    jsonschema.validate(certificate, schema())
+    outcome = replay(certificate)
+    assert outcome.differences == ()
+    assert list(outcome.verdicts.values()) == [result.verdict for result in report.results]
+    text = markdown_of(certificate)
+    for short in ("1-GDP", "(2, 0.619124)-Renyi", "0.5-zCDP", "response-DP"):
+        assert short in text
+
+
+def record_of(certificate, name):
+    return next(record for record in certificate["checks"] if record["name"] == name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_stricter_point_than_the_claim_implies_is_refused(certificate, name):
+    tested = record_of(certificate, f"{name}/kept, no law")["evidence"]["tested"]
+    tested["delta"] *= 0.9  # as one would to turn the edge into a FAIL
+    with pytest.raises(InvalidCertificate, match="does not follow from"):
+        replay(certificate)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        (lambda record: record["claim"].update(mu=1.2), True),  # the tested point belongs to mu = 1
+        (lambda record: record["claim"].update(kind="exotic"), True),
+        (lambda record: record["claim"].pop("mu"), True),
+        (lambda record: record["evidence"].update(tested={"epsilon": -1.0, "delta": 0.5}), True),
+        (lambda record: record["evidence"].update(tested={"epsilon": 0.0, "delta": 1.0}), False),  # laxer
+        (lambda record: record.update(verdict="PASS"), False),
+        (lambda record: record["evidence"]["game"]["counts"].update(left_plus=1), False),
+    ],
+)
+def test_a_forged_record_is_refused_or_contradicted(certificate, change, refused):
+    change(record_of(certificate, "gaussian/half, no law"))
+    if refused:
+        with pytest.raises(InvalidCertificate):
+            replay(certificate)
+    else:
+        assert replay(certificate).differences
+
+
+@pytest.mark.parametrize("keeps", [1.5, "true", [True]])
+def test_a_law_that_neither_keeps_nor_breaks_is_refused(certificate, keeps):
+    record_of(certificate, "gaussian/kept")["evidence"]["exact"][0]["keeps"] = keeps
+    with pytest.raises(InvalidCertificate):
+        replay(certificate)
+
+
+def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
+    record = record_of(certificate, "gaussian/half, exact")
+    record["evidence"]["exact"][0]["keeps"] = True
+    with pytest.raises(InvalidCertificate, match="said to keep 1-GDP"):
+        replay(certificate)
+
+
+def test_a_point_beside_the_claim_s_own_is_refused_for_an_approximate_claim():
+    claim = audit.PrivacyClaim(1.0, 0.1)
+    with pytest.raises(InvalidCertificate):
+        judge(claim, Evidence(0, tested=Point(0.5, 0.1)), 0.01)
+
+
+def quiet(runs, epsilon):
+    """Counts at the edge of epsilon: as many guesses right as the point allows, a third of the runs abstain."""
+    guesses = runs // 3
+    right = int(guesses / (1 + math.exp(-epsilon)))
+    return GameCounts(right, guesses - right, runs // 6, guesses - right, right, runs // 6)
+
+
+def game(counts, training=10**6):
+    return GameEvidence(0, "cells", True, "x >= 1", "x <= 0", False, counts, (0, 3), training, None)
+
+
+def test_a_statistical_pass_needs_every_point_resolved():
+    claim, few, many = GaussianClaim(1.0), quiet(10**5, 0.0), quiet(10**8, 0.0)
+    tested = claim.points[4]
+    coarse = judge(claim, Evidence(10**5, game=game(few), tested=tested), 0.01)
+    assert coarse.verdict is Verdict.INCONCLUSIVE
+    assert "at (0, 0.3829), a point of 1-GDP, is too coarse" in coarse.reason
+    fine = judge(claim, Evidence(10**8, game=game(many), tested=tested), 0.01)
+    assert (fine.verdict, fine.basis) == (Verdict.PASS, "statistical")
+    for point in claim.points:
+        assert str(point) in fine.reason
+    blind = judge(claim, Evidence(10**8, game=game(many, training=100), tested=tested), 0.01)
+    assert blind.verdict is Verdict.INCONCLUSIVE
+
+
+def law(keeps, **changes):
+    tight = ExactEvidence(0, 1.0, 1.0, 0.1, 0.1, 0.4, 0.0, 0.5, 1000, 0.01, keeps, "1-Gaussian DP: by hand")
+    return dataclasses.replace(tight, **changes)
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ([law(True)], Verdict.PASS),
+        ([law(False)], Verdict.FAIL),
+        ([law(None)], Verdict.INCONCLUSIVE),
+        ([law(True), law(None)], Verdict.INCONCLUSIVE),
+        ([law(True), law(False)], Verdict.FAIL),
+        ([law(True, fit_pvalue=1e-9)], Verdict.INCONCLUSIVE),
+        ([law(False, fit_pvalue=None)], Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_law_s_own_judgement_decides(parts, verdict):
+    evidence = Evidence(4, tuple(parts), tested=Point(1.0, 0.2))
+    assert judge(GaussianClaim(1.0), evidence, 0.01).verdict is verdict
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_claims_speak_of_groups(name):
+    """Under group(2) the pairs lie two steps apart: the noise that keeps the claim at distance 1 has half to give."""
+    local, good, _ = CASES[name]
+    claim = dataclasses.replace(local, relation=Group(2))
+    near, far = [([0, 0], [0, 1])], [([0, 0], [1, 1])]
+    if name == "trade-off":
+        good = lambda data, size, rng: Response(Q)(int(np.sum(data) > 0), size, rng)  # noqa: E731
+        kept, broken = good, lambda data, size, rng: Response(Q / 3)(int(np.sum(data) > 0), size, rng)
+    else:
+        kept, broken = without_law(good), without_law(good)
+    budget = dict(budget=4_000, significance=LEVEL)
+    assert audit.check_privacy(kept, claim, near, **budget).verdict is Verdict.INCONCLUSIVE
+    assert audit.check_privacy(broken, claim, far, **budget).verdict is Verdict.FAIL
+    with pytest.raises(AuditError, match=r"group\(2\)"):
+        audit.check_privacy(kept, claim, [([0, 0, 0], [1, 1, 1])], **budget)
+
+
+def test_the_worst_of_several_pairs_is_certified():
+    claim = GaussianClaim(1.0, relation=LOCAL)
+    mechanism = without_law(GaussianNoise(1.0))
+    result = audit.check_privacy(mechanism, claim, [(0, 0.5), (0, 3), (0, 1)], budget=6_000, significance=LEVEL)
+    assert (result.verdict, result.evidence.game.pair) == (Verdict.FAIL, 1)
+
+
+def test_a_claim_by_code_is_audited_and_not_recorded():
+    claim = TradeOffClaim(lambda a: max(0.0, 1 - math.e * a, (1 - a) / math.e), relation=LOCAL)
+    result = audit.check_privacy(Response(1 / (1 + math.e**2)), claim, PAIRS, budget=4_000, significance=LEVEL)
+    assert result.verdict is Verdict.FAIL
+    drawn = []
+    with pytest.raises(AuditError, match="data and no code"):
+        audit.run([check("x", claim, lambda data, size, rng: drawn.append(size))], workers=0)
+    assert drawn == []
+
+
+def test_precision_audits_take_every_kind_of_claim():
+    """Gaussian noise added in floating point leaks in its last bits; on a grid that both answers share it does not."""
+    for claim, good, _ in list(CASES.values())[:3]:
+
+        def on_a_grid(data, size, rng, noise=good):
+            return np.round(noise(data, size, rng) * 1024) / 1024
+
+        found = audit.check_precision(on_a_grid, claim, PAIRS, budget=4_000, significance=LEVEL)
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert audit.check_precision(good, claim, PAIRS, budget=4_000, significance=LEVEL).verdict is Verdict.FAIL
+
+
+def test_delta_is_bounded_at_the_tested_epsilon(report):
+    """The truth at a point of mu = 2 is its profile; the bound lies below it with probability 1 - 1e-6."""
+    for name, mu in (("gaussian/half, no law", 2.0), ("gaussian/kept, no law", 1.0)):
+        result = report[name]
+        truth = GaussianClaim(mu).profile(result.tested.epsilon)
+        assert result.delta_lower_bound <= truth
+        assert (result.delta_lower_bound > result.tested.delta) is (mu > 1)
+
+
+def test_a_certificate_from_before_the_kinds_still_replays():
+    approximate = audit.PrivacyClaim(0.5, 1e-3, LOCAL)
+    old = audit.run([check("old", approximate, without_law(LaplaceNoise(1.0)))], workers=0, budget=4_000).certificate
+    record = old["checks"][0]
+    del record["claim"]["kind"], record["evidence"]["tested"]
+    assert replay(old).differences == ()
+    assert "(0.5, 0.001)" in markdown_of(old)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"extra": 1}, {"kind": "renyi"}, {"mu": -1}, {"mu": "one"}, {"kind": None}, {"relation": 3}],
+    ids=str,
+)
+def test_the_schema_refuses_claims_of_no_kind(certificate, change):
+    record_of(certificate, "gaussian/kept")["claim"].update(change)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(certificate, schema())
