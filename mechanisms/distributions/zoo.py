@@ -1,0 +1,163 @@
+"""Named distributions that stress a partitioning rule, each with its exact Bayes risk.
+
+Smooth and discontinuous eta, atoms, singular features, fat and thin Cantor sets, several dimensions, heavy tails,
+and eta = 1/2. Every function builds its distribution anew; `ZOO` lists those on the unit cube.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mechanisms.distributions.base import Distribution
+from mechanisms.distributions.combined import Atomic, Line, Mixture, Product, ZipfByThirds
+from mechanisms.distributions.marginals import Cantor, Cauchy, SquareRoot, Uniform
+from mechanisms.distributions.responses import Power, Rank, Response, Sine, SineOfReciprocal, Steps
+
+PARITY_REACH = 2**16
+
+
+def smooth() -> Line:
+    """X uniform, eta = 1/2 + 0.4 sin(2 pi x); Bayes risk 1/2 - 0.8 / pi."""
+    return Line(Uniform(), Sine(0.8))
+
+
+def step() -> Line:
+    """X uniform, eta = 0.9 on [0, 1/pi) and 0.2 after; Bayes risk 0.168169."""
+    return Line(Uniform(), Steps([1 / math.pi], [0.8, -0.6]))
+
+
+def atoms() -> Atomic:
+    """Mass 2^-k at the fractional part of k (sqrt(5) - 1) / 2, eta = 0.8 for odd k and 0.3 for even k."""
+    k = np.arange(1, 41)
+    masses = 2.0**-k
+    masses[-1] *= 2
+    locations = np.mod(k * (math.sqrt(5) - 1) / 2, 1.0)
+    return Atomic(locations, masses, np.where(k % 2 == 1, 0.6, -0.4))
+
+
+def cantor_rank() -> Line:
+    """X of the Cantor law, eta the Cantor function; Bayes risk 1/4."""
+    return Line(Cantor(), Rank())
+
+
+def cantor_parity(digits: int = 6) -> Line:
+    """X of the Cantor law, eta = 0.9 or 0.1 by the parity of the number of 2s among the first ternary digits."""
+    ranks = np.arange(2**digits)
+    parity = np.array([int(rank).bit_count() % 2 for rank in ranks])
+    return Line(Cantor(), Steps(ranks[1:] / 2**digits, np.where(parity == 0, 0.8, -0.8)))
+
+
+def mixture() -> Mixture:
+    """Half `step`, a quarter `cantor_parity`, a quarter `atoms`: mutually singular; Bayes risk 0.167418."""
+    return Mixture((0.5, 0.25, 0.25), (step(), cantor_parity(), atoms()))
+
+
+def pure_noise() -> Line:
+    """X uniform, eta = 1/2: nothing to learn, Bayes risk 1/2."""
+    return Line(Uniform(), Steps([], [0.0]))
+
+
+def fat_cantor(level: int = 16) -> Line:
+    """X uniform, eta the indicator of a Smith-Volterra-Cantor set of measure 1/2 + 2^-(level + 1); Bayes risk 0."""
+    starts, length = np.zeros(1), 1.0
+    for k in range(1, level + 1):
+        shorter = (length - 4.0**-k) / 2
+        starts = np.sort(np.r_[starts, starts + length - shorter])
+        length = shorter
+    edges = np.stack([starts, starts + length], axis=1).ravel()[1:-1]
+    return Line(Uniform(), Steps(edges, np.where(np.arange(edges.size + 1) % 2 == 0, 1.0, -1.0)))
+
+
+def sine_of_reciprocal() -> Line:
+    """X uniform, eta = 1[sin(1 / x) > 0]; Bayes risk 0."""
+    return Line(Uniform(), SineOfReciprocal())
+
+
+def flat_margin() -> Line:
+    """X uniform, eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2; Bayes risk 1/3."""
+    return Line(Uniform(), Power(2.0, 2.0))
+
+
+def square_root_density() -> Line:
+    """X of density 1 / (2 sqrt(x)), eta = 0.85 on [0, 1/e) and 0.15 after; Bayes risk 0.15."""
+    return Line(SquareRoot(), Steps([math.exp(-0.5)], [0.7, -0.7]))
+
+
+def sign_steps(edges: np.ndarray, size: float = 1.0) -> Steps:
+    """Margin +size, -size, +size ... between successive edges."""
+    return Steps(edges, np.where(np.arange(len(edges) + 1) % 2 == 0, size, -size))
+
+
+def checkerboard(squares: int = 7) -> Product:
+    """Uniform on the unit square, eta = 0.9 or 0.1 on a board of squares x squares; Bayes risk 0.1."""
+    edges = np.arange(1, squares) / squares
+    return _uniform_product(sign_steps(edges, 0.8), sign_steps(edges))
+
+
+def sine_product() -> Product:
+    """Uniform on the unit square, 2 eta - 1 = 0.9 sin(2 pi x1) sin(2 pi x2); Bayes risk 0.317622."""
+    return _uniform_product(Sine(0.9), Sine(1.0))
+
+
+def octants() -> Product:
+    """Uniform on the unit cube, 2 eta - 1 = 0.8 times the signs of x_k - 1/e; Bayes risk 0.1."""
+    edge = np.array([math.exp(-1)])
+    return _uniform_product(*(Steps(edge, [-size, size]) for size in (0.8, 1.0, 1.0)))
+
+
+def cantor_times_uniform() -> Product:
+    """X1 Cantor, X2 uniform, 2 eta - 1 = 0.7 sign(F(x1) - 1/2) times a square wave of half-period 1 / 3.3 in x2."""
+    first = Line(Cantor(), Steps([0.5], [-0.7, 0.7]))
+    return Product((first, Line(Uniform(), sign_steps(np.arange(1, 4) / 3.3))))
+
+
+def quadrants() -> Product:
+    """Uniform on the unit square, 2 eta - 1 = 0.8 times the signs of x_k - 1/e; Bayes risk 0.1."""
+    edge = np.array([math.exp(-1)])
+    return _uniform_product(Steps(edge, [-0.8, 0.8]), Steps(edge, [-1.0, 1.0]))
+
+
+def shifted_sine_product() -> Product:
+    """Uniform on the unit square, 2 eta - 1 = 0.8 sin(2 pi (x1 - 0.13)) sin(2 pi (x2 - 0.29)): zeros off any grid."""
+    return _uniform_product(Sine(0.8, 0.13), Sine(1.0, 0.29))
+
+
+def cauchy_parity() -> Line:
+    """X Cauchy, eta = 0.9 on even unit intervals and 0.2 on odd ones; Bayes risk 0.15.
+
+    The parity stops at |x| = 2^16, where 1e-5 of the mass lies beyond: eta = 0.2 to the left and 0.9 to the right.
+    """
+    cuts = np.arange(-PARITY_REACH, PARITY_REACH + 1)
+    inner = np.where(cuts[:-1] % 2 == 0, 0.8, -0.6)
+    return Line(Cauchy(), Steps(Cauchy().cdf(cuts), np.r_[-0.6, inner, 0.8]))
+
+
+def zipf_by_thirds() -> ZipfByThirds:
+    """X on the integers but 0, P(k) = |k|^-1.5 / (2 zeta(1.5)), eta = 0.8 if 3 divides k, else 0.3; 0.2809."""
+    return ZipfByThirds()
+
+
+def _uniform_product(*responses: Response) -> Product:
+    return Product(tuple(Line(Uniform(), response) for response in responses))
+
+
+ZOO: dict[str, Callable[[], Distribution]] = {
+    "smooth": smooth,
+    "step": step,
+    "atoms": atoms,
+    "cantor-rank": cantor_rank,
+    "cantor-parity": cantor_parity,
+    "mixture": mixture,
+    "pure-noise": pure_noise,
+    "fat-cantor": fat_cantor,
+    "sin(1/x)": sine_of_reciprocal,
+    "flat-margin": flat_margin,
+    "sqrt-density": square_root_density,
+    "checkerboard": checkerboard,
+    "sine-product": sine_product,
+    "octants": octants,
+    "cantor-uniform": cantor_times_uniform,
+}

@@ -1,0 +1,125 @@
+"""The grid of the binary-array mechanism: points j h, and open cubes of side 2 h around them.
+
+Implements section 2 of Berrett & Butucea (2019). Departure: the text asks whether |x - j h| < h on every axis. In
+floating point that comparison can hold for three j at once (h = 0.1, x = 0.4: j = 3, 4 and 5), which would break the
+count of 2^d cells that the noise is scaled to. Here the cells of x come from the floor of x / h: never more than two
+on an axis, whatever the rounding does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from audit.arguments import integer, positive, real
+from audit.errors import InvalidArgument
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All grid points that a query in the window [low, high]^dim can ask for.
+
+    Parameters
+    ----------
+    dim : int >= 1
+        Dimension of the feature space.
+    bandwidth : float > 0
+        Spacing h of the grid, and half the side of a cell; must not depend on data.
+    low, high : float, low < high
+        The window; the unit cube unless said otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        When a parameter lies outside its admissible set.
+    """
+
+    dim: int
+    bandwidth: float
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+        object.__setattr__(self, "bandwidth", positive(self.bandwidth, "bandwidth"))
+        object.__setattr__(self, "low", real(self.low, "low"))
+        object.__setattr__(self, "high", real(self.high, "high"))
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+            raise InvalidArgument.of("high", f"be finite and above low = {self.low}", self.high)
+
+    @property
+    def first(self) -> int:
+        """Smallest index on an axis."""
+        return int(np.floor(self.low / self.bandwidth + 0.5))
+
+    @property
+    def last(self) -> int:
+        """Largest index on an axis."""
+        return int(np.floor(self.high / self.bandwidth + 0.5))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of grid points along each axis."""
+        return (self.last - self.first + 1,) * self.dim
+
+    @property
+    def cells(self) -> int:
+        """Number of grid points."""
+        return int(np.prod(self.shape))
+
+    @property
+    def indices(self) -> IntArray:
+        """Index vectors j of all grid points, shape (cells, dim), the last axis running fastest."""
+        return np.indices(self.shape).reshape(self.dim, -1).T + self.first
+
+    def hits(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Give which cells hold each point, shape (n, cells), the last axis of the grid running fastest.
+
+        Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
+        Cells outside the window are left out.
+        """
+        ratio = self.as_points(points) / self.bandwidth
+        lower = np.floor(ratio)
+        axis = np.arange(self.first, self.last + 1)
+        held = (axis == lower[..., None]) | ((axis == lower[..., None] + 1) & (ratio > lower)[..., None])
+        joint = held[:, 0]
+        for k in range(1, self.dim):
+            joint = (joint[:, :, None] & held[:, k, None, :]).reshape(len(joint), -1)
+        return joint
+
+    def nearest(self, points: ArrayLike) -> IntArray:
+        """Give the flat index of the grid point nearest to each query, shape (n,); ties go up.
+
+        Raises
+        ------
+        InvalidArgument
+            When a query lies outside the window.
+        """
+        inside = self.require_inside(points, "X")
+        axes = np.floor(inside / self.bandwidth + 0.5).astype(np.int64) - self.first
+        return np.asarray(np.ravel_multi_index(tuple(axes.T), self.shape))
+
+    def require_inside(self, points: ArrayLike, name: str) -> FloatArray:
+        """Return points of shape (n, dim), all in the window, or raise."""
+        array = self.as_points(points, name)
+        if array.size and not (array.min() >= self.low and array.max() <= self.high):
+            worst = array.flat[np.argmax(np.abs(array - (self.low + self.high) / 2))]
+            rule = f"lie in [{self.low:g}, {self.high:g}]^{self.dim}; scale it by bounds that do not come from the data"
+            raise InvalidArgument.of(name, rule, float(worst))
+        return array
+
+    def as_points(self, points: ArrayLike, name: str = "X") -> FloatArray:
+        """Return finite points of shape (n, dim), or raise; one-dimensional input is a column when dim = 1."""
+        array = np.asarray(points, dtype=float)
+        if self.dim == 1 and array.ndim == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != self.dim:
+            raise InvalidArgument.of(name, f"have shape (n, {self.dim})", array.shape)
+        if not np.isfinite(array).all():
+            raise InvalidArgument.of(name, "be finite", array[~np.isfinite(array)][0])
+        return array

@@ -1,0 +1,258 @@
+"""Benchmark distributions for the rate of Theorem 2.4: X uniform on the unit cube, eta a power of a distance.
+
+For eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s the smoothness beta, the margin exponent gamma and the constants L and mu
+are known exactly, and cells fall into few kinds, so that the evaluator reaches n = 1e24. The decision boundary
+x1 = 1/2 is a grid point when h = 1 / (2 K): always choose K first, and n from h. With n first, the position of the
+boundary in its cell, and the rounding of h, add a ripple to every slope.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from audit.arguments import integer, positive
+from audit.errors import InvalidArgument
+from mechanisms.distributions import Line, Marginal, Power, Product, Steps, Uniform
+from mechanisms.local.cells import CellTable
+from mechanisms.local.classifier import rate_bandwidth
+
+FloatArray = np.ndarray
+
+
+@dataclass(frozen=True)
+class Setting(ABC):
+    """What the rate depends on, for one distribution with density 1 on the unit cube.
+
+    Parameters
+    ----------
+    dim : int >= 1
+    coefficient, power : float > 0
+        |eta - 1/2| = coefficient * distance^power.
+    """
+
+    dim: int
+    coefficient: float
+    power: float
+
+    def __post_init__(self) -> None:
+        integer(self.dim, "dim", at_least=1)
+        positive(self.power, "power")
+        if positive(self.coefficient, "coefficient") * self.largest_distance**self.power > 0.5 + 1e-12:
+            raise InvalidArgument.of("coefficient", "keep eta within [0, 1]", self.coefficient)
+
+    @property
+    def largest_distance(self) -> float:
+        """Largest distance of a point from where eta is 1/2."""
+        return 0.5
+
+    @property
+    def largest_margin(self) -> float:
+        """max |eta - 1/2|."""
+        return self.coefficient * self.largest_distance**self.power
+
+    @property
+    def smoothness(self) -> float:
+        """Hölder exponent beta of eta."""
+        return min(1.0, self.power)
+
+    @property
+    def margin_exponent(self) -> float:
+        """Exponent gamma of P(0 < |eta - 1/2| <= t) <= C0 t^gamma."""
+        return 1 / self.power
+
+    @property
+    def margin_constant(self) -> float:
+        """Smallest C0: the distance is uniform on [0, 1/2]."""
+        return float(2 * self.coefficient ** (-1 / self.power))
+
+    @property
+    def lipschitz(self) -> float:
+        """Hölder constant L of eta."""
+        return float(self.coefficient * max(1.0, self.power) * 2 ** (1 - self.power))
+
+    @property
+    def exponent(self) -> float:
+        """Exponent of n in the rate, beta (1 + gamma) / (2 beta + 2 d)."""
+        return self.smoothness * (1 + self.margin_exponent) / (2 * self.smoothness + 2 * self.dim)
+
+    def constant(self, epsilon: float) -> float:
+        """Give C of excess ~ C n^-exponent at the paper's bandwidth, from the normal law in small cells.
+
+        With kappa = sqrt(10) L h^beta, the noise in units of eta, a point of margin t is decided wrongly with
+        probability Phi(-t / kappa), and t / kappa has density 2 gamma kappa^gamma c^-gamma u^(gamma - 1):
+        excess = 4 kappa (kappa / c)^gamma gamma E|Z|^(gamma + 1) / (2 (gamma + 1)).
+        """
+        gamma = self.margin_exponent
+        integral = gamma * absolute_moment(gamma + 1) / (2 * (gamma + 1))
+        return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon, 1 + gamma)
+
+    def _kappa_power(self, epsilon: float, power: float) -> float:
+        """Give kappa^power n^exponent, with exponent = power * beta / (2 beta + 2 d)."""
+        shrink = -power * self.smoothness / (self.smoothness + self.dim)
+        return float((math.sqrt(10) * self.lipschitz) ** power * (epsilon * self.lipschitz) ** shrink)
+
+    def users(self, half_cells: int, epsilon: float = 1.0) -> float:
+        """Give n, users in each half, at which the paper's bandwidth is 1 / (2 half_cells)."""
+        return float((2.0 * half_cells) ** (2 * self.dim + 2 * self.smoothness) / (epsilon * self.lipschitz) ** 2)
+
+    def half_cells(self, n: float, epsilon: float = 1.0) -> int:
+        """Give the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
+        bandwidth = rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)
+        return max(1, round(0.5 / bandwidth))
+
+    def noise_zone(self, half_cells: int) -> float:
+        """Give kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
+        return math.sqrt(10) * self.lipschitz * (0.5 / half_cells) ** self.smoothness / self.largest_margin
+
+    def excess(self, n: float, epsilon: float = 1.0, half_cells: int | None = None, factor: float = 1.0) -> float:
+        """Give the expected excess risk with n users in each half; `factor` multiplies the noise."""
+        side = self.half_cells(n, epsilon) if half_cells is None else half_cells
+        return self.cells(side).expected_excess(n, epsilon, factor)
+
+    @abstractmethod
+    def cells(self, half_cells: int) -> CellTable:
+        """Tabulate the kinds of cells at h = 1 / (2 half_cells)."""
+
+
+@dataclass(frozen=True)
+class Slab(Setting):
+    """eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s: the noisy zone is a slab around the plane x1 = 1/2."""
+
+    def distribution(self) -> Line | Product:
+        """Give the distribution with samplers and box integrals."""
+        first = Line(Uniform(), Power(self.coefficient, self.power))
+        others = [Line(Uniform(), Steps([], [1.0])) for _ in range(self.dim - 1)]
+        return Product((first, *others)) if others else first
+
+    def cells(self, half_cells: int) -> CellTable:
+        """Tabulate: a cell is cut by the cube in b of its last d - 1 coordinates, or in none."""
+        h = 0.5 / half_cells
+        offsets = np.arange(-half_cells, half_cells + 1) * h
+        low, high = np.maximum(offsets - h, -0.5), np.minimum(offsets + h, 0.5)
+        a, b = np.maximum(offsets - h / 2, -0.5), np.minimum(offsets + h / 2, 0.5)
+        line = (
+            high - low,
+            self.primitive(high) - self.primitive(low),
+            self.primitive(np.minimum(a, 0)) - self.primitive(np.minimum(b, 0)),
+            self.primitive(np.maximum(b, 0)) - self.primitive(np.maximum(a, 0)),
+        )
+        kinds = []
+        for cut in range(self.dim):
+            whole = self.dim - 1 - cut
+            outer, inner = (2 * h) ** whole * h**cut, h**whole * (h / 2) ** cut
+            times = math.comb(self.dim - 1, cut) * 2.0**cut * (2.0 * half_cells - 1) ** whole
+            sizes = (outer, outer, inner, inner)
+            kinds.append([*(part * size for part, size in zip(line, sizes, strict=True)), np.full(offsets.size, times)])
+        return CellTable(self.dim, *(np.concatenate(parts) for parts in zip(*kinds, strict=True)))
+
+    def primitive(self, offset: FloatArray) -> FloatArray:
+        """Integral of 2 eta - 1 from 1/2 to 1/2 + offset, an even function."""
+        return np.asarray(2 * self.coefficient * np.abs(offset) ** (self.power + 1) / (self.power + 1))
+
+
+@dataclass(frozen=True)
+class Cone(Setting):
+    """eta = 1/2 + c |x - centre| on the unit square: margin exponent 2, the noisy zone is a disc."""
+
+    dim: int = 2
+    coefficient: float = 0.6
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.dim, self.power) != (2, 1.0):
+            raise InvalidArgument.of("dim", "be 2, with power 1", (self.dim, self.power))
+
+    @property
+    def largest_distance(self) -> float:
+        """Distance from the centre to a corner."""
+        return math.sqrt(0.5)
+
+    @property
+    def margin_exponent(self) -> float:
+        """The disc of radius r has area pi r^2."""
+        return 2.0
+
+    @property
+    def margin_constant(self) -> float:
+        """pi / c^2, from the area of the disc."""
+        return math.pi / self.coefficient**2
+
+    @property
+    def lipschitz(self) -> float:
+        """The slope of the cone."""
+        return self.coefficient
+
+    def constant(self, epsilon: float) -> float:
+        """Give the constant of the disc: 4 pi c^-2 kappa^3 E|Z|^3 / 6."""
+        return 4 * math.pi / self.coefficient**2 * absolute_moment(3) / 6 * self._kappa_power(epsilon, 3)
+
+    def cells(self, half_cells: int) -> CellTable:
+        """Tabulate one quadrant of the cells, those on its axes counted twice or once, the others four times."""
+        h = 0.5 / half_cells
+        offsets = np.arange(half_cells + 1) * h
+        low, high = offsets - h, np.minimum(offsets + h, 0.5)
+        a, b = offsets - h / 2, np.minimum(offsets + h / 2, 0.5)
+        weight = np.where(offsets == 0, 1.0, 2.0)
+        mass = np.multiply.outer(high - low, high - low)
+        zero = self._integral(a, b)
+        parts = (mass, self._integral(low, high), np.zeros_like(zero), zero, np.multiply.outer(weight, weight))
+        return CellTable(2, *(part.ravel() for part in parts))
+
+    def _integral(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the centre, a matrix."""
+        above, below = (_corner(*np.meshgrid(high, end, indexing="ij")) for end in (high, low))
+        right, left = (_corner(*np.meshgrid(low, end, indexing="ij")) for end in (high, low))
+        return np.maximum(2 * self.coefficient * (above - below - right + left), 0.0)
+
+
+def _corner(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Integral of sqrt(u^2 + v^2) over [0, x] x [0, y], odd in each of x and y."""
+    a, b = np.abs(x), np.abs(y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = 2 * a * b * np.hypot(a, b) + a**3 * np.arcsinh(b / a) + b**3 * np.arcsinh(a / b)
+    return np.asarray(np.where((a == 0) | (b == 0), 0.0, np.sign(x) * np.sign(y) * value / 6))
+
+
+def absolute_moment(order: float) -> float:
+    """Give E|Z|^order of a standard normal Z."""
+    return float(2 ** (order / 2) * special.gamma((order + 1) / 2) / math.sqrt(math.pi))
+
+
+@dataclass(frozen=True)
+class OuterThirds(Marginal):
+    """Uniform on [0, 1/3) and [2/3, 1)."""
+
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """Give 1.5 times the length of the support below x."""
+        points = np.asarray(x, dtype=float)
+        return np.asarray(1.5 * (np.clip(points, 0, 1 / 3) + np.clip(points, 2 / 3, 1) - 2 / 3))
+
+    def quantile(self, u: FloatArray) -> FloatArray:
+        """Jump over the gap."""
+        return np.asarray(u / 1.5 + np.where(u < 0.5, 0.0, 1 / 3))
+
+
+def margin_gap() -> Line:
+    """X uniform on the outer thirds, eta = 0.2 left and 0.8 right: L = 1.8, and every margin exponent holds."""
+    return Line(OuterThirds(), Steps([0.5], [-0.6, 0.6]))
+
+
+SETTINGS: dict[str, Setting] = {
+    "d=1 s=1": Slab(1, 1.0, 1.0),
+    "d=1 s=2": Slab(1, 2.0, 2.0),
+    "d=1 s=5": Slab(1, 16.0, 5.0),
+    "d=1 s=1/2": Slab(1, 0.7, 0.5),
+    "d=2 s=1": Slab(2, 1.0, 1.0),
+    "d=2 s=2": Slab(2, 2.0, 2.0),
+    "d=2 s=1/2": Slab(2, 0.7, 0.5),
+    "d=3 s=1": Slab(3, 1.0, 1.0),
+    "d=3 s=1/2": Slab(3, 0.7, 0.5),
+    "d=2 cone": Cone(),
+}
