@@ -32,7 +32,7 @@ class Line:
     @classmethod
     def through(cls, sides: Sides) -> Line | None:
         """Fit to fresh scores of both sides; None when no line fits, or it is flat."""
-        ordered = [np.sort(side[~np.isnan(side)]) for side in sides]
+        ordered = [np.sort(side[~np.isnan(side)], kind="stable") for side in sides]
         pooled = np.sort(np.concatenate(ordered), kind="stable")
         if len(pooled) < _BINS or not np.isfinite(pooled[[0, -1]]).all():
             return None

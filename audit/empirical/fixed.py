@@ -22,7 +22,7 @@ from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate,
 
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
-MOST_TRAINING = 500_000  # outputs a side over all pairs: memory does not grow with the budget
+MOST_FIRST, MOST_MORE = 150_000, 500_000  # outputs a side over all pairs: memory does not grow with the budget
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a check's stream
 LEFT, RIGHT = 0, 1
@@ -49,9 +49,9 @@ class Split:
     @classmethod
     def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
         """Divide `budget` outputs a side, of `width` numbers each, among `pairs`; `spent` (both sides) are gone."""
-        most = min(MOST_TRAINING, max(1, _MOST_NUMBERS // width))
-        training = max(1, min(max(1, int(FIRST_SHARE * budget)), most) // pairs)
-        more = max(0, min(int(MORE_SHARE * budget), most) // pairs)
+        most = max(1, _MOST_NUMBERS // width)
+        training = max(1, min(int(FIRST_SHARE * budget), MOST_FIRST, most) // pairs)
+        more = min(int(MORE_SHARE * budget), MOST_MORE, most) // pairs
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
     @property

@@ -134,7 +134,7 @@ def best_thresholds(sides: Sides, stakes: Stakes, charge: float, stated: bool = 
 
     `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
     """
-    ordered = np.sort(_seen(sides[0])), np.sort(_seen(sides[1]))
+    ordered = _ordered(sides[0]), _ordered(sides[1])
     pooled = np.sort(np.concatenate(ordered), kind="stable")
     sizes = len(sides[0]), len(sides[1])
 
@@ -176,8 +176,8 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
     return np.unique(ordered[np.minimum(np.concatenate(ranks), len(ordered) - 1)])
 
 
-def _seen(scores: np.ndarray) -> np.ndarray:
-    return scores[~np.isnan(scores)]
+def _ordered(scores: np.ndarray) -> np.ndarray:
+    return np.sort(scores[~np.isnan(scores)], kind="stable")  # quick where they are sorted
 
 
 def _cut(ordered: np.ndarray, share: float) -> float:

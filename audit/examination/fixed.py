@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from audit.sampling import Outputs, SubjectFailed, concatenate
 from audit.sampling.probe import probe_cost
 from audit.statement import examine_statement, states_a_law
 
-_RARE = 0.25  # share of runs that make a guess
+_UNSURE = 0.15  # standard error of a log-ratio of guesses, relative to what they promise
 
 
 def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | None]:
@@ -33,7 +34,7 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
     drawn = _train(session, split)
     session.probe()
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
-    if aim is not None and split.more and _is_rare(aim, drawn):
+    if aim is not None and split.more and _is_unsure(aim, drawn):
         drawn, split = _train_more(session, split, drawn), split.with_more
         aim = take_aim(session, drawn, split)
     claim = session.check.claim
@@ -84,11 +85,13 @@ def _train(session: Session, split: Split) -> list[tuple[Outputs, Outputs]]:
     return drawn
 
 
-def _is_rare(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
-    """Whether learned events would refute the claim and occur so rarely that chance decides which look best."""
-    if aim.events.score.calibrated or not aim.events.promise > aim.point.epsilon:
+def _is_unsure(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
+    """Whether learned events would refute the claim, but chance decided which of them look best."""
+    promise = aim.events.promise
+    if aim.events.score.calibrated or not promise > aim.point.epsilon:
         return False
-    return float(np.mean([np.mean(aim.events.guess(side) != 0) for side in drawn[aim.pair]])) < _RARE
+    guesses = sum(int(np.count_nonzero(aim.events.guess(side))) for side in drawn[aim.pair])
+    return 2 / math.sqrt(guesses + 1) > _UNSURE * promise
 
 
 def _train_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:
