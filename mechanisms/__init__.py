@@ -1,25 +1,31 @@
-"""Reference mechanisms, each with its claims as CHECKS; `faults` holds broken variants of them.
+"""Reference mechanisms and learners, each with its claims as CHECKS; `faults` holds broken variants of them.
 
-`CHECKS` is gathered from every module directly in this package, so that adding a mechanism touches one file. The
-releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`) and the
-faults are targets of their own.
+`BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
+package of `TOPICS` holds what one research paper proves. `CHECKS` is all of these. The releases on a real dataset
+(`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`) and the faults are targets of their own.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 
-from audit import PrivacyCheck
+from audit.contract import Check
 
 OWN_TARGETS = frozenset({"real_data"})
+TOPICS = ("consistency", "local")
 
 
-def gather(path: list[str], package: str, left_out: frozenset[str] = frozenset()) -> list[PrivacyCheck]:
-    """Return the CHECKS of every module directly in a package, in the order of the module names."""
+def gather(
+    path: list[str], package: str, left_out: frozenset[str] = frozenset(), topics: Iterable[str] = ()
+) -> list[Check]:
+    """Return the CHECKS of every module directly in a package, in the order of names, then those of its topics."""
     names = sorted(module.name for module in pkgutil.iter_modules(path) if not module.ispkg)
-    modules = (importlib.import_module(f"{package}.{name}") for name in names if name not in left_out)
+    wanted = [*(name for name in names if name not in left_out), *topics]
+    modules = (importlib.import_module(f"{package}.{name}") for name in wanted)
     return [check for module in modules for check in getattr(module, "CHECKS", ())]
 
 
-CHECKS: list[PrivacyCheck] = gather(list(__path__), __name__, OWN_TARGETS)
+BASIC = gather(list(__path__), __name__, OWN_TARGETS)
+CHECKS = [*BASIC, *gather([], __name__, topics=TOPICS)]

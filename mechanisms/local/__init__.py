@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanisms import gather
 
-CHECKS: list[Any] = gather(list(__path__), __name__)
+CHECKS = gather(list(__path__), __name__)

@@ -6,8 +6,6 @@ FAIL; every class says what the fault really gives.
 
 from __future__ import annotations
 
-from typing import Any
-
 from mechanisms import gather
 
-CHECKS: list[Any] = gather(list(__path__), __name__)
+CHECKS = gather(list(__path__), __name__)

@@ -1,0 +1,49 @@
+"""The learner interface that data scientists know: parameters at construction, `fit`, `predict`, `score`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+
+
+class Estimator:
+    """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
+
+    `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
+    only: a known seed is no privacy).
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the constructor's arguments."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set constructor arguments by name."""
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise InvalidArgument.of(name, f"be one of {', '.join(known)}", value)
+            setattr(self, name, value)
+        type(self)(**self.get_params())
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Give a label for each row of X."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any) -> float:
+        """Give the share of right predictions."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({inside})"
+
+    def _fitted(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise InvalidArgument(f"`fit` must be called before `{type(self).__name__}` can be used")
+        return getattr(self, name)

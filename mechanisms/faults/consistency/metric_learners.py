@@ -1,0 +1,101 @@
+"""Broken Voronoi learners: centres from the data, one budget spent twice, and noise used twice.
+
+After Bousquet et al. (2022), Algorithms 4 and 5. Two histograms with (epsilon, delta) each cost (2 epsilon, delta / 2)
+together, under substitution, and their votes alone (1.5 epsilon, delta / 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from mechanisms.consistency.cube_classifier import labelled
+from mechanisms.consistency.stable_votes import StableHistograms, first_flipped, first_moved, records_in_cells
+
+BUDGET = 50_000
+SOURCE = "claimed after Bousquet et al. 2022, Theorem A.14"
+
+
+@dataclass(frozen=True)
+class CentresFromTheData:
+    """A packing of radius 0.3 is built greedily from the sample; the votes of its cells are shown at fixed points.
+
+    True privacy: none, with mass 0.624 at epsilon = 1 on a first record that moves from 0.1 to 0.2: the boundary of its
+    cell moves from 0.3 to 0.35, so that votes at 0.32 and 0.6 always agree on one side and not on the other.
+    """
+
+    epsilon: float
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        centres: list[float] = []
+        for x in dataset.X.tolist():
+            if all(abs(x - c) >= 0.3 for c in centres):
+                centres.append(x)
+        places = np.array(centres)
+        cells = np.argmin(np.abs(dataset.X[:, None] - places), axis=1)
+        sums = np.bincount(cells, weights=dataset.y - 0.5, minlength=places.size)
+        bits = (sums + rng.laplace(scale=1 / self.epsilon, size=(size, places.size)) > 0).astype(np.int8)
+        return bits[:, np.argmin(np.abs(np.array([0.05, 0.32, 0.6, 0.95])[:, None] - places), axis=1)]
+
+
+@dataclass(frozen=True)
+class HalfTheBudget:
+    """Both histograms get the whole (epsilon, delta) that is claimed for the two together.
+
+    True privacy: (2 epsilon, delta / 2) on a label-1 record that moves between large cells; delta(1) = 0.0886 at the
+    claimed (1, 0.01).
+    """
+
+    epsilon: float
+    delta: float
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return StableHistograms(self.epsilon, self.delta)(dataset, size, rng)
+
+
+@dataclass(frozen=True)
+class OneNoiseForBothHistograms:
+    """The same noise for the two counts of a cell.
+
+    True privacy: none: the difference of the two counts is exact. On a flip in a cell of large counts the mass is 1 but
+    for what the thresholds hide.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        mechanism = StableHistograms(self.epsilon, self.delta)
+        counts = np.stack(mechanism.counts(dataset))
+        noisy = counts + rng.laplace(scale=2 / self.epsilon, size=(size, 1, counts.shape[1]))
+        return np.where((counts > 0) & (noisy >= mechanism.level), noisy, 0.0).reshape(size, -1)
+
+
+def _check(name: str, mechanism: Any, epsilon: float, delta: float, pair: tuple[Labeled, Labeled]) -> PrivacyCheck:
+    return PrivacyCheck(
+        name=f"fault/consistency/{name} eps={epsilon:g} delta={delta:g}",
+        mechanism=mechanism,
+        claim=PrivacyClaim(epsilon, delta, Substitution(), SOURCE),
+        pairs=[pair],
+        expected=Verdict.FAIL,
+        budget=BUDGET,
+    )
+
+
+_CROWDED = records_in_cells((60, 60), (60, 60))
+_FIRST = (labelled([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0]), labelled([0.2, 0.5, 0.9, 0.6], [1, 0, 1, 0]))
+
+CHECKS: list[PrivacyCheck] = [
+    _check("voronoi centres from the data", CentresFromTheData(1.0), 1.0, 0.0, _FIRST),
+    _check("stable votes half the budget", HalfTheBudget(1.0, 0.01), 1.0, 0.01, (_CROWDED, first_moved(_CROWDED, 1))),
+    _check(
+        "stable votes one noise for both histograms",
+        OneNoiseForBothHistograms(0.5, 0.01),
+        1.0,
+        0.02,
+        (_CROWDED, first_flipped(_CROWDED)),
+    ),
+]
