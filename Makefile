@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 
-.PHONY: audit test lint bench calibrate clean
+.PHONY: audit test lint bench calibrate findings clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -24,6 +24,10 @@ calibrate: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.bound
 	$(BIN)/python -m benchmarks.overhead
+
+findings: $(STAMP)
+	$(BIN)/python -m benchmarks.consistency
+	$(BIN)/python -m benchmarks.local_classification
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -8,9 +8,9 @@ from audit.empirical.confusion import epsilon_interval
 from audit.empirical.delta_bound import delta_lower_bound
 from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
 from audit.errors import AuditError
-from audit.precision import check_precision
+from audit.precision import PrecisionCheck, check_precision
 from audit.privacy import check_privacy
-from audit.randomness import RandomnessResult, check_randomness
+from audit.randomness import RandomnessCheck, RandomnessResult, check_randomness
 from audit.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
 from audit.report.certificate import Report
 from audit.result import PrivacyResult
@@ -40,9 +40,11 @@ __all__ = [
     "Local",
     "LowerBoundCheck",
     "PiecewiseLinear",
+    "PrecisionCheck",
     "PrivacyCheck",
     "PrivacyClaim",
     "PrivacyResult",
+    "RandomnessCheck",
     "RandomnessResult",
     "RateCheck",
     "RenyiClaim",

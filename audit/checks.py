@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from hypothesis.strategies import SearchStrategy
 
@@ -65,6 +65,8 @@ class PrivacyCheck:
     method: Method = "auto"
     tolerance: float | None = None
     timeout: float | None = None
+
+    kind: ClassVar[str] = "privacy"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):

@@ -16,6 +16,8 @@ from audit.errors import InvalidArgument
 from audit.evidence import Evidence
 from audit.examination import run_check
 from audit.judge import judge
+from audit.precision import PrecisionCheck, examine_precision
+from audit.randomness import RandomnessCheck, RandomnessResult
 from audit.result import PrivacyResult
 from audit.sampling import Stream
 from audit.utility import UtilityCheck, UtilityResult
@@ -92,14 +94,26 @@ def _utility_failed(
     return check.failed(budget, significance, reason, seconds)
 
 
+def _randomness_failed(
+    check: RandomnessCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
+) -> RandomnessResult:
+    return check.failed(budget, significance, reason, seconds)
+
+
 def _privacy_require(check: PrivacyCheck) -> None:
     claim_record(check.claim)
 
 
-def _utility_require(check: UtilityCheck) -> None:
-    """Every utility check can be recorded."""
+def _always_recorded(check: Any) -> None:
+    """A certificate can hold every check of the kind."""
 
 
+PRECISION = Kind(
+    PrecisionCheck, _privacy_require, examine_precision, _privacy_failed, _privacy_returned, "the mechanism"
+)
 PRIVACY = Kind(PrivacyCheck, _privacy_require, run_check, _privacy_failed, _privacy_returned, "the mechanism")
-UTILITY = Kind(UtilityCheck, _utility_require, UtilityCheck.examine, _utility_failed, UtilityResult.of, "the learner")
-KINDS = (PRIVACY, UTILITY)
+RANDOMNESS = Kind(
+    RandomnessCheck, _always_recorded, RandomnessCheck.examine, _randomness_failed, RandomnessResult.of, "the mechanism"
+)
+UTILITY = Kind(UtilityCheck, _always_recorded, UtilityCheck.examine, _utility_failed, UtilityResult.of, "the learner")
+KINDS = (PRECISION, PRIVACY, RANDOMNESS, UTILITY)  # the first that fits: a precision check is a privacy check too

@@ -1,15 +1,15 @@
-"""The function `check_precision`: does the arithmetic of floating-point numbers keep a privacy claim?"""
+"""Precision: does the arithmetic of floating-point numbers keep a privacy claim? A check, and a function to run it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.arguments import integer, open_probability
-from audit.checks import DEFAULT_SIGNIFICANCE, PrivacyCheck
+from audit.checks import DEFAULT_SIGNIFICANCE, Method, PrivacyCheck
 from audit.claim_kinds import Claim
 from audit.describe import name_of
 from audit.empirical.bits import bit_scorers
@@ -27,6 +27,61 @@ class NotFloatingPoint(AuditError):
     """The outputs hold no floating-point number, so that there are no bits to examine."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrecisionCheck(PrivacyCheck):
+    """A privacy claim, examined by events on the bits of floating-point outputs.
+
+    The ordinary scorers and those of `audit.empirical.bits` compete on training outputs; the winner is certified on
+    fresh ones by the guess game, so that a true claim fails with probability at most the check's significance, whatever
+    was tried. A stated law plays no part: it speaks of real numbers. A PASS speaks of the events that competed: other
+    functions of the bits were not examined.
+
+    Parameters
+    ----------
+    query : callable, optional
+        dataset -> exact answer, number or vector of the shape of an output. Not trusted, only tried: it makes the
+        events sharper. Unless given, simple statistics of the datasets are tried.
+
+    Other parameters are those of `PrivacyCheck`, but `datasets`; the method is "fixed". Leaks are largest on pairs
+    whose answers are small against the noise, such as 0 and 1; 10,000 outputs a side show the common ones.
+
+    References
+    ----------
+    Mironov (2012), On significance of the least significant bits for differential privacy. Haney, Desfontaines,
+    Hartman, Shrestha & Hay (2022), Precision-based attacks and interval refining.
+    """
+
+    method: Method = "fixed"
+    query: Callable[[Any], Any] | None = None
+
+    kind: ClassVar[str] = "precision"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.method != "fixed":
+            raise InvalidArgument.of("method", "be 'fixed' for a precision check", self.method)
+        if self.datasets is not None:
+            raise InvalidArgument("`datasets` are not searched for a precision check: give `pairs`")
+        if not (self.query is None or callable(self.query)):
+            raise InvalidArgument.of("query", "be callable as (dataset)", self.query)
+
+
+def examine_precision(
+    check: PrecisionCheck, budget: int, significance: float, stream: Stream, workers: int = 1
+) -> PrivacyResult:
+    """Run one check in this process; the check's own budget, when it has one, replaces `budget`.
+
+    Raises
+    ------
+    NotFloatingPoint
+        When the first outputs hold no floating-point number; before the budget is spent.
+    """
+    previewed = _require_floats(check, stream)
+    scorers = (*SCORERS, *bit_scorers(check.claim.point.epsilon, check.query))
+    result = run_check(check, budget, significance, stream, workers, scorers=scorers)
+    return replace(result, evidence=replace(result.evidence, samples=result.samples + previewed))
+
+
 def check_precision(
     mechanism: Any,
     claim: Claim,
@@ -40,32 +95,18 @@ def check_precision(
     workers: int = 1,
     name: str | None = None,
 ) -> PrivacyResult:
-    """Audit one privacy claim by events on the bits of floating-point outputs.
-
-    The ordinary scorers and those of `audit.empirical.bits` compete on training outputs; the winner is certified on
-    fresh ones by the guess game, so that a true claim fails with probability at most `significance`, whatever was
-    tried. A stated law plays no part: it speaks of real numbers.
+    """Audit one privacy claim by events on the bits of floating-point outputs; see `PrecisionCheck`.
 
     Parameters
     ----------
-    mechanism : callable
-        `(dataset, size, rng) -> array-like`, first axis of length `size`; see `audit.PrivacyCheck`.
-    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
-        What is promised.
-    pairs : sequence of (left, right)
-        Neighbouring datasets. Leaks are largest where the answers are small against the noise, such as 0 and 1.
+    mechanism, claim, pairs, query, tolerance
+        As in `PrecisionCheck`.
     budget : int >= 2
         Outputs a side, training and certifying together.
     significance : float in (0, 1)
         Probability of a wrong FAIL.
     seed : int >= 0
         The same seed gives the same evidence, for any number of workers.
-    query : callable, optional
-        dataset -> exact answer, number or vector of the shape of an output. Not trusted, only tried: it makes the
-        events sharper. Unless given, simple statistics of the datasets are tried.
-    tolerance : float > 0, optional
-        Of a statistical PASS; None means max(0.05, epsilon / 4). A PASS speaks of the events that competed:
-        other functions of the bits were not examined.
     workers : int >= 1
         Processes that share the blocks of the certifying stage.
     name : str, optional
@@ -77,30 +118,19 @@ def check_precision(
         When the first outputs hold no floating-point number; before the budget is spent.
     AuditError
         As `audit.check_privacy`.
-
-    References
-    ----------
-    Mironov (2012), On significance of the least significant bits for differential privacy. Haney, Desfontaines,
-    Hartman, Shrestha & Hay (2022), Precision-based attacks and interval refining.
     """
-    check = PrivacyCheck(
+    check = PrecisionCheck(
         name=name or name_of(mechanism),
         mechanism=mechanism,
         claim=claim,
         pairs=pairs,
-        method="fixed",
+        query=query,
+        budget=integer(budget, "budget", at_least=2),
         tolerance=tolerance,
     )
-    budget = integer(budget, "budget", at_least=2)
     significance = open_probability(significance, "significance")
     stream = Stream(integer(seed, "seed", at_least=0))
-    workers = integer(workers, "workers", at_least=1)
-    if not (query is None or callable(query)):
-        raise InvalidArgument.of("query", "be callable as (dataset)", query)
-    previewed = _require_floats(check, stream)
-    scorers = (*SCORERS, *bit_scorers(claim.point.epsilon, query))
-    result = run_check(check, budget, significance, stream, workers, scorers=scorers)
-    return replace(result, evidence=replace(result.evidence, samples=result.samples + previewed))
+    return examine_precision(check, budget, significance, stream, integer(workers, "workers", at_least=1))
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

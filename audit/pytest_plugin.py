@@ -7,7 +7,7 @@ k-th audit gets 1/(k (k + 1)) of the test's share, so that no number of audits o
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,10 @@ from audit.contract import Result
 from audit.describe import code_of
 from audit.errors import AuditError
 from audit.isolation import run_isolated
+from audit.kinds import examine
+from audit.precision import PrecisionCheck
 from audit.privacy import check_privacy
+from audit.randomness import RandomnessCheck, RandomnessResult
 from audit.report.certificate import Report
 from audit.result import PrivacyResult
 from audit.sampling import Stream
@@ -31,7 +34,6 @@ from audit.utility import (
     InequalityCheck,
     LowerBoundCheck,
     RateCheck,
-    UtilityCheck,
     UtilityResult,
 )
 from audit.verdict import Verdict
@@ -97,38 +99,60 @@ class Auditor:
         result = replace(result, check=replace(result.check, expected=expected))
         return self._met(result)
 
+    def precision(
+        self, mechanism: Any, claim: Claim, pairs: Sequence[tuple[Any, Any]], **parameters: Any
+    ) -> PrivacyResult:
+        """Audit a privacy claim by the bits of the outputs; parameters are those of `audit.PrecisionCheck`."""
+        __tracebackhide__ = True
+        if self._session.recorded:
+            claim_record(claim)
+        result: PrivacyResult = self._run(PrecisionCheck, mechanism=mechanism, claim=claim, pairs=pairs, **parameters)
+        return result
+
+    def randomness(self, mechanism: Any, dataset: Any, **parameters: Any) -> RandomnessResult:
+        """Audit the independence of outputs; parameters are those of `audit.RandomnessCheck`."""
+        __tracebackhide__ = True
+        result: RandomnessResult = self._run(RandomnessCheck, mechanism=mechanism, dataset=dataset, **parameters)
+        return result
+
     def inequality(self, values: Any = None, **parameters: Any) -> UtilityResult:
         """Audit a stated inequality; parameters are those of `audit.InequalityCheck`."""
         __tracebackhide__ = True
-        return self._theorem(InequalityCheck, values=values, **parameters)
+        return self._proved(InequalityCheck, values=values, **parameters)
 
     def guarantee(self, trials: Any, beta: float, **parameters: Any) -> UtilityResult:
         """Audit a guarantee of probability 1 - beta; parameters are those of `audit.GuaranteeCheck`."""
         __tracebackhide__ = True
-        return self._theorem(GuaranteeCheck, trials=trials, beta=beta, **parameters)
+        return self._proved(GuaranteeCheck, trials=trials, beta=beta, **parameters)
 
     def consistency(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
         """Audit consistency; parameters are those of `audit.ConsistencyCheck`."""
         __tracebackhide__ = True
-        return self._theorem(ConsistencyCheck, losses=losses, sizes=sizes, **parameters)
+        return self._proved(ConsistencyCheck, losses=losses, sizes=sizes, **parameters)
 
     def rate(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
         """Audit a rate of decay; parameters are those of `audit.RateCheck`."""
         __tracebackhide__ = True
-        return self._theorem(RateCheck, losses=losses, sizes=sizes, **parameters)
+        return self._proved(RateCheck, losses=losses, sizes=sizes, **parameters)
 
     def lower_bound(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
         """Audit a lower bound for private learners; parameters are those of `audit.LowerBoundCheck`."""
         __tracebackhide__ = True
-        return self._theorem(LowerBoundCheck, losses=losses, sizes=sizes, **parameters)
+        return self._proved(LowerBoundCheck, losses=losses, sizes=sizes, **parameters)
 
-    def _theorem(self, kind: type[UtilityCheck], **parameters: Any) -> UtilityResult:
+    def _proved(self, kind: Callable[..., Any], **parameters: Any) -> UtilityResult:
+        __tracebackhide__ = True
+        result: UtilityResult = self._run(kind, **parameters)
+        return result
+
+    def _run(self, kind: Callable[..., Any], **parameters: Any) -> Any:
+        """Run a check of any kind with this audit's name, share and seed."""
         __tracebackhide__ = True
         name, share = self._next()
         check = kind(name=name, **parameters)
         budget, stream = check.budget or self._session.budget, Stream(self._seed(name))
         if check.timeout is None:
-            return self._met(check.examine(budget, share, stream))
+            return self._met(examine(check, budget, share, stream))
         return self._met(run_isolated(check, budget, share, stream, check.timeout))
 
     def _next(self) -> tuple[str, float]:

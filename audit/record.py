@@ -10,6 +10,7 @@ from audit.claim_kinds import claim_of
 from audit.errors import AuditError, InvalidCertificate
 from audit.evidence import Evidence
 from audit.judge import Judgement, judge
+from audit.randomness import randomness_judged_again
 from audit.utility.records import FORMS, judged_again
 from audit.verdict import Verdict
 
@@ -63,7 +64,13 @@ def _finite_or_text(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(value)
 
 
+def _privacy_judged_again(record: Mapping[str, Any]) -> dict[str, Any]:
+    return judgement_record(judge_again(record))
+
+
 _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "privacy": lambda record: judgement_record(judge_again(record)),
+    "privacy": _privacy_judged_again,
+    "precision": _privacy_judged_again,
+    "randomness": randomness_judged_again,
     **dict.fromkeys(FORMS, judged_again),
 }

@@ -125,7 +125,7 @@ class PrivacyResult:
         check = self.check
         return {
             "name": check.name,
-            "kind": "privacy",
+            "kind": check.kind,
             "mechanism": describe_mechanism(check.mechanism),
             "expected": check.expected.value,
             "claim": claim_record(check.claim),

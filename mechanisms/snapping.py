@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrivacyCheck, PrivacyClaim, Substitution
+from audit import PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution
 from audit.arguments import integer, positive
 from audit.errors import InvalidArgument
 from audit.exact import Finite
@@ -187,8 +187,28 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
     ]
 
 
+def _bits_checks() -> list[PrecisionCheck]:
+    """What this module is for: the bits of the outputs tell no more than the theorems allow."""
+    pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
+    return [
+        PrecisionCheck(
+            name=f"snapping/{name}, its bits eps=1",
+            mechanism=mechanism,
+            claim=PrivacyClaim(1.0, 0.0, Substitution(), source),
+            pairs=pairs,
+            budget=40_000,
+            tolerance=1.0,
+        )
+        for name, mechanism, source in (
+            ("count", SnappedLaplace(count_positive, 1.0, 40.0), SNAPPING),
+            ("count on a grid", GridLaplace(count_positive, 1.0, 1.0, 6, 2**12), GRID),
+        )
+    ]
+
+
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
+    *_bits_checks(),
     PrivacyCheck(
         name="decoy/snapping to a bound that holds most of the mass eps=0.5",
         mechanism=SnappedLaplace(count_positive, 0.5, 3.0),

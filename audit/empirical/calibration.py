@@ -65,17 +65,19 @@ class Line:
         return float(stats.chi2.sf(np.sum((left - expected)[used] ** 2 / variance[used]), freedom))
 
     def best_thresholds(self, sides: Sides, stakes: Stakes) -> tuple[Thresholds, float]:
-        """The thresholds that the line finds best, and what the line or the counts promise, whichever is less."""
+        """The thresholds that the line finds best, and what it promises as far as the counts allow."""
         ratios = self.slope * sides[0] + self.offset, self.slope * sides[1] + self.offset
         chosen = best_thresholds(ratios, stakes, 0.0, stated=True)
         pooled = np.concatenate(ratios)
         plus, minus = pooled >= chosen.upper, pooled <= chosen.lower
         right = (special.expit(pooled[plus]).sum() + special.expit(-pooled[minus]).sum()) / len(pooled)
         wrong = (special.expit(-pooled[plus]).sum() + special.expit(pooled[minus]).sum()) / len(pooled)
-        seen_right, seen_wrong = chosen.frequencies(ratios)
-        promise = stakes.promise(
-            np.array([right, seen_right]), np.array([wrong, seen_wrong]), np.full(2, chosen.used), 0.0
-        ).min()
+        seen = chosen.frequencies(ratios)
+        stated, counted = stakes.promise(
+            np.array([right, seen[0]]), np.array([wrong, seen[1]]), np.full(2, chosen.used), 0.0
+        )
+        error = 2 / math.sqrt(1 + sum(seen) * len(pooled))
+        promise = min(stated, counted + error)
         upper, lower = ((threshold - self.offset) / self.slope for threshold in (chosen.upper, chosen.lower))
         return Thresholds(upper, lower), float(promise)
 

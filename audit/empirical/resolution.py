@@ -14,7 +14,7 @@ POWER = 0.8
 EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
 _FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
 _HIGHEST = 50.0
-LEARNING_COST = 8.0  # log wealth that a sequential game spends on learning where to bet
+LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
 _MOST_STEPS = 10**10
 
 

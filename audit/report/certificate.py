@@ -16,7 +16,7 @@ from typing import Any
 from audit.errors import InvalidCertificate
 from audit.record import expected_of
 from audit.report.calibration import calibration_summary
-from audit.report.markdown import markdown_of
+from audit.report.markdown import PRIVACY_KINDS, markdown_of
 from audit.report.provenance import provenance
 from audit.verdict import Verdict, standing, worst
 
@@ -129,8 +129,10 @@ def schema() -> dict[str, Any]:
 def _spending(record: Mapping[str, Any]) -> dict[str, Any]:
     """Which part of the run's significance a check used for what."""
     allotted, evidence = record["settings"]["significance"], record["evidence"]
-    game = fit = utility = 0.0
-    if record["kind"] == "privacy":
+    game = fit = utility = randomness = 0.0
+    if record["kind"] == "randomness":
+        randomness = allotted if evidence["comparisons"] else 0.0
+    elif record["kind"] in PRIVACY_KINDS:
         game = allotted if evidence["game"] or evidence["sequential"] else 0.0
         fit = allotted if evidence["exact"] else 0.0
     elif evidence["uses"] == "simulation":
@@ -143,7 +145,9 @@ def _spending(record: Mapping[str, Any]) -> dict[str, Any]:
         "guess_game": game,
         "goodness_of_fit": fit,
         "utility": utility,
-        "note": "only the guess game and the utility tests can decide a FAIL; the goodness of fit bars a verdict",
+        "randomness": randomness,
+        "note": "only the guess game, the utility and the randomness tests can decide a FAIL; the goodness of fit bars "
+        "a verdict",
     }
 
 

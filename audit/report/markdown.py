@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import jinja2
 
 from audit.claim_kinds import claim_label
 
+PRIVACY_KINDS = frozenset({"privacy", "precision"})
 _ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -28,11 +30,29 @@ def markdown_of(certificate: Mapping[str, Any]) -> str:
     environment.filters["bounds"] = bounds
     environment.filters["md"] = escape_markdown
     environment.filters["number"] = number
+    environment.filters["tally"] = tally
     checks = sorted(certificate["checks"], key=lambda c: (c["verdict"] == c["expected"], _ORDER[c["verdict"]]))
-    privacy = [check for check in checks if check["kind"] == "privacy"]
-    utility = [check for check in checks if check["kind"] != "privacy"]
     template = environment.get_template("certificate.md.j2")
-    return template.render(certificate=certificate, privacy=privacy, utility=utility)
+    return template.render(certificate=certificate, **by_table(checks))
+
+
+def by_table(checks: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The checks of each table: privacy (of bits too), randomness, utility."""
+    tables: dict[str, list[Mapping[str, Any]]] = {"privacy": [], "randomness": [], "utility": []}
+    for check in checks:
+        kind = check["kind"]
+        tables["privacy" if kind in PRIVACY_KINDS else kind if kind in tables else "utility"].append(check)
+    return tables
+
+
+def tally(evidence: Mapping[str, Any]) -> str:
+    """The comparison that was won most clearly, in deviations: its kind, and how often it was won and lost."""
+
+    def clearly(part: Mapping[str, Any]) -> float:
+        return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
+
+    most = max(evidence["comparisons"], key=clearly, default=None)
+    return f"{most['kind']}: {most['won']} won, {most['lost']} lost" if most else "–"
 
 
 def escape_markdown(text: object) -> str:

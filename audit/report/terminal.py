@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.claim_kinds import claim_label
-from audit.report.markdown import bounds, number
+from audit.report.markdown import bounds, by_table, number, tally
 from audit.verdict import Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
@@ -75,10 +75,8 @@ def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
 
 
 def _tables(certificate: Mapping[str, Any]) -> list[tuple[Sequence[_Column], list[Mapping[str, Any]]]]:
-    """The privacy checks and the utility checks, each with its columns; a table without rows is left out."""
-    privacy = [check for check in certificate["checks"] if check["kind"] == "privacy"]
-    utility = [check for check in certificate["checks"] if check["kind"] != "privacy"]
-    return [(columns, rows) for columns, rows in ((_COLUMNS, privacy), (_UTILITY_COLUMNS, utility)) if rows]
+    """The checks of each table, with its columns; a table without rows is left out."""
+    return [(_COLUMNS[table], rows) for table, rows in by_table(certificate["checks"]).items() if rows]
 
 
 def _table(columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]], width: int) -> Table:
@@ -103,16 +101,22 @@ class _Column:
     wraps: bool = False
 
 
+def _by(check: Mapping[str, Any]) -> str:
+    """What the verdict rests on; a precision check says that it looked at bits."""
+    basis = check["basis"] if check["basis"] != "none" else ""
+    return f"{basis}, bits".removeprefix(", ") if check["kind"] == "precision" else basis
+
+
 def _claim(check: Mapping[str, Any]) -> str:
     return claim_label(check["claim"])
 
 
 _NAME = _Column("check", lambda check: Text(check["name"]), "left", wraps=True)
 _VERDICT = _Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left")
-_COLUMNS = (
+_PRIVACY_COLUMNS = (
     _NAME,
     _VERDICT,
-    _Column("by", lambda check: check["basis"] if check["basis"] != "none" else "", "left", 100),
+    _Column("by", _by, "left", 100),
     _Column("claim", _claim),
     _Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
     _Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
@@ -127,3 +131,11 @@ _UTILITY_COLUMNS = (
     _Column("found", lambda check: Text(bounds(check["found"], most=1)), "left", 0, wraps=True),
     _Column("losses", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )
+_RANDOMNESS_COLUMNS = (
+    _NAME,
+    _VERDICT,
+    _Column("claim", lambda check: Text(check["claim"]["statement"]), "left", 100, wraps=True),
+    _Column("found", lambda check: Text(tally(check["evidence"])), "left", 0, wraps=True),
+    _Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
+)
+_COLUMNS = {"privacy": _PRIVACY_COLUMNS, "randomness": _RANDOMNESS_COLUMNS, "utility": _UTILITY_COLUMNS}

@@ -197,7 +197,7 @@ class CurveCheck(UtilityCheck):
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
             for index, size in enumerate(self.compared_at):
                 compared.append(CurvePoint(size, self._value(size), simulate(index, size), None))
-            beyond = self.look_beyond()
+            beyond = self.look_beyond(tuple(points))
         except Unusable as unusable:
             failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
@@ -213,7 +213,7 @@ class CurveCheck(UtilityCheck):
         """Significance of the bounds for which the bets are chosen; the bounds hold whatever it is."""
         return significance / (2 * len(self.sizes))
 
-    def look_beyond(self) -> tuple[CurvePoint, ...]:
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
         """Further values of an evaluator; none unless a kind of check wants them."""
         return ()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Literal, get_args
 
@@ -16,12 +17,17 @@ from audit.utility.rate_exact import judge_evaluated
 from audit.utility.rate_simulated import judge_simulated
 from audit.utility.rate_terms import RateTerms, undecided
 from audit.utility.simulation import Unusable, call_number
+from audit.verdict import Verdict
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SIZES = 3
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
 _BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean
-_MOST_BEYOND = 64  # values of an evaluator beyond the grid
+_LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each so many times the one before
+_LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
+_MOST_BEYOND = 64  # values up to a horizon
+_NO_SIMULATION = 0.5  # a significance, where values without noise are judged and it plays no part
+_PATIENCE = 10.0  # seconds for a value beyond the grid; a slower evaluator has given up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +52,10 @@ class RateCheck(CurveCheck):
     scale : callable, optional
         `(n) -> float`: what decays is a power of this in place of n; positive and increasing.
     horizon : int, optional
-        With an evaluator: largest size at which it may be asked from where on the exponent is seen, when it is not
-        seen on the declared range.
+        With an evaluator: largest size at which it may be asked when the declared range does not keep the claim. A
+        FAIL needs the claim broken there too, so that a range that begins too early is INCONCLUSIVE. Unless given, the
+        evaluator is asked up to 2^20 times the largest size, and only before a FAIL. A horizon at or below the largest
+        size declares that there is nothing to look for: the range alone decides.
 
     Other parameters are those of `UtilityCheck`.
     """
@@ -91,7 +99,13 @@ class RateCheck(CurveCheck):
 
     def terms(self) -> RateTerms:
         """The numbers of the claim."""
-        return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin)
+        look = 0 if self.evaluator is None else min(self.last_look, self.sizes[-1] * _LEAST_LOOK)
+        return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
+
+    @property
+    def last_look(self) -> int:
+        """The horizon, or where looking ends without one."""
+        return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
 
     def reference(self, size: int) -> float | None:
         """The scale at `size`."""
@@ -116,17 +130,35 @@ class RateCheck(CurveCheck):
         """The same for every significance: the joint region spends a few nats on each mean."""
         return _BET_SHARE
 
-    def look_beyond(self) -> tuple[CurvePoint, ...]:
-        """Double the size up to the horizon; where the evaluator gives up, looking ends."""
-        if self.evaluator is None or self.horizon is None:
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        """Larger sizes, up to the horizon; where the evaluator gives up, looking ends.
+
+        Values that keep the claim are left at that; without a horizon, all are but those that would refute it.
+        """
+        if self.evaluator is None:
             return ()
+        alone = replace(self.terms(), least_look=0)
+        verdict = self.judge(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
+        if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
+            return ()
+        step = _LOOK if self.horizon is None else 2
         found: list[CurvePoint] = []
-        size = 2 * self.sizes[-1]
-        while size <= self.horizon and len(found) < _MOST_BEYOND:
-            try:
-                value = call_number(self.evaluator, size, what=f"evaluator({size})")
-                found.append(CurvePoint(size, value, None, self.reference(size)))
-            except Unusable:
+        size = step * self.sizes[-1]
+        while size <= self.last_look and len(found) < _MOST_BEYOND:
+            point = self._point_beyond(size)
+            if point is None:
                 break
-            size *= 2
+            found.append(point)
+            size *= step
         return tuple(found)
+
+    def _point_beyond(self, size: int) -> CurvePoint | None:
+        """A value beyond the grid; None when the evaluator gives none, none with a logarithm, or takes too long."""
+        assert self.evaluator is not None
+        started = time.perf_counter()
+        try:
+            value = call_number(self.evaluator, size, what=f"evaluator({size})")
+            point = CurvePoint(size, value, None, self.reference(size))
+        except Unusable:
+            return None
+        return point if value > 0 and time.perf_counter() - started < _PATIENCE else None

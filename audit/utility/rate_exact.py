@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,10 +97,40 @@ def prolonged(pace: np.ndarray, direction: float) -> float:
 
 
 def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
-    """Judge values without noise."""
+    """Judge values without noise: those of the declared sizes, and before a FAIL those beyond them too."""
     points, beyond, how = evidence.points, evidence.beyond, evidence.how(significance)
     if any(not point.exact or point.exact <= 0 for point in (*points, *beyond)):
         return undecided("the excess is not positive at every size, so that it has no logarithm")
+    found = _judge_points(terms, points, beyond, how)
+    if found.verdict is not Verdict.FAIL:
+        return found
+    last = (*points, *beyond)[-1].size
+    if last < terms.least_look:
+        return undecided(
+            f"{found.reason}; beyond n = {last} the evaluator gave nothing, so that a grid that begins too early is "
+            "not excluded: a horizon declares how far to look",
+            found.found,
+        )
+    if beyond:
+        further = _judge_points(terms, _spread((*points, *beyond)), (), how)
+        if further.verdict is not Verdict.FAIL:
+            return undecided(f"{found.reason}; but up to n = {last}: {further.reason}", found.found)
+        return replace(found, reason=f"{found.reason}; and so it is up to n = {last:.3g}")
+    return found
+
+
+def _spread(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+    """Points at least three doublings apart, the last among them, so that ripples of the values even out."""
+    kept = [points[-1]]
+    for point in reversed(points):
+        if point.size * 2**LEAST_SPAN <= kept[-1].size:
+            kept.append(point)
+    return tuple(reversed(kept))
+
+
+def _judge_points(
+    terms: RateTerms, points: tuple[CurvePoint, ...], beyond: tuple[CurvePoint, ...], how: str
+) -> UtilityJudgement:
     curve = ExactCurve.of(points)
     before, last = map(float, curve.local[-2:])
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))

@@ -15,6 +15,7 @@ from audit.verdict import Verdict
 
 DRIFT = 3.0  # times by which the change over half the grid is prolonged beyond it
 STEADY = 2.0  # times by which an exponent below the claim must exceed its change over half the grid
+UNDER_WAY = 0.5  # part of the predicted fall of the risk that must certainly be seen before a decay is too slow
 BEND = 2.0  # margins by which the exponent may change over half the grid under a PASS
 
 
@@ -23,7 +24,8 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
 
     All bounds come from one joint region, which holds all means with probability at least 1 - significance, in finite
     samples. FAIL needs the exponent certainly outside the band, and a change between the halves of the grid that,
-    prolonged, certainly does not lead there. PASS needs it certainly inside, and the halves certainly alike.
+    prolonged, certainly does not lead there; for a decay that is too slow also that a decay is under way. PASS needs it
+    certainly inside, and the halves certainly alike.
     """
     samples = [point.sample for point in evidence.points if point.sample is not None]
     region = Region(samples, significance)
@@ -42,6 +44,8 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     if off != 0:
         upper_off = gap(*region.bounds(grid.exponent(grid.upper_half)), terms.band)
         if _cannot_close(min(off, upper_off, key=abs) if off * upper_off > 0 else 0.0, bend, low):
+            if off > 0 and (late := _too_early(terms, region, grid)):
+                return undecided(f"{shown}; {late}", found)
             reason = f"{shown}; over half the grid it changes by [{bend[0]:.3g}, {bend[1]:.3g}], too little to explain "
             reason += f"it (error probability {significance:.2g})"
             return UtilityJudgement(Verdict.FAIL, "statistical", reason, found)
@@ -74,6 +78,24 @@ def _cannot_close(off: float, bend: tuple[float, float], exponent: float) -> boo
     if off == 0 or abs(off) <= DRIFT * towards:
         return False
     return off < 0 or towards <= max(0.0, exponent) / STEADY
+
+
+def _too_early(terms: RateTerms, region: Region, grid: LogGrid) -> str | None:
+    """Why a slow decay may be one that has hardly begun, or None.
+
+    A risk that stays near its value at small sizes looks the same whether its rate is lost or late. So the part of the
+    risk that is certainly gone at the end of the grid is held against the part that the claim predicts to be gone.
+    """
+    if terms.exponent <= 0:
+        return None
+    fallen = -math.expm1(region.bounds(grid.at(-1) - grid.at(0))[1])
+    predicted = -math.expm1(-terms.exponent * float(grid.x[-1] - grid.x[0]))
+    if fallen >= UNDER_WAY * predicted:
+        return None
+    return (
+        f"over the grid the risk has certainly fallen by {max(0.0, fallen):.0%} only, where the claim predicts "
+        f"{predicted:.0%}: a rate that is late looks like this too; begin the grid later"
+    )
 
 
 def _is_straight(terms: RateTerms, bend: tuple[float, float]) -> bool:

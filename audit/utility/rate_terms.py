@@ -13,13 +13,20 @@ Band = tuple[float, float]
 
 @dataclass(frozen=True)
 class RateTerms:
-    """What the judge needs of a rate claim; see `RateCheck`."""
+    """What the judge needs of a rate claim; see `RateCheck`.
+
+    Parameters
+    ----------
+    least_look : int
+        Size up to which an evaluator must have been asked before the declared sizes refute the claim.
+    """
 
     exponent: float
     margin: float
     sense: str
     constant: float | None
     constant_margin: float
+    least_look: int = 0
 
     @property
     def band(self) -> Band:

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import mechanisms
-from audit import Verdict
+from audit import PrivacyCheck, Verdict
 from mechanisms import faults
 from mechanisms.exponential import complementary_epsilon
 from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussian_delta
@@ -22,7 +22,7 @@ from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
 from mechanisms.queries import column_sums
 from mechanisms.sparse_vector import epoch_transcripts
 
-CHECKS = faults.BASIC
+CHECKS = [check for check in faults.BASIC if type(check) is PrivacyCheck]
 
 
 def by_name(checks):
@@ -39,14 +39,16 @@ def fault(name):
 
 
 def test_names_are_unique_and_apart_from_the_reference_checks():
-    names = [check.name for check in CHECKS]
+    names = [check.name for check in faults.BASIC]
     assert len(set(names)) == len(names)
     assert all(name.startswith("fault/") for name in names)
     assert not set(names) & {check.name for check in mechanisms.BASIC}
 
 
 def test_every_mechanism_has_at_least_three_faults():
-    reference = {type(check.mechanism).__module__.split(".")[-1] for check in mechanisms.BASIC}
+    reference = {
+        type(check.mechanism).__module__.split(".")[-1] for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)
+    }
     broken = [type(check.mechanism).__module__.split(".")[-1] for check in CHECKS]
     assert set(broken) == reference
     assert all(broken.count(module) >= 3 for module in reference)

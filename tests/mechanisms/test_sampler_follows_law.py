@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import mechanisms
+from audit import PrivacyCheck
 from audit.exact import Finite, Gaussian, Laplace, Point, Product, ThresholdedLaplace, TwoSidedGeometric
 
 N = 20_000
@@ -74,7 +75,7 @@ def assert_finite(outputs: np.ndarray, law: Finite, alarm: float) -> None:
 def cases() -> list[object]:
     """One case for each mechanism object and dataset, however many claims are made about it."""
     known: dict[object, object] = {}
-    for check in mechanisms.BASIC:
+    for check in (check for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)):
         key = (type(check.mechanism), repr(check.mechanism), repr(check.pairs[0]))
         known.setdefault(key, pytest.param(check.mechanism, check.pairs[0], id=check.name))
     return list(known.values())

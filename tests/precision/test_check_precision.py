@@ -5,19 +5,28 @@ entropy: for the faulty ones the misses are computed below; the good ones run at
 """
 
 import math
+from dataclasses import replace
 
+import jsonschema
 import numpy as np
 import pytest
 
-from audit import PrivacyClaim, Verdict, check_privacy, per_call
+import audit
+from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.errors import InvalidArgument
+from audit.kinds import examine
 from audit.precision import NotFloatingPoint, check_precision
+from audit.report.certificate import load_certificate, schema
+from audit.report.replay import replay
+from audit.sampling import Stream
+from mechanisms import snapping
+from mechanisms.faults import precision
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.queries import count_positive
 from mechanisms.snapping import GridLaplace, SnappedLaplace
 
 PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
-PURE, APPROXIMATE = PrivacyClaim(0.1), PrivacyClaim(0.1, 1e-5)
+PURE, APPROXIMATE, WIDE = PrivacyClaim(0.1), PrivacyClaim(0.1, 1e-5), PrivacyClaim(1.0)
 SIGMA = math.sqrt(2 * math.log(1.25e5)) / 0.1
 BUDGET, FEW, STRICT = 10_000, 2_000, 1e-6
 
@@ -177,3 +186,62 @@ def test_evidence_repeats_and_counts_all_outputs():
 def test_impossible_arguments_raise(argument, value):
     with pytest.raises(InvalidArgument, match=f"`{argument}`"):
         check_precision(laplace_sum, PURE, PAIR, **{argument: value})
+
+
+def in_range(data, size, rng):
+    return rng.integers(0, 2, size)
+
+
+CHECKS = [
+    *precision.CHECKS,
+    PrecisionCheck(name="whole numbers", mechanism=in_range, claim=PURE, pairs=PAIR),
+    PrecisionCheck(name="true claim", mechanism=SnappedLaplace(count_positive, 1.0, 20.0), claim=WIDE, pairs=PAIR),
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Two faults (misses as above), a check that cannot be, and a true claim: false alarm 2.5e-7."""
+    return audit.run(CHECKS, budget=BUDGET, significance=STRICT, workers=0)
+
+
+def test_checks_stand_in_a_run(report):
+    assert [result.verdict for result in report.results[:2]] == [Verdict.FAIL, Verdict.FAIL]
+    assert all(result.met and result.epsilon_lower_bound > 3 for result in report.results[:2])
+    assert report["whole numbers"].verdict is Verdict.INCONCLUSIVE
+    assert "floating-point" in report["whole numbers"].reason
+    assert report["true claim"].verdict is not Verdict.FAIL
+    assert all("True privacy:" in type(check.mechanism).__doc__ for check in precision.CHECKS)
+
+
+def test_a_certificate_holds_the_checks(report, tmp_path):
+    report.save(tmp_path)
+    certificate = load_certificate(tmp_path)
+    jsonschema.validate(certificate, schema())
+    assert {record["kind"] for record in certificate["checks"]} == {"precision"}
+    assert replay(certificate).differences == ()
+    assert "Checks of the bits" in (tmp_path / "certificate.md").read_text()
+
+
+def test_a_check_and_the_function_agree():
+    check = precision.CHECKS[0]
+    direct = check_precision(check.mechanism, check.claim, check.pairs, budget=FEW, seed=5, significance=STRICT)
+    examined = examine(replace(check, budget=FEW), BUDGET, STRICT, Stream(5))
+    assert examined.evidence == direct.evidence
+
+
+def test_what_this_is_for_keeps_its_claims_by_its_bits():
+    """Null: the claims hold; false alarm 1e-6 each. A PASS resolves epsilon within 1."""
+    kept = [check for check in snapping.CHECKS if isinstance(check, PrecisionCheck)]
+    assert len(kept) == 2
+    for check in kept:
+        assert examine(check, BUDGET, STRICT, Stream(1)).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [("query", 3), ("method", "auto"), ("datasets", "any"), ("budget", 1), ("name", "")]
+)
+def test_impossible_checks_raise(argument, value):
+    arguments = {"name": "n", "mechanism": laplace_sum, "claim": PURE, "pairs": PAIR} | {argument: value}
+    with pytest.raises(InvalidArgument, match=f"`{argument}`"):
+        PrecisionCheck(**arguments)

@@ -8,6 +8,10 @@ import pytest
 import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
+from audit.sampling import Stream
+from mechanisms.faults.local import rules
+from mechanisms.local.rates import ExcessOf
+from mechanisms.local.settings import SETTINGS
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -75,6 +79,71 @@ def test_by_an_evaluator(evaluator, more, verdict, says):
     assert says in result.reason
     assert result.uses == "evaluator"
     assert result.basis == ("none" if verdict is OPEN else "exact")
+
+
+@pytest.mark.parametrize(("begins", "says"), [(1e7, "it can be seen from n = 67108864 on"), (3e9, "but up to n = ")])
+def test_a_fail_needs_the_claim_broken_beyond_the_grid_too(begins, says):
+    """A plateau whose decay begins late: on the grid it has settled at exponent 0."""
+
+    def late_plateau(n):
+        return 0.25 / (1 + (n / begins) ** 2) ** 0.25 + 1e-3 * n**-0.3
+
+    alone, looked = (computed(late_plateau, horizon=horizon) for horizon in (1, None))
+    assert alone.verdict is FAIL
+    assert looked.verdict is OPEN
+    assert says in looked.reason
+    assert [point.size for point in looked.evidence.beyond] == [GRID[-1] * 16**k for k in range(1, 6)]
+
+
+def test_a_lost_rate_fails_after_the_look_and_a_kept_one_is_not_looked_at():
+    lost, kept = computed(lambda n: 2 * n**-0.25), computed(lambda n: 2 * n**-0.5)
+    assert lost.verdict is FAIL
+    assert "so it is up to n = 1.72e+10" in lost.reason
+    assert len(lost.evidence.beyond) == 5
+    assert kept.evidence.beyond == ()
+
+
+@pytest.mark.parametrize(("end", "verdict"), [(2 * GRID[-1], OPEN), (16**2 * GRID[-1], OPEN), (16**3 * GRID[-1], FAIL)])
+def test_an_evaluator_without_values_beyond_the_grid_does_not_convict(end, verdict):
+    def limited(n):
+        if n > end:
+            raise MemoryError
+        return 2 * n**-0.25
+
+    result = computed(limited)
+    assert result.verdict is verdict
+    if verdict is OPEN:
+        assert "a horizon declares how far to look" in result.reason
+        assert computed(limited, horizon=GRID[-1]).verdict is FAIL
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_true_rates_on_grids_that_begin_too_early_do_not_fail(name):
+    """Twenty random grids in n = 100 ... 10,000 a setting; `benchmarks.utility` takes hundreds."""
+    setting, rng = SETTINGS[name], np.random.default_rng(0)
+    for _ in range(20):
+        between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int).tolist()
+        sizes = sorted({100, 10_000, *between})
+        result = computed(ExcessOf(setting), sizes=sizes, exponent=setting.exponent, margin=0.02)
+        assert result.verdict is OPEN, (sizes, result.reason)
+
+
+RATE_FAULTS = [check for check in rules.CHECKS if isinstance(check, audit.RateCheck)]
+
+
+@pytest.mark.parametrize("fault", RATE_FAULTS, ids=lambda fault: fault.name)
+def test_wrong_bandwidths_and_too_much_noise_still_fail(fault):
+    result = fault.examine(2, LEVEL, Stream(0))
+    assert result.verdict is FAIL, result.reason
+    assert len(result.evidence.beyond) == 5
+
+
+def test_the_known_early_grid():
+    """On these sizes the local exponents 0.078, 0.075, 0.106 look settled, far from 0.3."""
+    setting, sizes = SETTINGS["d=1 s=5"], (100, 484, 2045, 2653, 7422, 10_000)
+    settings = {"sizes": sizes, "exponent": setting.exponent, "margin": 0.02, "constant": setting.constant(1.0)}
+    assert computed(ExcessOf(setting), **settings, horizon=1).verdict is not PASS
+    assert computed(ExcessOf(setting), **settings).verdict is OPEN
 
 
 def test_an_evaluator_that_gives_up_beyond_the_grid_loses_nothing():
@@ -148,6 +217,21 @@ def test_a_risk_that_stops_decaying_is_refuted_by_simulation():
     support = (0.0, 0.8)
     result = audit.check_rate(losses, sizes, 0.5, support=support, budget=70_000, significance=LEVEL, seed=4)
     assert result.verdict is FAIL
+
+
+def test_a_flat_grid_is_not_refuted_by_simulation():
+    """A plateau that has fallen by 5 % over the grid: the exponent is certainly 0.01, and shrinks along the grid."""
+
+    def mean(n):
+        return 0.25 * (0.95 + 0.05 * (n / 100) ** -1.0)
+
+    def losses(n, replicates, rng):
+        return mean(n) * 2 * rng.random(replicates)
+
+    sizes = (100, 300, 1000, 3000, 10_000)
+    result = audit.check_rate(losses, sizes, 0.25, margin=0.02, support=(0.0, 0.5), budget=400_000, significance=1e-3)
+    assert result.verdict is OPEN
+    assert "a rate that is late looks like this too" in result.reason
 
 
 def test_the_bounds_hold_the_true_exponent():

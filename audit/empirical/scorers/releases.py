@@ -15,7 +15,7 @@ from audit.empirical.scorers.base import Training
 from audit.empirical.scorers.columns import Column
 from audit.empirical.scorers.layout import Layout, numeric_rows, symbol_ratio
 from audit.empirical.scorers.logistic import Design, LogisticScore, newton
-from audit.empirical.scorers.patterns import fit_patterns
+from audit.empirical.scorers.patterns import PatternScore, fit_patterns
 
 _MOST_ROWS = 400_000  # a side
 _SAMPLE = 2000
@@ -36,10 +36,9 @@ class Releases:
         patterns = fit_patterns(rows, layout) if blocks else ()
         if not patterns:
             return []
-        sums = [Column("sum", block, layout) for block in blocks]
-        near = [] if layout.left is None else [Column("nearness", block, layout) for block in blocks]
-        of_symbols = symbol_ratio(training)
-        return [_fit(rows, [*patterns, *columns], of_symbols) for columns in (near, [*near, *sums]) if columns]
+        kinds = ["sum"] if layout.left is None else ["sum", "nearness"]
+        columns = [Column(kind, block, layout) for kind in kinds for block in blocks]
+        return [_fit(rows, [*patterns, *columns], symbol_ratio(training))]
 
 
 def _blocks_with_values(rows: tuple[np.ndarray, np.ndarray], layout: Layout) -> list[tuple[int, ...]]:
@@ -48,7 +47,9 @@ def _blocks_with_values(rows: tuple[np.ndarray, np.ndarray], layout: Layout) -> 
     return [tuple(map(int, block)) for block in blocks if len(np.unique(sample[:, block])) > _FEWEST_VALUES]
 
 
-def _fit(rows: tuple[np.ndarray, np.ndarray], columns: Sequence, of_symbols: float) -> LogisticScore:
+def _fit(
+    rows: tuple[np.ndarray, np.ndarray], columns: Sequence[Column | PatternScore], of_symbols: float
+) -> LogisticScore:
     pooled = np.concatenate(rows)
     design = Design.of(columns, pooled).linear()
     weights, _ = newton(design(pooled), np.arange(len(pooled)) < len(rows[0]))

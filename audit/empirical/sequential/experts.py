@@ -13,9 +13,10 @@ import numpy as np
 from scipy import special
 
 from audit.empirical.sequential.shapes import Family
+from audit.empirical.sequential.tree import tree_predictions
 
 _HALF = 0.5  # pseudo-counts of Krichevsky and Trofimov
-_PARENT = 1.0  # outputs that the cell above counts for
+_STALE = 1.03  # growth of what was seen after which the tables of cells are made anew
 _MOST_ATOMS = 100_000
 
 
@@ -52,7 +53,7 @@ class FamilyExpert:
         seen = ~np.isnan(values)
         signs = np.where(left[seen], 1.0, -1.0)
         ratios = self._family.ratios(values[seen])
-        self._log_weights = self._log_weights - np.log(1 + np.exp(-signs * ratios)).sum(axis=1)
+        self._log_weights = self._log_weights - np.log1p(np.exp(-signs * ratios)).sum(axis=1)
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         weights = np.exp(self._log_weights - self._log_weights.max())
@@ -60,20 +61,20 @@ class FamilyExpert:
 
 
 class CellExpert:
-    """Counts in 2, 4, 8, ... cells of the line, and of its absolute value; a cell leans on the one above it."""
+    """Counts in cells of the line, and of its absolute value; the sizes of the cells are learned."""
 
-    _LEVELS, _SHOWN = 9, (1, 2, 3, 5, 7, 9)
-    _FOLDED_LEVELS, _FOLDED_SHOWN = 6, (2, 4, 6)
+    names = ("cells", "cells of |u|")
+    _DEPTH = 9
 
     def __init__(self) -> None:
-        line = [f"{2**level} cells" for level in self._SHOWN]
-        self.names = (*line, *[f"{2**level} cells of |u|" for level in self._FOLDED_SHOWN])
-        self._cells = 2**self._LEVELS
+        self._cells = 2**self._DEPTH
         self._counts = np.zeros((2, self._cells))
-        self._tables: np.ndarray | None = None
+        self._tables = np.full((2, self._cells), 0.5)
+        self._seen, self._tabled = 0, 0
 
     def fit(self, values: np.ndarray, left: np.ndarray) -> None:
         self._counts[:] = 0
+        self._seen = self._tabled = 0
         self.add(values, left)
 
     def add(self, values: np.ndarray, left: np.ndarray) -> None:
@@ -81,40 +82,25 @@ class CellExpert:
         side = np.where(left[seen], 0, self._cells)
         found = np.bincount(side + self._cell(values[seen]), minlength=2 * self._cells)
         self._counts += found.reshape(2, self._cells)
-        self._tables = None
+        self._seen += int(seen.sum())
 
     def predict(self, values: np.ndarray) -> np.ndarray:
-        if self._tables is None:
-            self._tables = self._tabulated()
+        if self._seen > _STALE * self._tabled:
+            self._tables, self._tabled = self._tabulated(), self._seen
         seen = ~np.isnan(values)
         found = np.full((len(self.names), len(values)), np.nan)
         found[:, seen] = self._tables[:, self._cell(values[seen])]
         return found
 
     def _tabulated(self) -> np.ndarray:
-        """Each opinion's probability in each of the finest cells; shape (len(names), cells)."""
+        """Either opinion in each of the finest cells; shape (2, cells)."""
         half = self._cells // 2
-        folded = self._counts[:, half:] + self._counts[:, half - 1 :: -1]
-        line = _smoothed(self._counts, self._LEVELS, self._SHOWN)
-        of_size = _smoothed(folded, self._FOLDED_LEVELS, self._FOLDED_SHOWN)
-        return np.vstack([line, np.hstack([of_size[:, ::-1], of_size])])
+        folded = tree_predictions(self._counts[:, half:] + self._counts[:, half - 1 :: -1])
+        return np.vstack([tree_predictions(self._counts), np.hstack([folded[::-1], folded])])
 
     def _cell(self, values: np.ndarray) -> np.ndarray:
         place = (1 + values / (1 + np.abs(values))) / 2
         return np.minimum((place * self._cells).astype(np.int64), self._cells - 1)
-
-
-def _smoothed(counts: np.ndarray, levels: int, shown: tuple[int, ...]) -> np.ndarray:
-    """Probabilities of "left" at some levels of the tree of cells, spread over the finest cells."""
-    finest = counts.shape[1]
-    above, found = np.array([0.5]), []
-    for level in range(levels + 1):
-        left, right = counts.reshape(2, 2**level, -1).sum(axis=2)
-        above = np.repeat(above, 2**level // len(above))
-        above = (left + _PARENT * above) / (left + right + _PARENT)
-        if level in shown:
-            found.append(np.repeat(above, finest // len(above)))
-    return np.stack(found)
 
 
 class AtomExpert:

@@ -22,8 +22,9 @@ from audit.sampling import Outputs
 Draw = Callable[[int, int], Outputs]
 
 LEFT, RIGHT = 0, 1
-_BATCH_SHARE = 0.025  # a batch is at most this share of the steps before it
+_BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
 _MODESTY = 5.0  # after so many steps a posterior is believed half: its experts do not yet know how little they saw
+_AUDIBLE = 0.01  # weight from which an expert is named
 _CHARGE_THAT_MATTERS = 1.0  # total log charge for delta from which part of the wealth guesses one side only
 
 
@@ -44,7 +45,7 @@ class SequentialOutcome:
     grid_log_wealth : tuple of float
         Largest log wealth reached against each.
     experts : str
-        Which experts led at the end, with their weights; for people only.
+        Which experts weighed most at the end, and how much; for people only.
     """
 
     steps: int
@@ -63,7 +64,7 @@ class Learner:
         self._merge = Merge(self._board.log_prior)
         self._correction = Correction()
         self._steps = 0
-        self._final = Merge(np.log([0.6, 0.2, 0.2]))
+        self._final = Merge(np.log([0.8, 0.1, 0.1]))
 
     def bet_and_learn(self, left: Outputs, right: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Posteriors of "left" at the outputs of either side, given earlier batches only; then learn from these."""
@@ -82,9 +83,10 @@ class Learner:
         return posterior[: len(left)], posterior[len(left) :]
 
     def describe(self, most: int = 3) -> str:
-        """The experts with the largest weights."""
-        order = np.argsort(-self._merge.weights)[:most]
-        return ", ".join(f"{self._board.names[i]} ({self._merge.weights[i]:.2f})" for i in order)
+        """The experts that weigh most at the end, those asleep on most outputs accordingly less."""
+        voices = self._merge.voices
+        order = [i for i in np.argsort(-voices)[:most] if voices[i] >= _AUDIBLE]
+        return ", ".join(f"{self._board.names[i]} ({voices[i]:.2f})" for i in order)
 
 
 def _both(left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -23,6 +23,13 @@ class Merge:
         self._prior = special.softmax(log_prior)
         self.weights = self._prior.copy()
         self._outputs = 0
+        self._awake = np.zeros(len(log_prior))
+
+    @property
+    def voices(self) -> np.ndarray:
+        """Weights, times the share of the outputs on which each was awake, scaled to sum to 1; shape (K,)."""
+        spoken = self.weights * self._awake
+        return np.asarray(spoken / max(spoken.sum(), 1e-300))
 
     def predict(self, opinions: np.ndarray) -> np.ndarray:
         """The merged probability of "left", shape (n,); opinions (K, n), NaN for a sleeper."""
@@ -42,6 +49,7 @@ class Merge:
         posterior = np.exp(total - total.max())
         posterior /= posterior.sum()
         self._outputs += len(left)
+        self._awake += awake.sum(axis=1)
         back = min(0.5, _SWITCH * len(left) / (self._outputs + 10))
         self.weights = (1 - back) * posterior + back * self._prior
 

@@ -8,13 +8,20 @@ import numpy as np
 
 from audit.empirical.scorers.atoms import atom_keys
 from audit.empirical.sequential.experts import AtomExpert, CellExpert, Expert, FamilyExpert, NoOpinion, StatedExpert
+from audit.empirical.sequential.linear import LinearExpert
 from audit.empirical.sequential.scale import Scale
 from audit.empirical.sequential.shapes import families
 from audit.sampling import Outputs
 
 Score = Callable[[Outputs], np.ndarray]
 
-_CAUTION = 1.0  # prior weight of having no opinion
+_SHARES = {"Laplace": 6.0, "Gaussian": 5.0, "steps": 0.5, "folded steps": 0.3}  # prior weights
+_CHEAP_FAMILIES = ("Laplace", "steps")  # on each column of a vector
+_CELLS = 1.6
+_ATOMS = 8.0  # asleep on outputs that do not repeat, so that much weight costs the others nothing
+_LINEAR = 3.0
+_KINDS = 0.5
+_CAUTION = 0.5  # prior weight of having no opinion
 _COORDINATES = 4  # coordinates of a vector that are read on their own
 _REFIT_ALWAYS = 40  # outputs up to which the scale follows every batch
 _REFIT_GROWTH, _LATER_GROWTH = 1.06, 1.35  # then at every growth by this factor, later by that one
@@ -88,12 +95,15 @@ class Board:
     def __init__(self, first: Outputs, score: Score | None) -> None:
         self._score = score
         self._columns = _columns(first)
-        panels = [Panel(name, _line_experts(1 / len(self._columns))) for name, _ in self._columns]
-        panels += [Panel("", [(AtomExpert("repeated outputs"), 1.0)], scaled=False)]
-        panels += [Panel("", [(AtomExpert("kinds of symbols"), 0.5), (NoOpinion(), _CAUTION)], scaled=False)]
+        panels = [Panel(name, _line_experts(1 / len(self._columns), whole=not name)) for name, _ in self._columns]
+        panels += [Panel("", [(AtomExpert("repeated outputs"), _ATOMS)], scaled=False)]
+        panels += [Panel("", [(AtomExpert("kinds of symbols"), _KINDS), (NoOpinion(), _CAUTION)], scaled=False)]
+        self._width = None if first.is_scalar else first.numbers.shape[1]
+        if self._width:
+            panels += [Panel("", [(LinearExpert(), _LINEAR)], scaled=False)]
         if score is not None:
             panels += [Panel("", [(StatedExpert(), 8.0)], scaled=False)]
-            panels += [Panel("the stated ratio", _line_experts(1.0))]
+            panels += [Panel("the stated ratio", _line_experts(1.0, whole=True))]
         self._panels = panels
         self.names = [name for panel in panels for name in panel.names]
         self.log_prior = np.log([weight for panel in panels for weight in panel.prior])
@@ -103,6 +113,8 @@ class Board:
         with np.errstate(over="ignore", invalid="ignore"):
             columns = [_shaped(read, outputs) for _, read in self._columns]
         columns += [atom_keys(outputs), _kinds(outputs)]
+        if self._width:
+            columns += [_whole(outputs, self._width)]
         if self._score is not None:
             ratios = _stated(self._score, outputs)
             columns += [ratios, ratios]
@@ -118,10 +130,11 @@ class Board:
             panel.add(values, left)
 
 
-def _line_experts(weight: float) -> list[tuple[Expert, float]]:
-    shares = {"Laplace": 2.0, "Gaussian": 2.0, "steps": 0.7, "folded steps": 0.5}
-    parametric: list[tuple[Expert, float]] = [(FamilyExpert(f), weight * shares[f.name]) for f in families()]
-    return [*parametric, (CellExpert(), 1.4 * weight)]
+def _line_experts(weight: float, whole: bool) -> list[tuple[Expert, float]]:
+    """Experts on one column; on one of many, those that are cheap for what they find."""
+    played = [f for f in families() if whole or f.name in _CHEAP_FAMILIES]
+    parametric: list[tuple[Expert, float]] = [(FamilyExpert(f), weight * _SHARES[f.name]) for f in played]
+    return [*parametric, (CellExpert(), _CELLS * weight)]
 
 
 Reader = Callable[[np.ndarray], np.ndarray]
@@ -151,6 +164,12 @@ def _shaped(read: Reader, outputs: Outputs) -> np.ndarray:
     except (IndexError, ValueError):
         column = np.empty(0)
     return column if column.shape == (len(outputs),) else np.full(len(outputs), np.nan)
+
+
+def _whole(outputs: Outputs, width: int) -> np.ndarray:
+    """The vectors, or nothing but NaN when the outputs have changed their shape."""
+    shape = (len(outputs), width)
+    return outputs.numbers if outputs.numbers.shape == shape else np.full(shape, np.nan)
 
 
 def _stated(score: Score, outputs: Outputs) -> np.ndarray:

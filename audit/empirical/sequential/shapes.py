@@ -17,8 +17,9 @@ import numpy as np
 from scipy import stats
 
 STEEPEST = 8.0  # log-likelihood ratios are cut here: no output is worth more
-_SHIFTS = (0.0, 0.2, 0.45, 0.75, 1.2, 2.0, 3.5, 8.0)
-_RATIOS = (0.0, 0.3, 0.65, 1.1, 1.7, 2.8)
+_SHIFTS = (0.15, 0.3, 0.5, 0.7, 0.9, 1.15, 1.5, 2.0, 2.8, 4.0, 8.0)
+_RATIOS = (0.2, 0.4, 0.65, 0.95, 1.4, 2.0, 3.0)
+_FEW_SHIFTS, _FEW_RATIOS = (0.3, 0.75, 1.5, 4.0), (0.3, 0.75, 1.5)  # where both differ
 _NULL, _SHIFT_ONLY, _RATIO_ONLY, _BOTH = 0.05, 0.4, 0.35, 0.2  # prior weights of the parts of a family
 
 
@@ -54,9 +55,8 @@ def _location_scale(
     name: str, log_density: Callable[[np.ndarray], np.ndarray], deviation: Callable[[float, float], float]
 ) -> Family:
     """Left at +d/2 with scale e^(r/2), right at -d/2 with e^(-r/2), in units of their mean absolute deviation."""
-    shifts = sorted({s * d for d in _SHIFTS for s in (1, -1)})
-    logs = sorted({s * r for r in _RATIOS for s in (1, -1)})
-    grid = np.array(list(product(shifts, logs)))
+    either = [(0.0, 0.0), *product(_signed(_SHIFTS), (0.0,)), *product((0.0,), _signed(_RATIOS))]
+    grid = np.array([*either, *product(_signed(_FEW_SHIFTS), _signed(_FEW_RATIOS))])
     d, r = grid[:, :1], grid[:, 1:]
     wide, narrow = np.exp(r / 2), np.exp(-r / 2)
     scales = zip(d.flat, wide.flat, narrow.flat, strict=True)
@@ -71,6 +71,10 @@ def _location_scale(
     usual = np.exp(-0.5 * np.abs(grid[:, 1]))  # smaller changes of scale are likelier
     share = np.array([_NULL, _SHIFT_ONLY, _RATIO_ONLY, _BOTH])[kind] * usual / np.bincount(kind, weights=usual)[kind]
     return Family(name, np.log(share), ratios)
+
+
+def _signed(sizes: tuple[float, ...]) -> list[float]:
+    return sorted(sign * size for size in sizes for sign in (1, -1))
 
 
 def _laplace_deviation(shift: float, scale: float) -> float:

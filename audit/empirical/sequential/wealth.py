@@ -25,8 +25,8 @@ import math
 import numpy as np
 from scipy import special
 
-_GRADED = 0.7  # share of the wealth that bets by the posterior; the rest bets its sign at a fixed rate
-_OFFSETS = (0.2, 0.5)  # log-odds of the fixed rates, above epsilon
+_SHARES = (0.6, 0.4)  # of the wealth: bets graded by the posterior, and bets on its sign at a fixed rate
+_OFFSET = 0.35  # log-odds of the fixed rate, above epsilon
 _MODES = {"both": 0.7, "left": 0.15, "right": 0.15}  # which side is ever guessed, where delta makes it matter
 
 
@@ -45,13 +45,12 @@ class Wealth:
     def __init__(self, grid: np.ndarray, delta: float, one_sided: bool) -> None:
         modes = _MODES if one_sided else {"both": 1.0}
         self._grid, self._modes = grid, modes
-        bettors = np.array([_GRADED, *[(1 - _GRADED) / (2 * len(_OFFSETS))] * (2 * len(_OFFSETS))])
-        self._log_shares = np.log(np.multiply.outer(list(modes.values()), bettors)).reshape(-1, 1)
+        self._log_shares = np.log(np.multiply.outer(list(modes.values()), _SHARES)).reshape(-1, 1)
         shares = np.array([1.0 if mode == "both" else 0.5 for mode in modes])
         charges = 2 * np.log1p(np.multiply.outer(shares, delta * np.exp(-grid)))
-        self._charges = np.repeat(charges, len(bettors), axis=0)
-        sure = np.add.outer(_OFFSETS, grid)[:, :, None]
-        self._won, self._lost = (_settled(sure, right, grid[:, None]) for right in (True, False))
+        self._charges = np.repeat(charges, len(_SHARES), axis=0)
+        fixed = grid[:, None] + _OFFSET
+        self._won, self._lost = (_settled(fixed, right, grid[:, None]) for right in (True, False))
         self._log_wealth = np.zeros((len(self._log_shares), len(grid)))
         self.highest = np.zeros(len(grid))
 
@@ -78,12 +77,12 @@ class Wealth:
         return np.concatenate(found)
 
     def _factors(self, log_odds: np.ndarray) -> np.ndarray:
-        """Log factors of the bettors on each output, whichever side is guessed; shape (J, G, n)."""
+        """Log factors of the bettors on each output, whichever side is guessed; shape (2, G, n)."""
         right, sure = log_odds > 0, np.abs(log_odds)
         beyond = sure > self._grid[:, None]
-        graded = np.where(beyond, _settled(sure, right, self._grid[:, None]), 0.0)
+        graded = _settled(sure, right, self._grid[:, None])
         fixed = np.where(right, self._won, self._lost)
-        return np.concatenate([graded[None], np.where(beyond, fixed, 0.0), np.where(sure > 0, fixed, 0.0)])
+        return np.where(beyond, np.stack([graded, fixed]), 0.0)
 
 
 def _settled(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) -> np.ndarray:

@@ -47,6 +47,8 @@ def high(epsilon, delta):
     return (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
 
 
+ALTERNATING = np.tile([1.0, -1.0], 6)
+
 TIGHT = {  # name: left, right, epsilon, delta; each keeps its claim with equality
     "laplace": (laplace(0), laplace(1), 1.0, 0.0),
     "randomised response": (bit(high(1, 0)), bit(1 - high(1, 0)), 1.0, 0.0),
@@ -93,8 +95,9 @@ def test_the_bound_of_a_true_claim_stays_below_the_truth():
         (text(("a", 0.5), ("b", 0.5)), text(("a", 0.95), ("b", 0.05)), 0.5, 300),
         (lambda r, n: [None] * n, lambda r, n: [math.nan] * n, 1.0, 30),
         (lambda r, n: r.normal(size=(n, 3)), lambda r, n: r.normal(size=(n, 3)) + np.array([0, 0, 2.0]), 0.5, 300),
+        (lambda r, n: r.normal(size=(n, 12)), lambda r, n: r.normal(size=(n, 12)) + 0.5 * ALTERNATING, 0.5, 600),
     ],
-    ids=["leaks n", "laplace", "response", "text", "none and nan", "third coordinate"],
+    ids=["leaks n", "laplace", "response", "text", "none and nan", "third coordinate", "a direction"],
 )
 def test_a_false_claim_is_refuted(left, right, epsilon, within):
     for seed in range(3):
@@ -102,6 +105,14 @@ def test_a_false_claim_is_refuted(left, right, epsilon, within):
         assert outcome.stopped == "refuted"
         assert outcome.log_wealth >= math.log(20)
         assert time_uniform_lower_bound(outcome, 0.05) >= epsilon
+
+
+def test_the_experts_that_led_are_named():
+    spoken = play_sequentially(source(bit(0.8), bit(0.2), 0), 0.5, 0.0, 0.05, 300).experts
+    assert spoken.startswith("repeated outputs")
+    silent = play_sequentially(source(laplace(0), laplace(2), 0), 5.0, 0.0, 0.05, 150).experts
+    assert "repeated outputs" not in silent  # asleep throughout
+    assert "Laplace" in silent
 
 
 def test_equal_draws_give_equal_outcomes_that_survive_json():
