@@ -17,6 +17,7 @@ from audit.verdict import Verdict
 
 DEPENDENCE = ("state", "mutated its dataset between calls")  # runs were not independent: no game counts
 _CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it
+_LARGEST_SEQUENTIAL_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 _CAUSES = {
     "state": "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
     "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
@@ -265,6 +266,9 @@ def _decide_statistically(
         return Verdict.INCONCLUSIVE, "none", reason
     if evidence.sequential is not None and claim.is_curve:
         reason = f"not refuted at {point}, one point of the curve of {claim.short}; the others were not tested"
+        return Verdict.INCONCLUSIVE, "none", reason
+    if evidence.sequential is not None and point.delta > _LARGEST_SEQUENTIAL_DELTA:
+        reason = f"not refuted, but no resolution of the sequential game is known at delta = {point.delta:g}"
         return Verdict.INCONCLUSIVE, "none", reason
     limits = [(each, _resolution(each, evidence, significance)) for each in claim.points]
     coarse = [(each, found) for each, found in limits if found > allowed_epsilon(each, tolerance)]

@@ -54,6 +54,14 @@ def test_verdicts(report):
     assert (short.verdict, short.evidence.sequential.outcome.stopped) == (Verdict.INCONCLUSIVE, "budget")
 
 
+def test_a_large_delta_is_not_acquitted():
+    """How far a violation is resolved there was not borne out by simulation."""
+    claim = PrivacyClaim(1.5, 0.01)
+    result = audit.check_privacy(laplace, claim, [PAIR], method="sequential", tolerance=3.0, budget=60_000, seed=2)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "delta" in result.reason
+
+
 def test_the_certificate_is_valid_and_replays(report):
     jsonschema.validate(report.certificate, schema())
     assert replay(report.certificate).differences == ()
