@@ -28,7 +28,7 @@ class Thresholds:
 
     def shares(self, scores: np.ndarray) -> tuple[float, float]:
         """Shares of scores beyond each threshold; abstentions do not count."""
-        return float(np.mean(scores >= self.upper)), float(np.mean(scores <= self.lower))
+        return _share(scores >= self.upper), _share(scores <= self.lower)
 
     def moved(self, source: np.ndarray, target: np.ndarray) -> Thresholds:
         """Cut off the same shares of other scores: one fitted on fewer outputs is noisier, and so more spread out."""
@@ -39,8 +39,8 @@ class Thresholds:
 
     def frequencies(self, sides: Sides) -> tuple[float, float]:
         """Frequencies of a right and of a wrong guess in one run, the coin's fairness taken for granted."""
-        plus = [float(np.mean(scores >= self.upper)) for scores in sides]
-        minus = [float(np.mean(scores <= self.lower)) for scores in sides]
+        plus = [_share(scores >= self.upper) for scores in sides]
+        minus = [_share(scores <= self.lower) for scores in sides]
         return (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
 
     @property
@@ -178,6 +178,10 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
 
 def _ordered(scores: np.ndarray) -> np.ndarray:
     return np.sort(scores[~np.isnan(scores)], kind="stable")  # quick where they are sorted
+
+
+def _share(chosen: np.ndarray) -> float:
+    return float(np.count_nonzero(chosen)) / max(1, len(chosen))
 
 
 def _cut(ordered: np.ndarray, share: float) -> float:
