@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from audit import Local, PrivacyClaim, check_privacy
+from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.empirical.scorers import SCORERS, Training
 from audit.empirical.scorers.layout import Layout, nearness
 from audit.empirical.scorers.logistic import independent, newton
@@ -148,3 +148,17 @@ def test_newton_finds_the_coefficients_and_redundant_columns_go():
     weights, errors = newton(x, of_left)
     assert np.all(np.abs(weights - [0.5, -1.0]) < 5 * errors)
     assert independent(np.column_stack([x, 2 * x[:, 1], rng.normal(size=40_000)])).tolist() == [True, True, False, True]
+
+
+def rarely_released(data, size, rng):
+    """Almost always zeros; a value in the coordinate of the record, one time in forty."""
+    outputs = np.zeros((size, 2))
+    outputs[:, data] = np.where(rng.random(size) < 0.025, rng.normal(10.0, 1.0, size), 0.0)
+    return outputs
+
+
+def test_frequent_atoms_do_not_hide_rare_values():
+    """Counting the zeros sees 97.5 % of the outputs, and not the 2.5 % that tell all."""
+    claim = PrivacyClaim(1.0, 0.005, Local())
+    result = check_privacy(rarely_released, claim, [(0, 1)], budget=50_000, significance=1e-6, seed=1)
+    assert result.verdict is Verdict.FAIL

@@ -13,7 +13,7 @@ from audit.empirical.scorers.base import Training, log_ratio, shrunk_log_ratio
 from audit.sampling import Outputs, Symbols
 
 _FEWEST = 5  # an atom counts when it was seen this often; rarer outputs share one cell for each kind
-_MOST_RARE = 0.05  # share of rare outputs up to which atoms see everything there is
+_MOST_RARE = 0.005  # share of rare outputs up to which atoms see everything: half of an event that must be seen
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
