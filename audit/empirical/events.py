@@ -24,6 +24,7 @@ _TRIAL = 25_000  # outputs a side on which slow scorers show whether they are wo
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
 
+
 @dataclass(frozen=True)
 class EventPair:
     """Guess "left" where score >= upper, "right" where score <= lower, else abstain.

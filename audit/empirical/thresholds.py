@@ -84,9 +84,12 @@ class Stakes:
         charge : float >= 0
             Standard errors of the training frequencies.
         """
+        return promised_epsilon(right_guess, wrong_guess, self.delta * used / 2, self.kappa(charge))
+
+    def kappa(self, charge: float) -> float:
+        """Standard errors, of the test and charged for training, times one run's standard deviation."""
         test = max(float(-special.ndtri(self.significance)), 0.5)
-        kappa = test / math.sqrt(self.certifying_runs) + charge / math.sqrt(self.training_runs)
-        return promised_epsilon(right_guess, wrong_guess, self.delta * used / 2, kappa)
+        return test / math.sqrt(self.certifying_runs) + charge / math.sqrt(self.training_runs)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from audit.claims import Point
 from audit.empirical.events import EventPair, choose_events_for_each
@@ -90,8 +89,7 @@ def _excess(events: EventPair, point: Point, stakes: Stakes, outputs: tuple[Outp
     """
     if not math.isfinite(events.promise):
         return -math.inf
-    test = max(float(stats.norm.isf(stakes.significance)), 0.5)
-    kappa = test / math.sqrt(stakes.certifying_runs) + 1 / math.sqrt(stakes.training_runs)
+    kappa = stakes.kappa(charge=1.0)
     guesses = [events.guess(side) for side in outputs]
     wrong = (np.mean(guesses[0] == -1) + np.mean(guesses[1] == 1)) / 2 + kappa**2 / 2
     right = (np.mean(guesses[0] == 1) + np.mean(guesses[1] == -1)) / 2
