@@ -24,16 +24,16 @@ import numpy as np
 from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.arguments import integer, positive
 from audit.exact import Finite, Laplace, Law, Product
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.grids import SpaceGrid, UnitGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.votes import vote_law, vote_probability
+from mechanisms.estimator import Classifier
 
 SOURCE = "Bousquet et al. 2022, Theorem 3.1"
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
 
 
-class CubeClassifier(Estimator):
+class CubeClassifier(Classifier):
     """Private classifier that is constant on cubes; (epsilon, 0)-DP under substitution.
 
     Parameters

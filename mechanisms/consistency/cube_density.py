@@ -21,9 +21,9 @@ import numpy as np
 from audit import PrivacyCheck, PrivacyClaim, Substitution
 from audit.arguments import integer, open_probability, positive
 from audit.exact import PrivacyLoss, Product
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features
+from mechanisms.estimator import Estimator
 from mechanisms.stability_histogram import StabilityHistogram
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.2"

@@ -26,13 +26,13 @@ from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
 from audit.arguments import open_probability, positive
 from audit.exact import Finite
 from mechanisms.consistency.concepts import ConceptClass, Intervals, Quadrants, Singletons, Thresholds
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.records import features, labels
+from mechanisms.estimator import Classifier
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.10"
 
 
-class SemiPrivateLearner(Estimator):
+class SemiPrivateLearner(Classifier):
     """Private learner of a concept class from labelled records and public points; (epsilon, 0)-DP in the former.
 
     Parameters

@@ -24,18 +24,18 @@ from audit.errors import InvalidArgument
 from audit.exact import Finite
 from mechanisms.consistency.concepts import ConceptClass, Thresholds
 from mechanisms.consistency.cube_density import CubeDensity
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features
 from mechanisms.consistency.semi_private import SemiPrivateLearner, public_size
 from mechanisms.consistency.stable_counts import threshold
+from mechanisms.estimator import Classifier
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.11"
 UNLABELLED = -1
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
-class SemiSupervisedLearner(Estimator):
+class SemiSupervisedLearner(Classifier):
     """Private learner of a concept class from labelled and unlabelled private records.
 
     Parameters

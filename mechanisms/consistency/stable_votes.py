@@ -24,19 +24,19 @@ import numpy as np
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from audit.arguments import integer, open_probability, positive
 from audit.exact import Finite, Point, PrivacyLoss, Product, ThresholdedLaplace
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.stable_counts import threshold
 from mechanisms.consistency.voronoi import radius_for
 from mechanisms.consistency.votes import vote_probability
+from mechanisms.estimator import Classifier
 from mechanisms.stability_histogram import StabilityHistogram
 
 SOURCE = "Bousquet et al. 2022, Theorem A.14"
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
-class StableVoronoiClassifier(Estimator):
+class StableVoronoiClassifier(Classifier):
     """Private classifier on R^dim from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
 
     Parameters

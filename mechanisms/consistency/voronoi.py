@@ -18,10 +18,10 @@ from audit.arguments import integer, positive, real
 from audit.errors import InvalidArgument
 from audit.exact import Product
 from mechanisms.consistency.cube_classifier import flip_pair, move_pair
-from mechanisms.consistency.estimator import Estimator
 from mechanisms.consistency.records import labels
 from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, Packing
 from mechanisms.consistency.votes import vote_law
+from mechanisms.estimator import Classifier
 
 SOURCE = "Bousquet et al. 2022, Theorem A.12"
 
@@ -31,7 +31,7 @@ def radius_for(n: int, dim: float) -> float:
     return float(integer(n, "n", at_least=1) ** (-1 / (4 * positive(dim, "dim"))))
 
 
-class VoronoiClassifier(Estimator):
+class VoronoiClassifier(Classifier):
     """Private classifier that is constant on Voronoi cells; (epsilon, 0)-DP under substitution.
 
     Parameters

@@ -11,7 +11,7 @@ matter; with an odd number of users, half 1 has one fewer and each mean is over 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit.arguments import positive
 from audit.errors import InvalidArgument
+from mechanisms.estimator import Classifier
 from mechanisms.local.binary_array import noise_scale, require_labels
 from mechanisms.local.grid import Grid
 
@@ -26,7 +27,7 @@ _BLOCK = 2_000_000  # array entries drawn at a time
 
 
 @dataclass
-class LocalHistogramClassifier:
+class LocalHistogramClassifier(Classifier):
     """Classifier from locally private binary arrays; epsilon-private for every user, non-interactive.
 
     Parameters
@@ -94,30 +95,12 @@ class LocalHistogramClassifier:
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Predict labels, shape (n,), of queries in the window."""
-        if not hasattr(self, "statistic_"):
-            raise InvalidArgument("`fit` must be called before `predict`")
-        return (self.statistic_[self.grid_.nearest(X)] >= 0).astype(np.int64)
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Give the share of labels predicted right."""
-        return float(np.mean(self.predict(X) == require_labels(y)))
+        return (self._fitted("statistic_")[self.grid_.nearest(X)] >= 0).astype(np.int64)
 
     @property
     def classes_(self) -> NDArray[np.int64]:
         """The labels."""
         return np.array([0, 1])
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the constructor's parameters."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-
-    def set_params(self, **params: Any) -> LocalHistogramClassifier:
-        """Set parameters of the constructor."""
-        for name, value in params.items():
-            if name not in self.get_params():
-                raise InvalidArgument.of("params", f"be among {', '.join(self.get_params())}", name)
-            setattr(self, name, value)
-        return self
 
 
 def consistent_bandwidth(n: float, epsilon: float, dim: int) -> float:

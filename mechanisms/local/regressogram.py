@@ -17,6 +17,7 @@ from scipy import special
 
 from audit.arguments import positive
 from audit.errors import InvalidArgument
+from mechanisms.estimator import Classifier
 from mechanisms.local.binary_array import require_labels
 from mechanisms.local.cells import BoxIntegrals
 from mechanisms.local.settings import Slab
@@ -25,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass
-class Regressogram:
+class Regressogram(Classifier):
     """Majority vote in the cubes [j h, (j + 1) h); no privacy.
 
     Parameters
@@ -54,11 +55,8 @@ class Regressogram:
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Predict labels, shape (n,)."""
-        return np.array([int(self.votes_.get(key, 0) >= 0) for key in self._cells(X)], dtype=np.int64)
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Give the share of labels predicted right."""
-        return float(np.mean(self.predict(X) == require_labels(y)))
+        votes = self._fitted("votes_")
+        return np.array([int(votes.get(key, 0) >= 0) for key in self._cells(X)], dtype=np.int64)
 
     def _cells(self, X: ArrayLike) -> list[tuple[int, ...]]:
         points: Any = np.asarray(X, dtype=float)

@@ -101,7 +101,7 @@ def test_scikit_learn_takes_it_for_an_estimator():
     assert learner.get_params() == {"epsilon": 2.0, "bandwidth": 0.25, "low": 0.0, "high": 1.0, "random_state": 1}
     assert learner.set_params(epsilon=3.0).epsilon == 3.0
     assert learner.classes_.tolist() == [0, 1]
-    with pytest.raises(AuditError, match="`params` must be among"):
+    with pytest.raises(AuditError, match="`alpha` must be one of epsilon"):
         learner.set_params(alpha=1)
 
 

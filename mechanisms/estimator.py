@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -31,14 +32,6 @@ class Estimator:
         type(self)(**self.get_params())
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Give a label for each row of X."""
-        raise NotImplementedError
-
-    def score(self, X: Any, y: Any) -> float:
-        """Give the share of right predictions."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
-
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
         return f"{type(self).__name__}({inside})"
@@ -47,3 +40,15 @@ class Estimator:
         if not hasattr(self, name):
             raise InvalidArgument(f"`fit` must be called before `{type(self).__name__}` can be used")
         return getattr(self, name)
+
+
+class Classifier(Estimator, ABC):
+    """A learner that predicts labels."""
+
+    @abstractmethod
+    def predict(self, X: Any) -> np.ndarray:
+        """Give a label for each row of X."""
+
+    def score(self, X: Any, y: Any) -> float:
+        """Give the share of right predictions."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
