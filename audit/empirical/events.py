@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,7 @@ CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be cha
 _TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
+_FEW_VALUES = 8  # of a score that is simple although it is learned: it is the counts themselves
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,15 @@ class EventPair:
         The epsilon that the training outputs promise; an estimate, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
+    last_resort : bool
+        Whether a slow scorer proposed the score.
     """
 
     score: Score
     thresholds: Thresholds
     promise: float
     complete: bool = False
+    last_resort: bool = False
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
@@ -103,12 +109,18 @@ class Contender:
 
     def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
         """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
-        line = Line.through(self._pooled)
+        line = None if self._is_coarse else Line.through(self._pooled)
         if line is not None:
             thresholds, promise = line.best_thresholds(self._pooled, stakes)
             yield promise, thresholds
         promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in CHARGES)
         yield promise, best_thresholds(self._pooled, stakes, charge)
+
+    @cached_property
+    def _is_coarse(self) -> bool:
+        """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
+        side = self.halves[0][0]
+        return np.count_nonzero(side[1:] != side[:-1]) < _FEW_VALUES
 
     @property
     def _pooled(self) -> Sides:
@@ -125,10 +137,20 @@ class Contender:
                 thresholds = thresholds.moved(_ordered(picking), _ordered(judging))
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
-        return _promise(stakes, seen, used, _JUDGED if self.whole is None else _JUDGED_LEARNED)
+        return _promise(stakes, seen, used, self._charge_for_choice)
+
+    @property
+    def _charge_for_choice(self) -> float:
+        return _JUDGED if self.whole is None or self._is_coarse else _JUDGED_LEARNED
 
 
-Offer = tuple[float, Score, Thresholds]  # what a score and its thresholds promise
+class Offer(NamedTuple):
+    """What a score and its thresholds promise."""
+
+    promise: float
+    score: Score
+    thresholds: Thresholds
+    last_resort: bool
 
 
 def choose_events(
@@ -154,33 +176,37 @@ def choose_events_for_each(
 ) -> list[EventPair | None]:
     """`choose_events` at several stakes, with the scores fitted once."""
     offers = _offers(_competing(scorers, training), stakes)
-    if not any(score.complete or score.calibrated for _, score, _ in offers[0]):
-        found, few = [_largest(at) for at in offers], _thinned(training)
+    if not any(offer.score.complete or offer.score.calibrated for offer in offers[0]):
+        found, step = [_largest(at) for at in offers], max(1, len(training.left) // _TRIAL)
         for scorer in last_resort:
-            trial = _offers(_competing([scorer], few), stakes)
+            trial = _offers(_competing([scorer], _part(training, 0, step)), stakes, last_resort=True)
             if any(_worth_trying(*case) for case in zip(trial, found, stakes, strict=True)):
-                in_full = _offers(_competing([scorer], training), stakes)
-                offers = [at + more for at, more in zip(offers, in_full, strict=True)]
+                if step > 1:
+                    trial = _offers(_competing([scorer], training), stakes, last_resort=True)
+                offers = [at + more for at, more in zip(offers, trial, strict=True)]
     return [_best(at) for at in offers]
 
 
 def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
-    sees_more = any(score.complete for _, score, _ in trial)
+    sees_more = any(offer.score.complete for offer in trial)
     return _largest(trial) > found or (sees_more and found <= stakes.epsilon)
 
 
 def _best(offers: Sequence[Offer]) -> EventPair | None:
     if not offers:
         return None
-    promise, score, thresholds = max(offers, key=lambda offer: offer[0])
-    return EventPair(score, thresholds, promise, any(score.complete for _, score, _ in offers))
+    best = max(offers, key=lambda offer: offer.promise)
+    complete = any(offer.score.complete for offer in offers)
+    return EventPair(best.score, best.thresholds, best.promise, complete, best.last_resort)
 
 
-def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
+def _offers(
+    competing: Sequence[Contender], stakes: Sequence[Stakes], last_resort: bool = False
+) -> list[list[Offer]]:
     """For each of the stakes what every contender promises."""
     return [
         [
-            (promise, contender.score, thresholds)
+            Offer(promise, contender.score, thresholds, last_resort)
             for contender in competing
             for thresholds, promise in [contender.offer(at)]
         ]
@@ -189,7 +215,7 @@ def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[li
 
 
 def _largest(offers: Sequence[Offer]) -> float:
-    return max((promise for promise, _, _ in offers), default=-math.inf)
+    return max((offer.promise for offer in offers), default=-math.inf)
 
 
 def _competing(scorers: Sequence[Scorer], training: Training) -> list[Contender]:
@@ -211,11 +237,6 @@ def contenders(scorer: Scorer, training: Training) -> list[Contender]:
         Contender(s, (_scores(b, halves[0]), _scores(a, halves[1])), _ordered(_scores(s, training)))
         for s, a, b in zip(final, *fitted, strict=True)
     ]
-
-
-def _thinned(training: Training) -> Training:
-    """About as many outputs as a trial takes."""
-    return _part(training, 0, max(1, len(training.left) // _TRIAL))
 
 
 def _part(training: Training, start: int, step: int) -> Training:

@@ -54,6 +54,10 @@ class Layout:
         """Coordinates of each group."""
         return (np.flatnonzero(self.groups == group) for group in range(int(self.groups.max()) + 1))
 
+    def each_block(self) -> Iterator[np.ndarray]:
+        """Coordinates of each copy of the input."""
+        return (np.flatnonzero(self.blocks == block) for block in range(int(self.blocks.max()) + 1))
+
 
 def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """|x - right| - |x - left| for each entry; 0 where it is not finite. Shape of `numbers`.

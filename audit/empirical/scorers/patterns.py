@@ -106,11 +106,13 @@ class Votes:
 
 def fit_patterns(rows: tuple[np.ndarray, np.ndarray], layout: Layout) -> tuple[PatternScore, ...]:
     """One score a block; none when the outputs hold no flags, or no more than counting rows would see."""
-    flags = _flags(rows)
+    flags = frequent_flags(rows)
     if flags is None or few_outputs(rows):
         return ()
-    blocks = [np.flatnonzero(layout.blocks == block) for block in range(int(layout.blocks.max()) + 1)]
-    parts = [_fit_block(rows, flags, _groups_of(layout, block)) for block in blocks]
+    parts = [
+        _fit_block(rows, flags, tuple(block[group] for group in groups_of(layout.groups[block])))
+        for block in layout.each_block()
+    ]
     return tuple(part for part in parts if part is not None)
 
 
@@ -141,12 +143,12 @@ def _fit_block(
     return PatternScore(flags, groups, keys[frequent], ratios[frequent], float(rare))
 
 
-def _groups_of(layout: Layout, block: np.ndarray) -> tuple[np.ndarray, ...]:
-    labels = layout.groups[block]
-    return tuple(block[labels == label] for label in np.unique(labels))
+def groups_of(labels: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Positions of each label."""
+    return tuple(np.flatnonzero(labels == label) for label in np.unique(labels))
 
 
-def _flags(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray | None:
+def frequent_flags(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray | None:
     """Values with a share above 1 % of all entries; None when there are none or too many."""
     values, counts = np.unique(np.concatenate([side[:2000].ravel() for side in rows]), return_counts=True)
     frequent = values[counts > 0.01 * counts.sum()]

@@ -1,25 +1,98 @@
 """Rows of flags with a few released values among them, as sparse-vector mechanisms that answer give.
 
 How often each flag occurs says where the values were released, the values themselves how near they lie to either
-input. Logistic regression on those few numbers sees both together; all of them are kept, since on such outputs the
-rare events that tell most are the ones that a significance test of a coefficient would miss.
+input. The two speak together: a value that was compared with a hidden threshold bounds that threshold, and with it
+what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, in a few
+steps. Logistic regression sees all of it; every number is kept, since on such outputs the rare events that tell most
+are the ones that a significance test of a coefficient would miss. A second fit leaves the steps out, for laws that
+they would only add noise to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audit.empirical.scorers.base import Training
-from audit.empirical.scorers.columns import Column
-from audit.empirical.scorers.layout import Layout, numeric_rows, symbol_ratio
-from audit.empirical.scorers.logistic import Design, LogisticScore, newton
-from audit.empirical.scorers.patterns import PatternScore, fit_patterns
+from audit.empirical.scorers.layout import Layout, RowScore, nearness, numeric_rows, symbol_ratio
+from audit.empirical.scorers.logistic import newton
+from audit.empirical.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
-_MOST_ROWS = 400_000  # a side
+_MOST_ROWS = 200_000  # a side
 _SAMPLE = 2000
 _FEWEST_VALUES = 40  # distinct numbers in a block that holds released values rather than flags
+_CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
+_KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest value at which the weight of a flag may change
+
+
+@dataclass(frozen=True)
+class Block:
+    """Numbers derived from one copy of the input; shape (size, features) from the block's coordinates.
+
+    Parameters
+    ----------
+    of : int array, shape (b,)
+        Coordinates.
+    left, right : arrays of shape (b,), or None
+        The inputs there.
+    counted : tuple of (flag, int array)
+        A flag, and the coordinates of a group (within the block) in which it is counted.
+    knots : tuple of float
+        Of the lowest value; with none, and no flag counted, the values stand alone.
+    centre, scale : float
+        Median and standard deviation of the lowest value.
+    """
+
+    of: np.ndarray
+    left: np.ndarray | None
+    right: np.ndarray | None
+    counted: tuple[tuple[float, np.ndarray], ...]
+    knots: tuple[float, ...]
+    centre: float
+    scale: float
+
+    @classmethod
+    def fit(cls, of: np.ndarray, layout: Layout, flags: np.ndarray, sample: np.ndarray) -> Block:
+        """Lay knots where the lowest values of a sample of rows lie."""
+        lowest, released = _lowest(sample[:, of])
+        values = lowest[released]
+        inputs = (None, None) if layout.left is None or layout.right is None else (layout.left[of], layout.right[of])
+        groups = groups_of(layout.groups[of])
+        counted = tuple((float(flag), group) for flag in flags for group in groups)
+        knots, centre = tuple(np.quantile(values, _KNOTS)), float(np.median(values))
+        return cls(of, *inputs, counted, knots, centre, float(np.std(values)) or 1.0)
+
+    def __call__(self, numbers: np.ndarray) -> np.ndarray:
+        part = numbers[:, self.of]
+        lowest, released = _lowest(part)
+        total = np.clip(np.where(np.isfinite(part), part - self.centre, 0.0).sum(axis=1) / self.scale, -_CLIP, _CLIP)
+        steps = [np.where(released, np.clip((lowest - knot) / self.scale, -_CLIP, 0.0), 0.0) for knot in self.knots]
+        counts = [np.count_nonzero(part[:, group] == flag, axis=1) for flag, group in self.counted]
+        columns = [released, total, *steps, *counts]
+        columns += [count * step for count in counts for step in steps]
+        if self.left is not None and self.right is not None:
+            columns.append(nearness(part, self.left, self.right).sum(axis=1))
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class ReleaseScore(RowScore):
+    """Fitted log-odds of left."""
+
+    parts: tuple[PatternScore | Block, ...]
+    weights: np.ndarray
+    complete: bool = False
+    name: str = "releases"
+    calibrated: bool = False
+
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        return np.asarray(_design(self.parts, numbers) @ self.weights)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        what = f"log-odds of flags and released values ({len(self.weights)} terms)"
+        return f"{what} >= {upper:.6g}", f"{what} <= {lower:.6g}"
 
 
 class Releases:
@@ -27,30 +100,39 @@ class Releases:
 
     learned = True
 
-    def propose(self, training: Training) -> Sequence[LogisticScore]:
+    def propose(self, training: Training) -> Sequence[ReleaseScore]:
         rows = numeric_rows(training, _MOST_ROWS)
         if rows is None:
             return []
         layout = Layout.of(training.pair, rows[0].shape[1])
-        blocks = _blocks_with_values(rows, layout)
-        patterns = fit_patterns(rows, layout) if blocks else ()
-        if not patterns:
+        sample = np.concatenate([side[:_SAMPLE] for side in rows])
+        with_values = [block for block in layout.each_block() if _holds_values(sample[:, block])]
+        patterns = fit_patterns(rows, layout) if with_values else ()
+        flags = frequent_flags(rows)
+        if not patterns or flags is None:
             return []
-        kinds = ["sum"] if layout.left is None else ["sum", "nearness"]
-        columns = [Column(kind, block, layout) for kind in kinds for block in blocks]
-        return [_fit(rows, [*patterns, *columns], symbol_ratio(training))]
+        blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
+        plain = [replace(block, counted=(), knots=()) for block in blocks]
+        return [_fit(rows, (*patterns, *parts), symbol_ratio(training)) for parts in (plain, blocks)]
 
 
-def _blocks_with_values(rows: tuple[np.ndarray, np.ndarray], layout: Layout) -> list[tuple[int, ...]]:
-    sample = np.concatenate([side[:_SAMPLE] for side in rows])
-    blocks = [np.flatnonzero(layout.blocks == block) for block in range(int(layout.blocks.max()) + 1)]
-    return [tuple(map(int, block)) for block in blocks if len(np.unique(sample[:, block])) > _FEWEST_VALUES]
+def _holds_values(sample: np.ndarray) -> bool:
+    return len(np.unique(sample)) > _FEWEST_VALUES
+
+
+def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest finite entry of each row, and whether there is one."""
+    lowest = np.where(np.isfinite(part), part, np.inf).min(axis=1)
+    return lowest, lowest < np.inf
+
+
+def _design(parts: Sequence[PatternScore | Block], numbers: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
 
 
 def _fit(
-    rows: tuple[np.ndarray, np.ndarray], columns: Sequence[Column | PatternScore], of_symbols: float
-) -> LogisticScore:
+    rows: tuple[np.ndarray, np.ndarray], parts: tuple[PatternScore | Block, ...], of_symbols: float
+) -> ReleaseScore:
     pooled = np.concatenate(rows)
-    design = Design.of(columns, pooled).linear()
-    weights, _ = newton(design(pooled), np.arange(len(pooled)) < len(rows[0]))
-    return LogisticScore(pooled.shape[1], of_symbols, design, weights, name="releases")
+    weights, _ = newton(_design(parts, pooled), np.arange(len(pooled)) < len(rows[0]))
+    return ReleaseScore(pooled.shape[1], of_symbols, parts, weights)
