@@ -1,0 +1,167 @@
+"""A program in any language as a mechanism: requests go to its standard input, outputs come from its standard output.
+
+The protocol, version 1 (`docs/programs.md`), is one JSON request a line and one answer to each, in order:
+
+    {"protocol": 1, "request": 7, "dataset": [1, 0], "size": 1000, "seed": 42}
+    {"request": 7, "outputs": [0.3, ...]}
+
+An answer of many numbers may come as bytes: a line `{"request": 7, "shape": [1000, 2]}` and then that many
+little-endian float64. A program that dies, hangs, or breaks the protocol ends its check as INCONCLUSIVE: what it did
+is the harness's business, not an output.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.adapters.process import Process, ProcessFailed
+from audit.arguments import positive
+from audit.errors import InvalidArgument
+from audit.relations import Labeled
+from audit.sampling import SubjectFailed
+
+PROTOCOL = 1
+_SEEDS = 2**53  # every language reads integers below this exactly
+_LONGEST_LINE = 1 << 28
+
+_running: dict[tuple[int, int, Program], Process] = {}  # by process and thread: a forked worker starts its own
+
+
+@dataclass(frozen=True)
+class Program:
+    """A mechanism that asks a program for its outputs.
+
+    The program is started on first use in every worker process, answers any number of requests, and should end when
+    its input does. It is killed with all that it started when it fails, and when its worker ends.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments; not a shell line.
+    timeout : float > 0
+        Seconds that one answer may take.
+    own_randomness : bool
+        Whether the program ignores the seed it is sent, so that a run cannot be repeated.
+
+    Raises
+    ------
+    InvalidArgument
+        When the command is empty or its program is not found.
+    """
+
+    command: tuple[str, ...]
+    timeout: float = 60.0
+    own_randomness: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.command, str) or not self.command:
+            raise InvalidArgument.of("command", "be a sequence of the program and its arguments", self.command)
+        object.__setattr__(self, "command", tuple(map(str, self.command)))
+        if shutil.which(self.command[0]) is None:
+            raise InvalidArgument.of("command", "start with a program that can be run", self.command[0])
+        positive(self.timeout, "timeout")
+
+    @property
+    def __name__(self) -> str:
+        return " ".join(os.path.basename(part) for part in self.command)
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        """Ask for `size` outputs; shape (size,) or (size, d), or a list of whatever JSON holds."""
+        process = self._process()
+        number = process.next_number()
+        request = {
+            "protocol": PROTOCOL,
+            "request": number,
+            "dataset": to_json(dataset),
+            "size": size,
+            "seed": int(rng.integers(_SEEDS)),
+        }
+        try:
+            process.send(json.dumps(request).encode() + b"\n", self.timeout)
+            outputs = _read_answer(process, number, self.timeout)
+            if len(outputs) != size:
+                raise ProcessFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+            return outputs
+        except ProcessFailed as failure:
+            self.close()
+            raise SubjectFailed(failure.kind, str(failure)) from None
+
+    def close(self) -> None:
+        """End the program that this thread talks to, if it runs; the next call starts another."""
+        process = _running.pop(self._key, None)
+        if process is not None:
+            process.kill()
+
+    @property
+    def _key(self) -> tuple[int, int, Program]:
+        return os.getpid(), threading.get_ident(), self
+
+    def _process(self) -> Process:
+        process = _running.get(self._key)
+        if process is None or not process.runs:
+            self.close()
+            process = _running[self._key] = Process(self.command)
+        return process
+
+
+def to_json(dataset: Any) -> Any:
+    """A dataset as JSON holds it: arrays as nested lists, labelled data as {"X": ..., "y": ...}.
+
+    Raises
+    ------
+    InvalidArgument
+        For what JSON does not hold, NaN and infinities among it.
+    """
+    if isinstance(dataset, Labeled):
+        return {"X": to_json(dataset.X), "y": to_json(dataset.y)}
+    if isinstance(dataset, (np.ndarray, np.generic)):
+        return to_json(dataset.tolist())
+    if isinstance(dataset, (list, tuple)):
+        return [to_json(entry) for entry in dataset]
+    if isinstance(dataset, Mapping):
+        return {str(key): to_json(value) for key, value in dataset.items()}
+    if isinstance(dataset, float) and not math.isfinite(dataset):
+        raise InvalidArgument.of("dataset", "be finite to be sent to a program", dataset)
+    if dataset is None or isinstance(dataset, (bool, int, float, str)):
+        return dataset
+    raise InvalidArgument.of("dataset", "be made of numbers, text, lists and mappings to be sent to a program", dataset)
+
+
+def _read_answer(process: Process, number: int, timeout: float) -> Any:
+    line = process.read_line(timeout, _LONGEST_LINE)
+    answer = _parsed(line)
+    if answer.get("request") != number:
+        raise ProcessFailed("broke the protocol", f"answered request {answer.get('request')!r} instead of {number}")
+    if "error" in answer:
+        raise ProcessFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
+    if isinstance(answer.get("outputs"), list):
+        return answer["outputs"]
+    shape = _shape(answer.get("shape"))
+    payload = process.read_bytes(8 * math.prod(shape), timeout)
+    return np.frombuffer(payload, dtype="<f8").reshape(shape)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        raise ProcessFailed("broke the protocol", f"wrote a line that is not JSON: {line[:80]!r}") from None
+    if not isinstance(answer, dict):
+        raise ProcessFailed("broke the protocol", f"wrote a line that is not a JSON object: {line[:80]!r}")
+    return answer
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    fits = isinstance(shape, list) and len(shape) in (1, 2) and all(type(n) is int and 0 <= n < 2**31 for n in shape)
+    if not fits:
+        raise ProcessFailed("broke the protocol", f"answered with neither outputs nor a shape, but {shape!r}")
+    return tuple(shape)

@@ -1,0 +1,213 @@
+"""Programs in other languages: right verdicts on right and broken ones, INCONCLUSIVE with the cause on bad manners.
+
+The broken ones promise half of the epsilon that they keep: at 400,000 outputs a side the game misses that with
+probability below 1e-9 (the bound's distance from the claim is over 20 standard errors). A true claim fails with
+probability at most the significance, 1e-6 each. Seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, run
+from audit.adapters import Program
+from audit.adapters.program import to_json
+from audit.errors import InvalidArgument
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+BUDGET = 400_000
+COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
+
+
+@pytest.fixture(scope="module")
+def laplace_count(tmp_path_factory):
+    """The example in C, compiled."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler on this machine")
+    binary = tmp_path_factory.mktemp("c") / "laplace_count"
+    subprocess.run([compiler, "-O2", "-o", binary, EXAMPLES / "laplace_count.c", "-lm"], check=True)
+    return str(binary)
+
+
+@pytest.fixture(scope="module")
+def node():
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("no node on this machine")
+    return found
+
+
+def script(body: str) -> tuple[str, ...]:
+    """A Python program that reads requests and does `body` with each."""
+    head = "import json, os, sys, time\nfor line in sys.stdin:\n    request = json.loads(line)\n"
+    return (sys.executable, "-u", "-c", head + textwrap.indent(textwrap.dedent(body), "    "))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [("1", Verdict.PASS), ("0.5", Verdict.FAIL)])
+def test_c_program(laplace_count, scale, verdict):
+    claim = PrivacyClaim(1.0, 0.0, AddRemove())
+    result = check_privacy(
+        Program((laplace_count, scale)), claim, COUNT_PAIR, budget=BUDGET, significance=1e-6, seed=0, method="fixed"
+    )
+    assert result.verdict is verdict
+    assert result.epsilon_lower_bound < 1 / float(scale)
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [("1", Verdict.PASS), ("2", Verdict.FAIL)])
+def test_node_program(node, epsilon, verdict):
+    program = Program((node, str(EXAMPLES / "randomized_response.js"), epsilon))
+    claim = PrivacyClaim(1.0, 0.0, Local())
+    result = check_privacy(program, claim, [(0, 1)], budget=BUDGET, significance=1e-6, seed=0, method="fixed")
+    assert result.verdict is verdict
+    assert result.epsilon_lower_bound < float(epsilon)
+
+
+def test_the_same_seed_gives_the_same_outputs(laplace_count):
+    program = Program((laplace_count, "1"))
+    first, again, other = (program([1, 0, 1], 1000, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert first.shape == (1000,)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    program.close()
+
+
+def test_rows_of_bytes_and_any_json():
+    """Vectors come as bytes, anything else as JSON; datasets go as nested lists."""
+    rows = script(
+        """
+        import struct
+        print(json.dumps({"request": request["request"], "shape": [request["size"], 2]}))
+        sys.stdout.buffer.write(struct.pack("<2d", 1.5, -2.0) * request["size"]); sys.stdout.flush()
+        """
+    )
+    assert np.array_equal(Program(rows)([0], 3, np.random.default_rng(0)), [[1.5, -2.0]] * 3)
+    echo = script("""print(json.dumps({"request": request["request"], "outputs": [request["dataset"]]}))""")
+    data = Labeled(np.eye(2), np.array([0, 1]))
+    sent = Program(echo)({"data": data, "text": "é\n"}, 1, np.random.default_rng(0))
+    assert sent == [{"data": {"X": [[1.0, 0.0], [0.0, 1.0]], "y": [0, 1]}, "text": "é\n"}]
+
+
+BAD_MANNERS = {
+    "not JSON": ("print('garbage')", "not JSON: b'garbage'"),
+    "bytes": ("sys.stdout.buffer.write(bytes(range(128, 256)) + b'\\n'); sys.stdout.flush()", "not JSON"),
+    "another request": ("print(json.dumps({'request': 99, 'outputs': []}))", "answered request 99 instead of 1"),
+    "no outputs": ("print(json.dumps({'request': request['request']}))", "neither outputs nor a shape"),
+    "negative shape": ("print(json.dumps({'request': request['request'], 'shape': [-1]}))", "neither outputs nor"),
+    "an exit": ("print('out of luck', file=sys.stderr); sys.exit(3)", "status 3 in the middle.*out of luck"),
+    "an exit within the bytes": (
+        "print(json.dumps({'request': request['request'], 'shape': [request['size']]})); sys.exit(0)",
+        "status 0 in the middle",
+    ),
+    "a hang": ("time.sleep(60)", "did not answer within 0.5 s"),
+    "a wrong count": (
+        "print(json.dumps({'request': request['request'], 'outputs': [0] * (request['size'] - 1)}))",
+        "outputs where .* were asked for",
+    ),
+    "a refusal": ("print(json.dumps({'request': request['request'], 'error': 'no'}))", "refused the request: no"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_MANNERS)
+def test_bad_manners_are_inconclusive_with_the_cause(name):
+    body, cause = BAD_MANNERS[name]
+    program = Program(script(body), timeout=0.5 if name == "a hang" else 20.0)
+    result = check_privacy(program, PrivacyClaim(1.0, 0.0, Local()), [(0, 1)], budget=1000, seed=0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert re.search(cause, result.reason), result.reason
+
+
+def test_a_failed_program_is_dead_and_the_next_call_starts_another(tmp_path):
+    """It hangs once, having started a child of its own; both are gone, and the second process answers."""
+    log = tmp_path / "pids"
+    body = f"""
+    import subprocess
+    first = not os.path.exists({str(log)!r})
+    if first:
+        child = subprocess.Popen(["sleep", "60"])
+        with open({str(log)!r}, "w") as file: file.write(f"{{os.getpid()}} {{child.pid}}")
+        time.sleep(60)
+    print(json.dumps({{"request": request["request"], "outputs": [1.0] * request["size"]}}))
+    """
+    program = Program(script(body), timeout=2.0)
+    with pytest.raises(Exception, match="did not answer"):
+        program(0, 1, np.random.default_rng(0))
+    for pid in map(int, log.read_text().split()):
+        assert not alive(pid)
+    assert program(0, 1, np.random.default_rng(0)) == [1.0]
+    program.close()
+
+
+def test_a_killed_worker_takes_its_program_along(tmp_path):
+    log = tmp_path / "pid"
+    body = f"""
+    with open({str(log)!r}, "w") as file: file.write(str(os.getpid()))
+    time.sleep(60)
+    """
+    call = f"Program({script(body)!r})(0, 1, np.random.default_rng(0))"
+    code = f"from audit.adapters import Program; import numpy as np; {call}"
+    worker = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 30
+    while not (log.exists() and log.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    worker.send_signal(signal.SIGKILL)
+    worker.wait()
+    pid = int(log.read_text())
+    deadline = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+def test_in_a_run_on_workers(laplace_count):
+    """A program goes to worker processes like any mechanism, and the evidence does not depend on their number."""
+    claim = PrivacyClaim(1.0, 0.0, AddRemove())
+
+    def records(workers):
+        programs = {scale: Program((laplace_count, scale)) for scale in ("1", "0.5")}
+        checks = [
+            PrivacyCheck(name=f"count {scale}", mechanism=program, claim=claim, pairs=COUNT_PAIR)
+            for scale, program in programs.items()
+        ]
+        report = run(checks, budget=20_000, seed=1, workers=workers)
+        return [result.record() for result in report.results]
+
+    assert records(2) == records(0)
+
+
+def test_large_requests_and_answers_do_not_block_each_other():
+    """A dataset larger than any pipe goes out while an answer larger than any pipe comes in."""
+    body = """print(json.dumps({"request": request["request"], "outputs": [request["dataset"]] * request["size"]}))"""
+    data = list(range(200_000))
+    assert Program(script(body), timeout=60)(data, 2, np.random.default_rng(0)) == [data, data]
+
+
+@pytest.mark.parametrize("command", [(), "ls -l", ("/no/such/program",)])
+def test_commands_that_cannot_run_are_refused(command):
+    with pytest.raises(InvalidArgument, match="`command` must"):
+        Program(command)
+
+
+@pytest.mark.parametrize("dataset", [float("nan"), np.array([np.inf]), object(), {1, 2}])
+def test_datasets_that_json_does_not_hold_are_refused(dataset):
+    with pytest.raises(InvalidArgument, match="`dataset` must be"):
+        to_json(dataset)
