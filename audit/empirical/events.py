@@ -120,7 +120,7 @@ class Contender:
     def _is_coarse(self) -> bool:
         """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
         side = self.halves[0][0]
-        return np.count_nonzero(side[1:] != side[:-1]) < _FEW_VALUES
+        return int(np.count_nonzero(side[1:] != side[:-1])) < _FEW_VALUES
 
     @property
     def _pooled(self) -> Sides:

@@ -35,7 +35,7 @@ Hits = Callable[[int, Any], Any]
 
 _CHECKED = 16  # trials after which distance and disjointness are looked at
 _TARGETS, _DATASETS, _RUNS, _OTHERS = range(4)
-_LARGEST_FAMILY = 2**62
+LARGEST_FAMILY = 2**62
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _with_delta(rate: float, miss: float, others: int, steps: int, delta: float,
     """The least epsilon with (K - 1) (p - delta_b) <= e^(epsilon b) (1 - p): left falls, right rises, so bisect."""
 
     def refuted(epsilon: float) -> bool:
-        leak = _group_delta(epsilon, steps, delta)
+        leak = group_delta(epsilon, steps, delta)
         return leak < rate and epsilon * steps + math.log(miss) < math.log(others) + math.log(rate - leak)
 
     if not refuted(0.0):
@@ -126,8 +126,8 @@ def _with_delta(rate: float, miss: float, others: int, steps: int, delta: float,
     return low
 
 
-def _group_delta(epsilon: float, steps: int, delta: float) -> float:
-    """delta (e^(epsilon b) - 1) / (e^epsilon - 1), group privacy at distance b; b delta at epsilon = 0."""
+def group_delta(epsilon: float, steps: int, delta: float) -> float:
+    """Give delta (e^(epsilon b) - 1) / (e^epsilon - 1), group privacy at distance b; b delta at epsilon = 0."""
     if epsilon == 0:
         return steps * delta
     growth = epsilon * steps + math.log(-math.expm1(-epsilon * steps)) - epsilon - math.log(-math.expm1(-epsilon))
@@ -170,7 +170,7 @@ def check_packing(
     """
     started = time.perf_counter()
     size = integer(family_size, "family_size", at_least=2)
-    if size > _LARGEST_FAMILY:
+    if size > LARGEST_FAMILY:
         raise InvalidArgument.of("family_size", "be at most 2^62 to draw targets from", family_size)
     steps, total = integer(distance, "distance", at_least=1), integer(trials, "trials", at_least=1)
     level, stream = open_probability(significance, "significance"), Stream(integer(seed, "seed", at_least=0))
@@ -182,7 +182,7 @@ def check_packing(
         failed += output is None
         successes += output is not None and bool(hits(target, output[0]))
         if output is not None and trial < _CHECKED:
-            _check_disjoint(hits, output[0], target, size, stream.child(_OTHERS, trial).rng())
+            require_disjoint(hits, output[0], target, size, stream.child(_OTHERS, trial).rng())
     bound = packing_epsilon_lower_bound(successes, total, size, steps, delta=claim.delta, significance=level)
     verdict, reason = _judge(claim, bound, successes, total, level)
     seconds = time.perf_counter() - started
@@ -210,17 +210,21 @@ def _output(subject: Subject, dataset: Any, stream: Stream, trial: int) -> Any:
 def _check_distance(
     claim: PrivacyClaim, dataset_for: DatasetFor, targets: np.ndarray, distance: int, stream: Stream
 ) -> None:
-    measure = getattr(claim.relation, "distance", None)
-    if measure is None:
-        return
     drawn = [dataset_for(int(z), stream.child(_OTHERS, _CHECKED + i).rng()) for i, z in enumerate(targets)]
     for first, second in pairwise(drawn):
-        steps = measure(first, second)
-        if isinstance(steps, str) or steps > distance:
-            raise InvalidArgument.of("distance", "bound the steps between any two datasets of the family", steps)
+        require_distance(claim, first, second, distance)
 
 
-def _check_disjoint(hits: Hits, output: Any, target: int, size: int, rng: np.random.Generator) -> None:
+def require_distance(claim: PrivacyClaim, first: Any, second: Any, distance: int) -> None:
+    """Raise `InvalidArgument` when two datasets are more steps apart than `distance`, if the relation counts steps."""
+    measure = getattr(claim.relation, "distance", None)
+    steps = 0 if measure is None else measure(first, second)
+    if isinstance(steps, str) or steps > distance:
+        raise InvalidArgument.of("distance", "bound the steps between any two datasets of the family", steps)
+
+
+def require_disjoint(hits: Hits, output: Any, target: int, size: int, rng: np.random.Generator) -> None:
+    """Raise `InvalidArgument` when an output lies in the sets of two targets: neighbours and a few others are tried."""
     others = {int(z) for z in rng.integers(0, size, 4)} | {max(target - 1, 0), min(target + 1, size - 1), target}
     found = sorted(z for z in others if bool(hits(z, output)))
     if len(found) > 1:

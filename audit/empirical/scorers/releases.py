@@ -58,11 +58,12 @@ class Block:
         """Lay knots where the lowest values of a sample of rows lie."""
         lowest, released = _lowest(sample[:, of])
         values = lowest[released]
-        inputs = (None, None) if layout.left is None or layout.right is None else (layout.left[of], layout.right[of])
+        known = layout.left is not None and layout.right is not None
+        left, right = (side[of] if known and side is not None else None for side in (layout.left, layout.right))
         groups = groups_of(layout.groups[of])
         counted = tuple((float(flag), group) for flag in flags for group in groups)
         knots, centre = tuple(np.quantile(values, _KNOTS)), float(np.median(values))
-        return cls(of, *inputs, counted, knots, centre, float(np.std(values)) or 1.0)
+        return cls(of, left, right, counted, knots, centre, float(np.std(values)) or 1.0)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         part = numbers[:, self.of]
