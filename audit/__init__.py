@@ -22,6 +22,7 @@ from audit.utility import (
     GuaranteeCheck,
     InequalityCheck,
     LowerBoundCheck,
+    PackingCheck,
     RateCheck,
     UtilityResult,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "Labeled",
     "Local",
     "LowerBoundCheck",
+    "PackingCheck",
     "PiecewiseLinear",
     "PrecisionCheck",
     "PrivacyCheck",

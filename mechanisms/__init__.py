@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from audit.contract import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "local")
+TOPICS = ("consistency", "cover", "local")
 
 
 def gather(

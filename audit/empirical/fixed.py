@@ -22,6 +22,7 @@ from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate,
 
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
+FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
 MOST_FIRST, MOST_MORE = 150_000, 500_000  # outputs a side over all pairs: memory does not grow with the budget
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a check's stream
@@ -50,7 +51,8 @@ class Split:
     def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
         """Divide `budget` outputs a side, of `width` numbers each, among `pairs`; `spent` (both sides) are gone."""
         most = max(1, _MOST_NUMBERS // width)
-        training = max(1, min(int(FIRST_SHARE * budget), MOST_FIRST, most) // pairs)
+        first = max(FIRST_SHARE * budget, min(FEWEST_SHARE * budget, FEWEST_FIRST))
+        training = max(1, min(int(first), MOST_FIRST, most) // pairs)
         more = min(int(MORE_SHARE * budget), MOST_MORE, most) // pairs
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 

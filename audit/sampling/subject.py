@@ -159,7 +159,8 @@ def _private_copy(dataset: Any) -> Any:
 
 
 def _same(a: Any, b: Any) -> bool:
+    """Whether two datasets hold the same; of copies if need be, since a view hashes unlike a copy of it."""
     try:
-        return joblib.hash(a) == joblib.hash(b)
+        return joblib.hash(a) == joblib.hash(b) or joblib.hash(copy.deepcopy(a)) == joblib.hash(copy.deepcopy(b))
     except Exception:
         return True

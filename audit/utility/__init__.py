@@ -5,6 +5,7 @@ from audit.utility.consistency import ConsistencyCheck
 from audit.utility.guarantee import GuaranteeCheck
 from audit.utility.inequality import InequalityCheck
 from audit.utility.lower_bound import LowerBoundCheck
+from audit.utility.packing import PackingCheck
 from audit.utility.rate import RateCheck
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "InequalityCheck",
     "Interval",
     "LowerBoundCheck",
+    "PackingCheck",
     "RateCheck",
     "UtilityCheck",
     "UtilityJudgement",

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit import AuditError, Labeled, Local, PrivacyClaim, Verdict
+from audit import AuditError, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, run
 from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
+from audit.record import judged_part
+from audit.utility.packing import largest_hit_rate
 
 
 @pytest.mark.parametrize(("size", "published"), [(10, 8.0), (10**3, 12.7), (10**6, 19.6), (10**12, 33.4)])
@@ -108,3 +110,58 @@ def test_calls_that_raise_are_misses():
     result = check_packing(broken, PrivacyClaim(1.0), dataset, hits, family_size=100, distance=1, trials=20)
     assert result.failed_calls == 20
     assert result.epsilon_lower_bound == 0.0
+
+
+def packing_check(learner, epsilon=5.0, size=1000, **settings):
+    dataset, hits = family(size)
+    defaults = dict(name="packing", learner=learner, privacy=PrivacyClaim(epsilon), family_size=size, distance=1)
+    return PackingCheck(**{**defaults, "dataset_for": dataset, "hits": hits, "budget": 1000, **settings})
+
+
+def uniform(data, size, rng):
+    return rng.random(size) / 2
+
+
+def test_the_largest_hit_rate_is_where_the_bound_meets_the_claim():
+    assert largest_hit_rate(PrivacyClaim(1.0), 10, 1) == pytest.approx(math.e / (math.e + 9))
+    for claim, size, steps in ((PrivacyClaim(0.5), 100, 3), (PrivacyClaim(0.5, 1e-3), 100, 3)):
+        p = largest_hit_rate(claim, size, steps)
+        leak = claim.delta * math.expm1(steps * claim.epsilon) / math.expm1(claim.epsilon)
+        assert (size - 1) * (p - leak) == pytest.approx(math.exp(steps * claim.epsilon) * (1 - p))
+
+
+def test_a_packing_check_convicts_and_is_judged_again_from_its_record():
+    report = run([packing_check(midpoint)], significance=0.001, seed=1, workers=0)
+    (result,) = report.results
+    assert result.verdict is Verdict.FAIL
+    assert judged_part(result.record())["verdict"] == "FAIL"
+    assert "midpoint" in result.record()["mechanism"]
+
+
+def test_a_packing_check_does_not_convict_a_private_learner():
+    assert run([packing_check(uniform)], significance=1e-7, seed=1, workers=0).results[0].verdict is Verdict.PASS
+
+
+def test_a_packing_check_plays_by_its_caller_s_promises():
+    overlapping = packing_check(midpoint, hits=lambda index, output: True)
+    far = packing_check(uniform, dataset_for=lambda i, rng: Labeled(rng.random(4), np.zeros(4, int)))
+    for check, cause in ((overlapping, "disjoint"), (far, "distance")):
+        result = run([check], significance=0.05, seed=1, workers=0).results[0]
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert cause in result.reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(learner=3), "`learner` must be callable"),
+        (dict(privacy=1.0), "`privacy` must be a PrivacyClaim"),
+        (dict(size=1), "`family_size`"),
+        (dict(family_size=2**63), "`family_size` must be at most"),
+        (dict(distance=0), "`distance`"),
+        (dict(privacy=PrivacyClaim(1.0, 1.0)), "something to refute"),
+    ],
+)
+def test_a_packing_check_refuses(settings, message):
+    with pytest.raises(AuditError, match=message):
+        packing_check(**{"learner": midpoint, **settings})

@@ -22,7 +22,7 @@ _RIDGE = 1.0
 _CLIP = 4.0
 _STEPS = 8
 _ALONE = 0.02  # share of its variance that a feature must have to itself beside those before it
-_PRICE = 4.0  # log-likelihood that a feature must bring
+PRICE = 4.0  # log-likelihood that a feature must bring
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def _pruned(design: Design, numbers: np.ndarray, of_left: np.ndarray) -> tuple[D
         return design, weights
     fewer = x[:, np.r_[True, kept]]
     sparse, _ = newton(fewer, of_left)
-    loss = _log_loss(fewer, sparse, of_left) - _log_loss(x, weights, of_left)
-    return (design.only(kept), sparse) if loss < _PRICE * np.sum(~kept) else (design, weights)
+    loss = log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left)
+    return (design.only(kept), sparse) if loss < PRICE * np.sum(~kept) else (design, weights)
 
 
 def independent(x: np.ndarray) -> np.ndarray:
@@ -132,7 +132,8 @@ def independent(x: np.ndarray) -> np.ndarray:
     return kept
 
 
-def _log_loss(x: np.ndarray, weights: np.ndarray, of_left: np.ndarray) -> float:
+def log_loss(x: np.ndarray, weights: np.ndarray, of_left: np.ndarray) -> float:
+    """Negative log-likelihood of the weights."""
     odds = x @ weights
     return float(np.sum(np.logaddexp(0.0, odds)) - odds[of_left].sum())
 

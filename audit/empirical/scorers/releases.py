@@ -4,20 +4,21 @@ How often each flag occurs says where the values were released, the values thems
 input. The two speak together: a value that was compared with a hidden threshold bounds that threshold, and with it
 what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, in a few
 steps. Logistic regression sees all of it; every number is kept, since on such outputs the rare events that tell most
-are the ones that a significance test of a coefficient would miss. A second fit leaves the steps out, for laws that
-they would only add noise to.
+are the ones that a significance test of a coefficient would miss; but the steps are left out, all of them, where the
+likelihood does not pay for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from audit.empirical.scorers.base import Training
 from audit.empirical.scorers.layout import Layout, RowScore, nearness, numeric_rows, symbol_ratio
-from audit.empirical.scorers.logistic import newton
+from audit.empirical.scorers.logistic import PRICE, log_loss, newton
 from audit.empirical.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
 _MOST_ROWS = 200_000  # a side
@@ -78,11 +79,14 @@ class Block:
         return np.column_stack(columns)
 
 
+Parts: TypeAlias = tuple[PatternScore | Block, ...]
+
+
 @dataclass(frozen=True)
 class ReleaseScore(RowScore):
     """Fitted log-odds of left."""
 
-    parts: tuple[PatternScore | Block, ...]
+    parts: Parts
     weights: np.ndarray
     complete: bool = False
     name: str = "releases"
@@ -114,7 +118,8 @@ class Releases:
             return []
         blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
         plain = [replace(block, counted=(), knots=()) for block in blocks]
-        return [_fit(rows, (*patterns, *parts), symbol_ratio(training)) for parts in (plain, blocks)]
+        parts, weights = _better(rows, [(*patterns, *plain), (*patterns, *blocks)])
+        return [ReleaseScore(rows[0].shape[1], symbol_ratio(training), parts, weights)]
 
 
 def _holds_values(sample: np.ndarray) -> bool:
@@ -127,13 +132,17 @@ def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return lowest, lowest < np.inf
 
 
-def _design(parts: Sequence[PatternScore | Block], numbers: np.ndarray) -> np.ndarray:
+def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
 
 
-def _fit(
-    rows: tuple[np.ndarray, np.ndarray], parts: tuple[PatternScore | Block, ...], of_symbols: float
-) -> ReleaseScore:
-    pooled = np.concatenate(rows)
-    weights, _ = newton(_design(parts, pooled), np.arange(len(pooled)) < len(rows[0]))
-    return ReleaseScore(pooled.shape[1], of_symbols, parts, weights)
+def _better(rows: tuple[np.ndarray, np.ndarray], designs: Sequence[Parts]) -> tuple[Parts, np.ndarray]:
+    """The design, with its weights, whose likelihood pays best for its terms."""
+    pooled, of_left = np.concatenate(rows), np.arange(sum(map(len, rows))) < len(rows[0])
+    costs, fits = [], []
+    for parts in designs:
+        x = _design(parts, pooled)
+        weights, _ = newton(x, of_left)
+        costs.append(log_loss(x, weights, of_left) + PRICE * len(weights))
+        fits.append((parts, weights))
+    return fits[int(np.argmin(costs))]

@@ -1,0 +1,259 @@
+"""Lemmas 13, 14, 15, 18 to 21 and 25, and what Theorem 10 asks for, as checks: covers, packings, weights, smoothness.
+
+From Chaudhuri & Hsu (2011), Appendices A, C and D. Three statements are false as printed and stand here beside a
+repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and Example 2, which uses it) up to a width of 1.18 / sqrt(n), Lemma
+25 on large balls. The hypothesis d' > 2 of Theorem 10 does not hold for either of the paper's classes: the theorem
+says nothing there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincc, softmax
+
+from audit import InequalityCheck, Verdict
+from mechanisms.cover.hard_family import ConcentratedThresholdFamily
+from mechanisms.cover.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
+from mechanisms.cover.thresholds import ThresholdClass
+
+PAPER = "Chaudhuri & Hsu 2011"
+SCALES = (0.4, 0.25, 0.1, 0.03, 0.01)
+NETS = (0.2, 0.1, 0.05)
+Cases = list[tuple[str, float, float]]
+
+
+def cover_cases() -> Cases:
+    """Compare covering radii with s: thresholds and circle exactly, the sphere by the facets of its hull."""
+    thresholds, circle, sphere = ThresholdClass(), LinearSeparatorClass(2), LinearSeparatorClass(3)
+    line = [(f"thresholds s={s:g}", float(thresholds.packing_cover(s)[0]), s) for s in SCALES]
+    round_ = [(f"circle s={s:g}", 1 / circle.cover_size(s), s) for s in SCALES]
+    return [*line, *round_, *((f"sphere s={s:g}", covering_radius(sphere.packing_cover(s)), s) for s in NETS)]
+
+
+def packing_cases() -> Cases:
+    """Compare the least gap with s (on the sphere with s minus the radius of the points that were thinned out)."""
+    thresholds, circle, sphere = ThresholdClass(), LinearSeparatorClass(2), LinearSeparatorClass(3)
+    cases = [(f"thresholds s={s:g}", 1 / thresholds.cover_size(s), s) for s in SCALES]
+    cases += [(f"circle s={s:g}", 2 / circle.cover_size(s), s) for s in SCALES]
+    for s in NETS:
+        net = sphere.packing_cover(s)
+        gaps = sphere.reference_disagreement(net, net) + np.eye(len(net))
+        cases.append((f"sphere s={s:g}", float(gaps.min()), s - 0.00435))
+    return cases
+
+
+def sample_cases(covering: bool) -> Cases:
+    """Compare gaps, or covering radii, with s in the sample metric; points with repetitions among them."""
+    cases = []
+    for m, s in ((20, 0.075), (12, 0.025), (50, 0.1), (60, 0.2)):
+        rng = np.random.default_rng(m)
+        for spread in ("distinct", "repeated"):
+            X = rng.random(m) if spread == "distinct" else rng.integers(0, 8, m) / 8
+            cover = ThresholdClass().sample_packing_cover(X, s)
+            every = np.r_[0.0, (np.unique(X)[1:] + np.unique(X)[:-1]) / 2, 1.0]
+            gaps = ThresholdClass().sample_disagreement(every[:, None], cover[None, :], X)
+            among = ThresholdClass().sample_disagreement(cover[:, None], cover[None, :], X) + np.eye(len(cover))
+            found = gaps.min(axis=1).max() if covering else among.min()
+            cases.append((f"m={m} s={s:g} {spread}", float(found), s))
+    return cases
+
+
+def weight_cases(tail: bool) -> Cases:
+    """Compare probabilities p_i ~ exp(-a_i) with the bounds of Lemma 18, on random and on extreme vectors."""
+    rng = np.random.default_rng(18)
+    vectors = [rng.gamma(0.5, rng.choice([1.0, 10.0]), size=rng.integers(2, 40)) for _ in range(2000)]
+    found = 0.0
+    for a in [*vectors, np.r_[0.0, np.full(99, 10.0)]]:
+        p, gaps = softmax(-a), a[:, None] - a[None, :]
+        if tail:
+            over = [float(p[a >= a.min() + t].sum() / (a.size * math.exp(-t))) for t in a - a.min() if t > 0]
+        else:
+            over = [float(np.max(p[:, None] / np.exp(-gaps)))]
+        found = max([found, *over])
+    return [("largest ratio of 2001 vectors", found, 1.0)]
+
+
+def smooth_cover_cases() -> Cases:
+    """Compare covering radii in rho_D of covers in rho_U with kappa s, on the hard family: kappa = 75.5."""
+    family = ConcentratedThresholdFamily(0.01)
+    middle = family.size // 2
+    cases = []
+    for s in (0.01, 1e-3, 1e-4):
+        grid = ThresholdClass().packing_cover(s)
+        masses = family.cdf(middle, np.r_[0.0, grid, 1.0])
+        ends = max(masses[1] - masses[0], masses[-1] - masses[-2])
+        cases.append((f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), family.smoothness * s))
+    return cases
+
+
+def printed_band_smoothness(dim: int, width: float) -> float:
+    """Give kappa of Lemma 20, 1 / (1 - 2 e^(-n w^2 / 2)); negative for a narrow band."""
+    return 1 / (1 - 2 * math.exp(-dim * width**2 / 2))
+
+
+def band_cases(factors: tuple[float, ...]) -> Cases:
+    """Compare the exact kappa of a band of width factor / sqrt(n) with that of Lemma 20."""
+    return [
+        (f"n={n} w={f:g}/sqrt(n)", 1 / band_mass(n, f / math.sqrt(n)), printed_band_smoothness(n, f / math.sqrt(n)))
+        for n in (3, 10, 50, 200)
+        for f in factors
+        if f / math.sqrt(n) < 1
+    ]
+
+
+def band_at_scale_cases() -> Cases:
+    """Compare the exact kappa at width 1 / sqrt(n) with 2: all that Example 2 needs."""
+    return [(f"n={n}", 1 / band_mass(n, 1 / math.sqrt(n)), 2.0) for n in (2, 3, 10, 100, 10_000)]
+
+
+def cap_cases() -> Cases:
+    """Compare the exact kappa of two caps with (2 / (1 - w))^((n - 1) / 2)."""
+    return [
+        (f"n={n} w={w:g}", 1 / float(betaincc(0.5, (n - 1) / 2, w**2)), (2 / (1 - w)) ** ((n - 1) / 2))
+        for n in (2, 3, 5, 10, 50)
+        for w in (0.1, 0.5, 0.9)
+    ]
+
+
+def close_pair_mass(dim: int, radius: float) -> float:
+    """Upper bound of the proof of Lemma 25 on P(two hypotheses of B(h, r) lie within r / 2): a ratio of caps."""
+    return cap_mass(dim, radius / 2) / cap_mass(dim, radius)
+
+
+def packing_by_deletion(dim: int, radius: float) -> int:
+    """Size of the (r/2)-packing of B(h, r) that deleting close pairs leaves: max over N of N - N (N - 1) p / 2."""
+    p = close_pair_mass(dim, radius)
+    best = max(1, round(1 / p + 0.5))
+    return max(math.ceil(n - n * (n - 1) * p / 2 - 1e-9) for n in range(max(1, best - 2), best + 3))
+
+
+def large_ball_cases() -> Cases:
+    """Compare the largest 1/2-packing of B(h, 1), at most n + 1 vectors at obtuse angles, with 2^(n-2)."""
+    return [(f"n={n} r=1", n + 1.0, 2.0 ** (n - 2)) for n in (3, 4, 5, 10)]
+
+
+def small_ball_cases() -> Cases:
+    """Compare what deletion leaves with 2^(n-2) on balls that are small enough for the argument."""
+    radii = {3: 1.0, 4: 0.49, 5: 0.27, 6: 0.16, 8: 0.06, 10: 0.025}
+    return [(f"n={n} r={r:g}", float(packing_by_deletion(n, r)), 2.0 ** (n - 2)) for n, r in radii.items()]
+
+
+def size_cases() -> Cases:
+    """Compare the numbers of points of packings in balls with (4 r / s)^d, for s <= 4 r."""
+    cases = [(f"thresholds s={s:g}", float(ThresholdClass().cover_size(s)), 4 * 0.5 / s) for s in SCALES]
+    cases += [
+        (f"sphere s={s:g}", float(len(LinearSeparatorClass(3).packing_cover(s))), (4 / s) ** math.log2(7)) for s in NETS
+    ]
+    return cases
+
+
+def single_point_cases() -> Cases:
+    """Compare a packing of one point with (4 r / s)^d for s = 5 r."""
+    return [("thresholds r=0.1 s=0.5", 1.0, 4 * 0.1 / 0.5)]
+
+
+def doubling_cases() -> Cases:
+    """Compare the points of an (r/2)-packing of a ball with 2^ddim: two points of thresholds and of the circle."""
+    line = [
+        (f"thresholds r={r:g}", float(np.diff([0.5 - min(r, 0.5), 0.5 + min(r, 0.5)])[0]), r / 2)
+        for r in (0.1, 0.5, 0.9)
+    ]
+    return [*line, *((f"circle r={r:g}", min(2 * r, 1.0), r / 2) for r in (0.1, 0.5, 1.0, 1.9))]
+
+
+def hypothesis_cases() -> Cases:
+    """Compare d' of Theorem 10, an infimum over scales up to 12 r = 2, with the 2 that it must exceed.
+
+    At r >= 1 two balls of radius 1/2 around antipodes cover the class of separators; thresholds have 1 at every scale.
+    """
+    return [("separators, any n", 1.0, 2.0), ("thresholds", ThresholdClass.doubling_dim, 2.0)]
+
+
+def _check(name: str, part: str, statement: str, values: Callable[[], Cases], **settings: Any) -> InequalityCheck:
+    return InequalityCheck(
+        name=f"cover/{name}", source=f"{PAPER}, {part}", statement=statement, values=values, **settings
+    )
+
+
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
+
+CHECKS: list[InequalityCheck] = [
+    _check("covers cover", "Lemma 13", "Everything lies within s of the canonical set.", cover_cases),
+    _check(
+        "packings pack", "Lemma 13", "Points of the canonical set are farther apart than s.", packing_cases, sense=">="
+    ),
+    _check(
+        "covers cover, sample metric",
+        "Lemma 13",
+        "All labellings of a sample lie within s of its set.",
+        partial(sample_cases, True),
+    ),
+    _check(
+        "packings pack, sample metric",
+        "Lemma 13",
+        "Points of a sample's set are farther apart than s.",
+        partial(sample_cases, False),
+        sense=">=",
+    ),
+    _check("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
+    _check("tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)),
+    _check("covers under smoothness", "Lemma 19", "An s-cover under U is a kappa s-cover under D.", smooth_cover_cases),
+    _check("size of packings", "Lemma 14", "An s-packing of a ball has at most (4 r / s)^d points.", size_cases),
+    _check(
+        "size of packings as printed",
+        "Lemma 14",
+        "At most (4 r / s)^d points for every s; false: for s > 4 r a single point is more.",
+        single_point_cases,
+        **_FALSE,
+    ),
+    _check(
+        "doubling dimension gives packings",
+        "Lemma 15",
+        "B(z, r) holds two points r/2 apart.",
+        doubling_cases,
+        sense=">=",
+    ),
+    _check(
+        "smoothness of a band as printed",
+        "Lemma 20",
+        "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) at w = 1 / sqrt(n); false: that is negative.",
+        partial(band_cases, (1.0,)),
+        **_FALSE,
+    ),
+    _check(
+        "smoothness of a wide band",
+        "Lemma 20",
+        "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) beyond w = sqrt(2 ln 2 / n).",
+        partial(band_cases, (1.2, 1.5, 2.0, 4.0)),
+    ),
+    _check("smoothness of a narrow band", "Example 2", "kappa <= 2 at w = 1 / sqrt(n).", band_at_scale_cases),
+    _check("smoothness of caps", "Lemma 21", "kappa <= (2 / (1 - w))^((n - 1) / 2).", cap_cases),
+    _check(
+        "packings of large balls as printed",
+        "Lemma 25",
+        "B(h, 1) has a 1/2-packing of 2^(n-2) points; false: at most n + 1 vectors have obtuse angles.",
+        large_ball_cases,
+        sense=">=",
+        **_FALSE,
+    ),
+    _check(
+        "packings of small balls",
+        "Lemma 25",
+        "On small balls random points without their close pairs give 2^(n-2).",
+        small_ball_cases,
+        sense=">=",
+    ),
+    _check(
+        "hypothesis of the lower bound, as printed",
+        "Theorem 10",
+        "d' > 2 for separators or thresholds; false: its infimum runs up to the diameter.",
+        hypothesis_cases,
+        sense=">=",
+        **_FALSE,
+    ),
+]

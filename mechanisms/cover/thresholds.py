@@ -1,0 +1,120 @@
+"""Thresholds on the unit interval, and how far apart two of them are.
+
+Implements the class of Chaudhuri & Hsu (2011), Section 3: h_w(x) = +1 if x >= w, else -1, for w in [0, 1]; its three
+disagreement metrics rho(h, h') = P[h(x) != h'(x)], with x from the reference (uniform) distribution, from a marginal
+given by its distribution function, or from a sample; and canonical sets that are packings and covers at once
+(Lemma 13), so that two implementations of a learner have one support.
+
+Departures from the text: it proves that such a set exists and leaves the choice open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audit import Labeled
+from audit.arguments import positive
+from audit.errors import InvalidArgument
+
+FloatArray = np.ndarray
+IntArray = np.ndarray
+
+
+@dataclass(frozen=True)
+class ThresholdClass:
+    """Thresholds w in [0, 1]; a point on the threshold is labelled +1. VC dimension 1.
+
+    Under the uniform distribution rho(h_s, h_t) = |s - t|: the diameter is 1 and the doubling dimension too (a ball is
+    an interval; two of half the length cover it).
+    """
+
+    vc_dim: ClassVar[int] = 1
+    diameter: ClassVar[float] = 1.0
+    doubling_dim: ClassVar[float] = 1.0
+
+    def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
+        """Return features, shape (m,), in [0, 1] and labels in {-1, +1}.
+
+        Raises
+        ------
+        InvalidArgument
+            For any other features or labels: silently clipping them would hide a broken sensitivity.
+        """
+        return unit_features(dataset.X), signed_labels(dataset.y)
+
+    def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
+        """Give the label of each point under each hypothesis, shape (hypotheses, points)."""
+        return np.where(unit_features(X)[None, :] >= np.asarray(hypotheses)[:, None], 1, -1)
+
+    def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
+        """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
+        X, y = self.examples(dataset)
+        positives, negatives = (np.sort(X[y == label]) for label in (1, -1))
+        missed = np.searchsorted(positives, hypotheses, side="left")
+        return missed + negatives.size - np.searchsorted(negatives, hypotheses, side="left")
+
+    def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Give rho under the uniform distribution."""
+        return np.abs(np.asarray(first) - np.asarray(second))
+
+    def marginal_disagreement(
+        self, first: FloatArray, second: FloatArray, cdf: Callable[[FloatArray], FloatArray]
+    ) -> FloatArray:
+        """Give rho under a distribution without atoms, by its distribution function."""
+        return np.abs(cdf(np.asarray(first)) - cdf(np.asarray(second)))
+
+    def sample_disagreement(self, first: FloatArray, second: FloatArray, X: FloatArray) -> FloatArray:
+        """Give rho under the uniform distribution on a sample, repetitions counted."""
+        ordered = np.sort(unit_features(X))
+        below = [np.searchsorted(ordered, w, side="left") for w in (first, second)]
+        return np.abs(below[0] - below[1]) / ordered.size
+
+    def cover_size(self, radius: float) -> int:
+        """Number of hypotheses in `packing_cover`."""
+        return 1 if positive(radius, "radius") >= 0.5 else math.ceil(1 / (2 * radius))
+
+    def packing_cover(self, radius: float) -> FloatArray:
+        """Give (2 j + 1) / (2 J), J = ceil(1 / (2 s)): spacing 1/J > s, covering radius 1 / (2 J) <= s."""
+        size = self.cover_size(radius)
+        return (2 * np.arange(size) + 1) / (2 * size)
+
+    def sample_packing_cover(self, X: FloatArray, radius: float) -> FloatArray:
+        """Give a set that is an s-packing and an s-cover of the class in the sample metric.
+
+        A hypothesis is known by the number c of points that it labels -1. From the left, the smallest c that is not
+        covered yet is covered by the largest one in reach. Thresholds lie halfway between two points of the sample;
+        they depend on the points alone.
+        """
+        values, counts = np.unique(unit_features(X), return_counts=True)
+        if values.size == 0 or values[-1] >= 1:
+            raise InvalidArgument.of("X", "hold points in [0, 1), at least one: no threshold labels 1 negative", X)
+        cuts = np.r_[0, np.cumsum(counts)]
+        reach = math.floor(positive(radius, "radius") * cuts[-1] * (1 + 1e-12))
+        chosen = [int(np.searchsorted(cuts, reach, side="right")) - 1]
+        while cuts[-1] > cuts[chosen[-1]] + reach:
+            bare = cuts[np.searchsorted(cuts, cuts[chosen[-1]] + reach, side="right")]
+            chosen.append(int(np.searchsorted(cuts, bare + reach, side="right")) - 1)
+        return np.r_[0.0, (values[:-1] + values[1:]) / 2, 1.0][chosen]
+
+
+def unit_features(X: object) -> FloatArray:
+    """Return features as a float array of shape (m,) in [0, 1], or raise `InvalidArgument`."""
+    array = np.asarray(X, dtype=float)
+    if array.ndim != 1:
+        raise InvalidArgument.of("X", "have shape (m,)", array.shape)
+    if not np.all((array >= 0) & (array <= 1)):
+        raise InvalidArgument.of("X", "lie in [0, 1]", array[~((array >= 0) & (array <= 1))][0].item())
+    return array
+
+
+def signed_labels(y: object) -> IntArray:
+    """Return labels as an integer array of shape (m,) in {-1, +1}, or raise `InvalidArgument`."""
+    array = np.asarray(y)
+    if array.ndim != 1 or not np.all((array == 1) | (array == -1)):
+        raise InvalidArgument.of("y", "hold labels -1 and +1, shape (m,)", y)
+    return array.astype(np.int64)
