@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 
-.PHONY: audit test lint bench calibrate findings clean
+.PHONY: audit test lint bench calibrate findings pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -29,10 +29,13 @@ findings: $(STAMP)
 	$(BIN)/python -m benchmarks.consistency
 	$(BIN)/python -m benchmarks.local_classification
 
+pictures: $(STAMP)
+	$(BIN)/python tests/browser/picture.py reports/certificate.html docs
+
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser]"
 	touch $@
 
 clean:

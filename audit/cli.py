@@ -1,37 +1,79 @@
-"""The command line: run, list, replay, report.
+"""The command line: run, list, report, replay, verify, diff.
 
-Exit status: 0 all as promised, 1 some FAIL, 2 none FAIL but some INCONCLUSIVE, 64 bad usage, 65 a certificate that
-contradicts its own evidence, 70 internal error.
+Exit status: 0 all as promised, 1 some FAIL (of `diff`: something got worse), 2 none FAIL but some INCONCLUSIVE, 64 bad
+usage, 65 a certificate that contradicts itself, 70 internal error.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from audit import suite
+from audit.checkpoint import Checkpoint
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.errors import AuditError, InvalidCertificate
-from audit.report.certificate import load_certificate
+from audit.report.certificate import certificate_path, load_certificate
+from audit.report.diff import changes
+from audit.report.renderers import write_renderings
 from audit.report.replay import replay as replay_certificate
-from audit.report.terminal import live_progress, output_console, print_certificate
+from audit.report.terminal import LiveProgress, output_console, print_certificate
+from audit.report.verify import problems_of, require_form
+from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, INTERNAL = 64, 65, 70
 
+_EXAMPLES = """\b
+First steps:
+  dp-audit list mylib.audits                     names and claims of the checks in mylib/audits.py
+  dp-audit run mylib.audits --out DIR            audit them; DIR holds the certificate
+  dp-audit run mylib.audits --out DIR --resume   go on after an interruption
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+\b
+With a certificate:
+  dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
+  dp-audit verify DIR       is it whole: schema, sums, digests, every verdict from its evidence
+  dp-audit diff OLD NEW     what got worse from one to the other
+
+\b
+Exit status:
+  0  all as promised        64  wrong usage
+  1  some FAIL              65  a certificate that contradicts itself
+  2  some INCONCLUSIVE      70  internal error
+"""
+
+
+class _Suggesting(click.Group):
+    """A group whose error for an unknown command names the nearest one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(self.commands)}"
+            raise click.UsageError(f"No such command {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Suggesting, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False
+)
 @click.version_option(package_name="dp-audit")
 def cli() -> None:
-    """Audit differential privacy: does the code that runs keep the promise, with a stated error probability?"""
+    """Audit differential privacy: does the code that runs keep its promise, with a stated error probability?"""
 
 
-@cli.command("run")
+@cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option(
     "--out",
@@ -66,33 +108,55 @@ def cli() -> None:
     help="Seconds after which a check is stopped.",
 )
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
-def run_command(
+@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
+def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **options: Any) -> int:
+    """Audit the CHECKS of TARGETs, write a certificate.
+
+    A TARGET is a package or module that Python can import from here, and that has a list CHECKS; without one,
+    the mechanisms that come with this package are audited.
+    """
+    targets = targets or ("mechanisms",)
+    checks = suite.collect(targets, select)
+    checkpoint = suite.checkpoint_for(checks, suite.Settings(**options), targets, out)
+    finished = _finished(out, checkpoint) if resume else None
+    certificate = finished or _audited(checks, targets, out, checkpoint, resume, options)
+    print_certificate(output_console(), certificate)
+    click.echo(f"certificate: {certificate_path(out)}{' (finished before: nothing was audited)' if finished else ''}")
+    return Verdict(certificate["verdict"]).exit_status
+
+
+def _finished(out: Path, checkpoint: Checkpoint) -> dict[str, Any] | None:
+    """The certificate of this very run, when it was completed and nothing is left to resume."""
+    try:
+        found = None if checkpoint.folder.exists() else load_certificate(out)
+    except InvalidCertificate:
+        return None
+    return found if found and found["provenance"].get("plan") == checkpoint.plan else None
+
+
+def _audited(
+    checks: Sequence[Any],
     targets: Sequence[str],
     out: Path,
-    budget: float,
-    significance: float,
-    seed: int,
-    workers: int,
-    timeout: float,
-    select: str | None,
-) -> int:
-    """Audit all CHECKS of the TARGETs (importable packages or modules; default: mechanisms)."""
-    checks = suite.collect(targets or ("mechanisms",), select)
-    console = output_console()
-    with live_progress(Console(stderr=True), len(checks)) as progress:
+    checkpoint: Checkpoint,
+    resume: bool,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Run what is not yet recorded, and write the certificate."""
+    checkpoint.begin(resume)
+    done = sum(checkpoint.recorded(check) is not None for check in checks)
+    with LiveProgress(Console(stderr=True), len(checks), done) as progress:
         report = suite.run(
             checks,
-            significance=significance,
-            budget=budget,  # type: ignore[arg-type]  # validated there: 1e5 is an integer
-            seed=seed,
-            workers=workers,
-            timeout=timeout,
-            progress=progress,
+            **options,
+            progress=progress.finished,
+            announce=progress.started,
+            targets=targets,
+            checkpoint=checkpoint,
         )
-    path = report.save(out)
-    print_certificate(console, report.certificate)
-    console.print(f"certificate: {path}", markup=False, highlight=False)
-    return report.verdict.exit_status
+    report.save(out)
+    checkpoint.end()
+    return report.certificate
 
 
 @cli.command("list")
@@ -106,10 +170,28 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
     return 0
 
 
+@cli.command("report")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+def report_command(directory: Path) -> int:
+    """Show a certificate, and write its HTML anew.
+
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
+    """
+    certificate = load_certificate(directory)
+    require_form(certificate)
+    written = write_renderings(certificate, certificate_path(directory).parent)
+    print_certificate(output_console(), certificate)
+    click.echo(f"written: {', '.join(map(str, written))}")
+    return 0
+
+
 @cli.command("replay")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 def replay_command(directory: Path) -> int:
-    """Compute every verdict of the certificate in DIR anew, from its evidence alone."""
+    """Compute every verdict anew, from its evidence.
+
+    DIR holds a certificate; nothing in it is imported or run.
+    """
     outcome = replay_certificate(load_certificate(directory))
     for difference in outcome.differences:
         click.echo(difference)
@@ -120,12 +202,45 @@ def replay_command(directory: Path) -> int:
     return outcome.verdict.exit_status
 
 
-@cli.command("report")
+@cli.command("verify")
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
-def report_command(directory: Path) -> int:
-    """Show the certificate in DIR."""
-    print_certificate(output_console(), load_certificate(directory))
+def verify_command(directory: Path) -> int:
+    """Say whether a certificate is whole.
+
+    Its schema, sums, shares of the significance, digests, and every verdict from its evidence.
+
+    Exit status 0 says that the certificate is whole, whatever its verdict. Digests notice accidents and edits, not a
+    forger who computes them again: compare the seal with one kept in another place.
+    """
+    certificate = load_certificate(directory)
+    problems = problems_of(certificate)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        click.echo(f"the certificate is not whole: {len(problems)} problems")
+        return CONTRADICTION
+    seal = certificate.get("seal", "none: version 1.0 of the schema had no digests, its numbers rest on replay alone")
+    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}\nseal: {seal}")
     return 0
+
+
+@cli.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+def diff_command(old: Path, new: Path) -> int:
+    """Compare two certificates, what got worse first.
+
+    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
+    """
+    both = load_certificate(old), load_certificate(new)
+    for certificate in both:
+        require_form(certificate)
+    found = changes(*both)
+    for change in found:
+        click.echo(str(change))
+    worse = sum(change.is_regression for change in found)
+    click.echo(f"{worse} got worse, {len(found) - worse} other changes, in {len(both[1]['checks'])} checks")
+    return 1 if worse else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -135,10 +250,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = cli.main(args=arguments, prog_name="dp-audit", standalone_mode=False)
     except click.exceptions.Exit as stop:
         status = stop.exit_code
+    except click.UsageError as error:
+        click.echo(f"dp-audit: {error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", err=True)
+        status = USAGE
     except click.ClickException as error:
         click.echo(f"dp-audit: {error.format_message()}; see dp-audit --help", err=True)
         status = USAGE
     except (click.Abort, KeyboardInterrupt):
+        click.echo("dp-audit: interrupted; the same command with --resume goes on from here", err=True)
         status = 130
     except InvalidCertificate as error:
         click.echo(f"dp-audit: {error}", err=True)
@@ -150,3 +269,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         traceback.print_exc()
         status = INTERNAL
     sys.exit(status or 0)
+
+
+def _usage(context: click.Context | None) -> str:
+    """What to type, in one line."""
+    if context is None or context.parent is None:
+        return "dp-audit --help"
+    return " ".join(context.get_usage().removeprefix("Usage:").split())

@@ -122,6 +122,26 @@ class ExactEvidence:
 
 
 @dataclass(frozen=True)
+class LossCurve:
+    """The privacy profile of one pair by its stated law, at a few points. No verdict rests on it.
+
+    Parameters
+    ----------
+    pair : int
+        Index of the pair with the largest epsilon.
+    profile : tuple of (epsilon, delta, delta)
+        Epsilon increasing; upper bounds of delta with the left and with the right law in the numerator, six digits.
+    tightness : float or None
+        Epsilon of the law over the tested one: how much of what was promised is used. None when either has no
+        finite, positive value.
+    """
+
+    pair: int
+    profile: tuple[tuple[float, float, float], ...]
+    tightness: float | None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that one check observed.
 
@@ -142,6 +162,8 @@ class Evidence:
     tested : Point or None
         The (epsilon, delta) that was tested, chosen on training outputs where the claim implies a whole curve of
         them; the bounds of `exact` are stated there too. None means the claim's own.
+    curve : LossCurve or None
+        The profile of the worst pair, where laws are stated; for pictures.
     """
 
     samples: int
@@ -151,6 +173,7 @@ class Evidence:
     failure: str | None = None
     sequential: SequentialEvidence | None = None
     tested: Point | None = None
+    curve: LossCurve | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinities become text."""
@@ -170,6 +193,7 @@ class Evidence:
                 sequential=None if sequential is None else _sequential_from(sequential),
                 failure=None if data["failure"] is None else str(data["failure"]),
                 tested=_point_from(data.get("tested")),
+                curve=_curve_from(data.get("curve")),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidCertificate(f"evidence does not have its form: {error!r}") from error
@@ -179,6 +203,13 @@ def _point_from(data: Mapping[str, Any] | None) -> Point | None:
     if data is None:
         return None
     return Point(nonnegative(data["epsilon"], "epsilon"), closed_probability(data["delta"], "delta"))
+
+
+def _curve_from(data: Mapping[str, Any] | None) -> LossCurve | None:
+    if data is None:
+        return None
+    profile = tuple((float(epsilon), float(left), float(right)) for epsilon, left, right in data["profile"])
+    return LossCurve(_count(data["pair"]), profile, data["tightness"])
 
 
 def _exact_from(data: Mapping[str, Any]) -> ExactEvidence:

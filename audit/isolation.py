@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any
@@ -15,6 +18,7 @@ from audit.kinds import examine, kind_of
 from audit.sampling import Stream
 
 _START = 120.0  # seconds for a new worker to import the package
+_WATCH = 1.0  # seconds between two looks of a worker at whether its parent is alive
 
 
 class Worker:
@@ -35,7 +39,7 @@ class Worker:
         """
         try:
             if self._executor is None:
-                self._executor = ProcessPoolExecutor(max_workers=1)
+                self._executor = ProcessPoolExecutor(1, initializer=_end_with, initargs=(os.getpid(),))
                 self._executor.submit(_ready).result(timeout=_START)
             return self._executor.submit(function, *args).result(timeout=timeout)
         except (FutureTimeout, TimeoutError) as error:
@@ -100,3 +104,14 @@ def run_isolated(
 
 def _ready() -> bool:
     return True
+
+
+def _end_with(parent: int) -> None:
+    """In a worker: end when the process that started it has gone, however that was killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

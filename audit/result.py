@@ -19,6 +19,8 @@ from audit.judge import Judgement, is_dependent
 from audit.record import judgement_record
 from audit.verdict import Verdict
 
+_WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -136,8 +138,21 @@ class PrivacyResult:
                 "tolerance": check.tolerance,
             },
             "pairs": [{"left": show(left), "right": show(right)} for left, right in check.pairs],
+            "witness": self._witness_record(),
             "evidence": self.evidence.to_dict(),
             **judgement_record(self.judgement),
+        }
+
+    def _witness_record(self) -> dict[str, Any] | None:
+        if self.witness is None or self.evidence.game is None:
+            return None
+        left, right = (show(side, _WITNESS_LENGTH) for side in self.witness.pair)
+        return {
+            "pair": self.evidence.game.pair,
+            "left": left,
+            "right": right,
+            "direction": self.witness.direction,
+            "event": self.witness.text,
         }
 
     def to_dict(self) -> dict[str, Any]:

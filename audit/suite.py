@@ -9,11 +9,13 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import joblib
 
 from audit.arguments import integer, open_probability, positive
+from audit.checkpoint import Checkpoint, plan_of
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.contract import Check, Result
 from audit.errors import AuditError, InvalidArgument, UnknownTarget
@@ -25,6 +27,7 @@ from audit.sampling import Stream
 DEFAULT_TIMEOUT = 600.0
 
 Progress = Callable[[Result], None]
+Announce = Callable[[Check], None]
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,9 @@ def run(
     workers: int = 2,
     timeout: float = DEFAULT_TIMEOUT,
     progress: Progress | None = None,
+    announce: Announce | None = None,
+    targets: Sequence[str] = (),
+    checkpoint: Checkpoint | None = None,
 ) -> Report:
     """Run checks and report.
 
@@ -79,6 +85,12 @@ def run(
         At least one; names are unique.
     progress : callable, optional
         Called with every result as it comes, in no particular order.
+    announce : callable, optional
+        Called with every check when it begins.
+    targets : sequence of str
+        Where the checks are from, for the certificate.
+    checkpoint : Checkpoint, optional
+        Keeps every finished check; those that it holds already are not audited again.
 
     Raises
     ------
@@ -87,12 +99,18 @@ def run(
     """
     listed = require_checks(checks)
     settings = Settings(significance, budget, seed, workers, timeout)
-    share = settings.significance / len(listed)
-    if settings.workers == 0:
-        results = [_told(_run_here(check, settings, share), progress) for check in listed]
-    else:
-        results = _run_on_workers(listed, settings, share, progress)
-    return Report(results, settings.significance, settings.budget, settings.seed)
+    crew = _Crew(settings, settings.significance / len(listed), progress, announce, checkpoint)
+    done = {} if checkpoint is None else {check.name: checkpoint.recorded(check) for check in listed}
+    fresh = iter(crew.run([check for check in listed if done.get(check.name) is None]))
+    results = [done.get(check.name) or next(fresh) for check in listed]
+    plan = None if checkpoint is None else checkpoint.plan
+    return Report(results, settings.significance, settings.budget, settings.seed, targets=targets, plan=plan)
+
+
+def checkpoint_for(checks: Sequence[Check], settings: Settings, targets: Sequence[str], directory: Path) -> Checkpoint:
+    """The checkpoint of a run whose certificate goes to a folder; nothing is read or written yet."""
+    decisive = {name: getattr(settings, name) for name in ("significance", "budget", "seed", "timeout")}
+    return Checkpoint(directory, plan_of(checks, decisive, targets), [check.name for check in checks])
 
 
 def require_checks(checks: Iterable[Check]) -> list[Check]:
@@ -140,53 +158,70 @@ def _checks_of(target: str) -> list[Check]:
 
 def stream_of(check: Check, seed: int) -> Stream:
     """The stream of one check: depends on the run's seed and the check's name only."""
-    return Stream(seed, (zlib.crc32(check.name.encode()),))
+    return Stream(seed, (zlib.crc32(check.name.encode(errors="surrogatepass")),))
 
 
-def _run_here(check: Check, settings: Settings, share: float) -> Result:
-    try:
-        return examine(check, settings.budget, share, stream_of(check, settings.seed))
-    except AuditError as error:
-        return failed(check, settings.budget, share, "error", str(error), 0.0)
+@dataclass(frozen=True)
+class _Crew:
+    """Whoever runs the checks: this process, or workers of their own."""
 
+    settings: Settings
+    share: float
+    progress: Progress | None = None
+    announce: Announce | None = None
+    checkpoint: Checkpoint | None = None
 
-def _run_on_workers(
-    checks: list[Check], settings: Settings, share: float, progress: Progress | None
-) -> list[Result]:
-    count = min(settings.workers, len(checks))
-    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    crew = [Worker() for _ in range(count)]
-    for worker in crew:
-        idle.put(worker)
+    def run(self, checks: list[Check]) -> list[Result]:
+        """The results of the checks, in their order."""
+        if not checks:
+            return []
+        if self.settings.workers == 0:
+            return [self._attended(check, self._here) for check in checks]
+        return self._on_workers(checks)
 
-    def one(check: Check) -> Result:
-        worker = idle.get()
-        try:
-            result = run_isolated(
-                check,
-                settings.budget,
-                share,
-                stream_of(check, settings.seed),
-                check.timeout or settings.timeout,
-                worker,
-            )
-        except AuditError as error:
-            result = failed(check, settings.budget, share, "error", str(error), 0.0)
-        finally:
+    def _on_workers(self, checks: list[Check]) -> list[Result]:
+        count = min(self.settings.workers, len(checks))
+        idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        workers = [Worker() for _ in range(count)]
+        for worker in workers:
             idle.put(worker)
-        return _told(result, progress)
 
-    try:
-        results: list[Result] = joblib.Parallel(n_jobs=count, prefer="threads")(
-            joblib.delayed(one)(check) for check in checks
-        )
-        return results
-    finally:
-        for worker in crew:
-            worker.close()
+        def one(check: Check) -> Result:
+            worker = idle.get()
+            try:
+                return self._attended(check, lambda check: self._there(check, worker))
+            finally:
+                idle.put(worker)
 
+        try:
+            results: list[Result] = joblib.Parallel(n_jobs=count, prefer="threads")(
+                joblib.delayed(one)(check) for check in checks
+            )
+            return results
+        finally:
+            for worker in workers:
+                worker.close()
 
-def _told(result: Result, progress: Progress | None) -> Result:
-    if progress is not None:
-        progress(result)
-    return result
+    def _attended(self, check: Check, audited: Callable[[Check], Result]) -> Result:
+        """Announce a check, audit it, keep its result, and tell of it."""
+        if self.announce is not None:
+            self.announce(check)
+        try:
+            result = audited(check)
+        except AuditError as error:
+            result = failed(check, self.settings.budget, self.share, "error", str(error), 0.0)
+        if self.checkpoint is not None:
+            self.checkpoint.keep(result)
+        if self.progress is not None:
+            self.progress(result)
+        return result
+
+    def _here(self, check: Check) -> Result:
+        return examine(check, self.settings.budget, self.share, stream_of(check, self.settings.seed))
+
+    def _there(self, check: Check, worker: Worker) -> Result:
+        settings = self.settings
+        stream = stream_of(check, settings.seed)
+        timeout = check.timeout or settings.timeout
+        result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, worker)
+        return result

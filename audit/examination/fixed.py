@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from audit.claims import Point
+from audit.curve import trace_curve
 from audit.empirical.events import EventPair
 from audit.empirical.fixed import MORE, VIRTUAL, Split, draw_training, play
 from audit.empirical.scorers.atoms import atom_keys
@@ -42,7 +43,8 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
     exact, failure = _examine(session, drawn, point)
     game = None if aim is None else _certify(session, split, aim)
     odd = dict(sorted(session.oddities.items()))
-    evidence = Evidence(session.samples, exact, game, odd, failure, tested=point if claim.is_curve else None)
+    curve = trace_curve(session.check.mechanism, point, session.check.pairs, exact)
+    evidence = Evidence(session.samples, exact, game, odd, failure, None, point if claim.is_curve else None, curve)
     return evidence, None if aim is None else aim.events
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,16 @@ from typing import Any
 from audit.errors import InvalidCertificate
 from audit.record import expected_of
 from audit.report.calibration import calibration_summary
-from audit.report.markdown import PRIVACY_KINDS, markdown_of
+from audit.report.chain import chain_of, seal_of
+from audit.report.files import write_whole
 from audit.report.provenance import provenance
+from audit.report.renderers import write_renderings
+from audit.report.wording import PRIVACY_KINDS, inventory
 from audit.verdict import Verdict, standing, worst
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
+READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
-MARKDOWN_NAME = "certificate.md"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,12 @@ class Report:
         In the order of the checks.
     significance, budget, seed
         Of the run.
+    command : sequence of str
+        What started it; the command line of this process unless given.
+    targets : sequence of str
+        The modules whose checks these are, when they were named.
+    plan : str or None
+        Digest of what was to be run, by which a finished run is recognised.
     """
 
     results: Sequence[Any]
@@ -42,6 +51,8 @@ class Report:
     budget: int
     seed: int
     command: Sequence[str] = field(default=())
+    targets: Sequence[str] = field(default=())
+    plan: str | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -57,32 +68,36 @@ class Report:
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The certificate as plain data; equal for equal seeds but for `timing` and `provenance`."""
+        """The certificate as plain data; equal for equal seeds but for `timing`, `provenance` and `seal`."""
         records = [result.record() for result in self.results]
-        return {
+        settings = {"significance": self.significance, "budget": self.budget, "seed": self.seed}
+        document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
             **summary_of(records),
-            "settings": {"significance": self.significance, "budget": self.budget, "seed": self.seed},
-            "significance_spent": [_spending(record) for record in records],
+            "audited": inventory(records, self.targets),
+            "settings": settings,
+            "significance_spent": [spending(record) for record in records],
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "calibration": calibration_summary(),
-            "provenance": provenance(self.command),
+            "provenance": provenance(self.command, self.plan),
+            "chain": chain_of(settings, records),
         }
+        document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
+        return {**document, "seal": seal_of(document)}
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write `certificate.json` and `certificate.md`; no half-written file ever has its final name.
+        """Write `certificate.json` and all its renderings; no half-written file ever has its final name.
 
         Returns
         -------
         Path
-            Of the JSON file.
+            Of the JSON file, which is written first: `dp-audit report` makes all others from it.
         """
         folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
-        _write(folder / MARKDOWN_NAME, markdown_of(self.certificate))
+        write_whole(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
+        write_renderings(self.certificate, folder)
         return folder / JSON_NAME
 
 
@@ -107,16 +122,30 @@ def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     InvalidCertificate
         When there is none, or it is not JSON of a known schema version.
     """
-    path = Path(directory)
-    path = path / JSON_NAME if path.is_dir() else path
+    path = certificate_path(directory)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        data = json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidCertificate(f"{path} cannot be read as a certificate: {error}") from error
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    if version != SCHEMA_VERSION or not isinstance(data.get("checks"), list) or not data["checks"]:
-        raise InvalidCertificate(f"{path} is not a certificate of schema version {SCHEMA_VERSION} with checks in it")
+    known = isinstance(data, dict) and data.get("schema_version") in READABLE_VERSIONS
+    if not known or not isinstance(data.get("checks"), list) or not data["checks"]:
+        versions = " or ".join(READABLE_VERSIONS)
+        raise InvalidCertificate(f"{path} is not a certificate of schema version {versions} with checks in it")
     return data
+
+
+def certificate_path(directory: str | os.PathLike[str]) -> Path:
+    """Where the certificate of a folder is; a path that is no folder is the certificate itself."""
+    path = Path(directory)
+    return path / JSON_NAME if path.is_dir() else path
+
+
+def _finite(text: str) -> float:
+    """A number as JSON has them: infinities and NaN are told in words."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number of JSON")
+    return number
 
 
 def schema() -> dict[str, Any]:
@@ -126,7 +155,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def _spending(record: Mapping[str, Any]) -> dict[str, Any]:
+def spending(record: Mapping[str, Any]) -> dict[str, Any]:
     """Which part of the run's significance a check used for what."""
     allotted, evidence = record["settings"]["significance"], record["evidence"]
     game = fit = utility = randomness = 0.0
@@ -149,15 +178,3 @@ def _spending(record: Mapping[str, Any]) -> dict[str, Any]:
         "note": "only the guess game, the utility and the randomness tests can decide a FAIL; the goodness of fit bars "
         "a verdict",
     }
-
-
-def _write(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

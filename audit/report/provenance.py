@@ -14,20 +14,28 @@ from typing import Any
 _PACKAGES = ("dp-audit", "numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib")
 
 
-def provenance(command: Sequence[str] = ()) -> dict[str, Any]:
-    """Versions, git commit and dirty flag of the working folder, command line, platform and time."""
+def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
+    """Versions, git commit and dirty flag of the working folder, command line, platform, time and plan of the run."""
     return {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": list(command) or _command_line(),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "packages": {name: version for name in _PACKAGES if (version := _version(name)) is not None},
+        "packages": versions(),
         "git": _git_state(),
+        "plan": plan,
     }
 
 
+def versions() -> dict[str, str]:
+    """The packages that evidence may depend on, those of them that are installed."""
+    return {name: version for name in _PACKAGES if (version := _version(name)) is not None}
+
+
 def _command_line() -> list[str]:
-    return [Path(sys.argv[0]).name, *sys.argv[1:]] if sys.argv else []
+    """How the process was called; resuming leaves no trace, since it changes nothing."""
+    given = [argument for argument in sys.argv[1:] if argument != "--resume"]
+    return [Path(sys.argv[0]).name, *given] if sys.argv else []
 
 
 def _version(package: str) -> str | None:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from audit.claim_kinds import claim_label
-from audit.report.markdown import bounds, by_table, number, tally
+from audit.report.wording import bounds, by_table, number, tally
 from audit.verdict import Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
-
-
 _PIPED_WIDTH = 140  # a log has no terminal to fit
+_LOG_EVERY = 30.0  # seconds between lines of progress in a log
 
 
 def output_console() -> Console:
     """The console for results: as wide as the terminal, wide enough for the table when there is none."""
     console = Console()
     return console if console.is_terminal else Console(width=_PIPED_WIDTH)
+
+
+class Started(Protocol):
+    """What the progress line needs of a check."""
+
+    @property
+    def name(self) -> str: ...
 
 
 class Finished(Protocol):
@@ -35,19 +42,73 @@ class Finished(Protocol):
     def name(self) -> str: ...
     @property
     def verdict(self) -> Verdict: ...
+    @property
+    def samples(self) -> int: ...
+    @property
+    def met(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
 
 
-@contextmanager
-def live_progress(console: Console, total: int) -> Iterator[Any]:
-    """Yield a callback for finished checks that moves a progress bar."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=total)
+class LiveProgress:
+    """A line that says which checks run, how many are done, what they drew, and how long it takes yet.
 
-        def tell(result: Finished) -> None:
-            progress.update(task, advance=1, description=f"{result.verdict} {result.name}".replace("[", r"\["))
+    A log, which cannot move a line, gets one now and then, and one for every check that is not as expected.
+    """
 
-        yield tell
+    def __init__(self, console: Console, total: int, done: int = 0) -> None:
+        self._console, self._total, self._done = console, total, done
+        self._running: dict[str, None] = {}
+        self._before, self._drawn = done, 0
+        self._said = self._begun = time.monotonic()
+        columns = (
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[drawn]} drawn"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.description}", markup=False),
+        )
+        self._bar = Progress(*columns, console=console, transient=True)
+        self._task = self._bar.add_task("", total=total, completed=done, drawn="0")
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> LiveProgress:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def started(self, check: Started) -> None:
+        """A check begins."""
+        with self._lock:
+            self._running[check.name] = None
+            self._show()
+
+    def finished(self, result: Finished) -> None:
+        """A check has its result."""
+        with self._lock:
+            self._running.pop(result.name, None)
+            self._done, self._drawn = self._done + 1, self._drawn + result.samples
+            self._bar.advance(self._task)
+            self._show()
+            if not self._console.is_terminal:
+                self._log(result)
+
+    def _show(self) -> None:
+        self._bar.update(self._task, description=", ".join(self._running), drawn=f"{self._drawn:,}")
+
+    def _log(self, result: Finished) -> None:
+        """A line for a log: at once for what is not as expected, else when there was none for a while."""
+        now = time.monotonic()
+        if result.met and now - self._said < _LOG_EVERY:
+            return
+        self._said = now
+        left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
+        unmet = "" if result.met else f"; {result.name}: {result.verdict}, {result.reason}"
+        said = f"{self._done} of {self._total} checks, {self._drawn:,} drawn, about {left:.0f} s left{unmet}"
+        self._console.print(Text(said), soft_wrap=True)
 
 
 def verdict_text(verdict: str, expected: str) -> Text:

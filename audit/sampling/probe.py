@@ -72,7 +72,7 @@ def _ranks_input(outputs: Outputs) -> np.ndarray:
 
 def _small_hash(text: str) -> float:
     """A number for a text, the same in every process."""
-    return float(zlib.crc32(text.encode()))
+    return float(zlib.crc32(text.encode(errors="surrogatepass")))
 
 
 def _dependent(calls: list[np.ndarray]) -> bool:

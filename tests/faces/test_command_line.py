@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit status, one line for a mistake, a certificate in the folder."""
 
+import io
 import json
 import subprocess
 import sys
@@ -7,8 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from audit import PrivacyCheck, PrivacyClaim
 from audit.cli import main
+from audit.kinds import failed
+from audit.report.renderers import RENDERERS
+from audit.report.terminal import LiveProgress
 
 MODULE = """
 import numpy as np
@@ -131,10 +137,74 @@ def test_list_shows_names_and_claims(dp_audit, tmp_path):
 
 
 def test_help_is_there(dp_audit):
-    for command in ([], ["run"], ["replay"], ["list"], ["report"]):
+    for command in ([], ["run"], ["replay"], ["list"], ["report"], ["verify"], ["diff"]):
         done = dp_audit(".", *command, "--help")
         assert done.returncode == 0
         assert "Usage:" in done.stdout
+    assert "First steps:" in dp_audit(".", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "type: dp-audit --help"),
+        (["reprot", "r"], "did you mean: dp-audit report"),
+        (["verify"], "type: dp-audit verify [OPTIONS] DIR"),
+        (["diff", "r"], "type: dp-audit diff [OPTIONS] OLD NEW"),
+        (["run", "mine", "--budgte", "3"], "Did you mean"),
+    ],
+)
+def test_wrong_usage_says_what_to_type(dp_audit, tmp_path, arguments, says):
+    done = dp_audit(tmp_path, *arguments)
+    assert done.returncode == 64
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_run_writes_every_rendering_and_report_writes_them_again(dp_audit, tmp_path):
+    write(tmp_path, "check('a', 1.5)")
+    assert dp_audit(tmp_path, "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0").returncode == 0
+    first = {name: (tmp_path / "r" / name).read_text() for name in RENDERERS}
+    assert json.loads((tmp_path / "r" / "certificate.json").read_text())["audited"]["targets"] == ["mine"]
+    for name in RENDERERS:
+        (tmp_path / "r" / name).unlink()
+    assert dp_audit(tmp_path, "report", "r").returncode == 0
+    assert {name: (tmp_path / "r" / name).read_text() for name in RENDERERS} == first
+
+
+def test_verify_and_diff(dp_audit, tmp_path):
+    run = ["--budget", "6e4", "--workers", "0"]
+    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "old", *run)
+    dp_audit(write(tmp_path, "check('a', 1.75)"), "run", "mine", "--out", "new", *run)
+    whole = dp_audit(tmp_path, "verify", "old")
+    assert whole.returncode == 0
+    assert whole.stdout.startswith("whole: 2 checks, verdict PASS\nseal: ")
+    assert dp_audit(tmp_path, "diff", "old", "old").returncode == 0
+    worse = dp_audit(tmp_path, "diff", "old", "new")
+    assert worse.returncode == 1
+    assert "worse  b: no longer checked" in worse.stdout
+    assert "worse  a: claimed (1.5, 0) substitution, now (1.75, 0) substitution" in worse.stdout
+    path = tmp_path / "old" / "certificate.json"
+    path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
+    broken = dp_audit(tmp_path, "verify", "old")
+    assert broken.returncode == 65
+    assert "chain: the settings are not those that were chained" in broken.stdout
+
+
+@pytest.mark.parametrize("command", [["report", "r"], ["diff", "r", "r"], ["verify", "r"], ["replay", "r"]])
+def test_what_has_not_the_form_of_a_certificate_is_65(dp_audit, tmp_path, command):
+    (tmp_path / "r").mkdir()
+    for content in ("{", '{"schema_version": "1.1", "checks": [{"name": "a", "kind": "privacy"}]}'):
+        (tmp_path / "r" / "certificate.json").write_text(content)
+        assert dp_audit(tmp_path, *command).returncode == 65
+
+
+def test_progress_in_a_log_names_what_is_not_as_expected(dp_audit, tmp_path):
+    write(tmp_path, "check('a', 1.5), check('leak', 0.5)")
+    done = dp_audit(tmp_path, "run", "mine", "--budget", "6e4", "--workers", "0")
+    assert "leak: FAIL" in done.stderr
+    assert "2 of 2 checks" in done.stderr
 
 
 def test_the_installed_command_starts(tmp_path):
@@ -143,3 +213,18 @@ def test_the_installed_command_starts(tmp_path):
     )
     assert done.returncode == 0
     assert "dp-audit" in done.stdout
+
+
+def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=100)
+    check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
+    result = failed(check, 100, 0.05, "error", "stopped", 0.0)
+    with LiveProgress(console, total=3, done=1) as progress:
+        progress.started(check)
+        progress._bar.refresh()
+        progress.finished(result)
+        progress._bar.refresh()
+    shown = screen.getvalue()
+    for due in ("1/3", "2/3", "0 drawn", "[bold]sum"):
+        assert due in shown

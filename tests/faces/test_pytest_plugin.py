@@ -1,6 +1,7 @@
 """The pytest plugin, driven by a pytest of its own."""
 
 import json
+import shlex
 
 import pytest
 
@@ -106,3 +107,103 @@ def test_bits_and_reused_noise(pytester):
     outcome.stdout.fnmatch_lines(["*FAIL: independent outputs*", "*different calls give the same outputs*"])
     certificate = json.loads((pytester.path / "out" / "certificate.json").read_text())
     assert [check["kind"] for check in certificate["checks"]] == ["precision", "randomness", "randomness"]
+
+
+def certificate_of(pytester, folder):
+    return json.loads((pytester.path / folder / "certificate.json").read_text())
+
+
+REVERSED = "def pytest_collection_modifyitems(items): items.reverse()"
+
+
+def test_neither_order_nor_processes_change_the_evidence(pytester):
+    """In order, in reverse and on two xdist workers: the same records, in the same order."""
+    pytest.importorskip("xdist")
+    run(pytester, "--dp-report", "plain")
+    run(pytester, "--dp-report", "spread", "-n", "2").assert_outcomes(passed=2, failed=2)
+    pytester.makeconftest(REVERSED)
+    run(pytester, "--dp-report", "reversed")
+    plain, spread, reverse = (certificate_of(pytester, folder) for folder in ("plain", "spread", "reversed"))
+    assert len(plain["checks"]) == 5
+    assert plain["checks"] == spread["checks"] == reverse["checks"]
+    assert plain["significance_spent"] == spread["significance_spent"]
+
+
+def test_a_failing_audit_says_how_to_repeat_it_alone(pytester):
+    """The printed command gives the same evidence, with the same share of the significance."""
+    outcome = run(pytester, "--dp-report", "whole", "--dp-seed", "3")
+    lines = [line.strip() for line in outcome.stdout.lines]
+    command = next(line for line in lines if line.startswith("pytest ") and "test_leaks" in line)
+    pytester.runpytest_subprocess(*shlex.split(command)[1:], "--dp-report", "alone")
+    whole = {check["name"]: check for check in certificate_of(pytester, "whole")["checks"]}
+    (alone,) = certificate_of(pytester, "alone")["checks"]
+    assert alone == whole["test_mine.py::test_leaks"]
+
+
+MARKED = """
+import numpy as np
+import pytest
+from audit import PrivacyClaim, Verdict
+
+pytestmark = pytest.mark.dp_audit(budget="quick", seed=7)
+PAIRS = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
+
+def noisy_count(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+@pytest.mark.dp_audit(audits=2)
+def test_two(dp_audit):
+    for _ in range(2):
+        dp_audit.privacy(noisy_count, PrivacyClaim(0.2), PAIRS, expected=Verdict.FAIL)
+
+@pytest.mark.dp_audit(audits=1, budget=5_000)
+def test_one_too_many(dp_audit):
+    for _ in range(2):
+        dp_audit.privacy(noisy_count, PrivacyClaim(0.2), PAIRS, expected=Verdict.FAIL)
+
+def test_other():
+    pass
+"""
+
+
+def test_the_marker_sets_budget_seed_and_equal_shares(pytester):
+    pytester.makepyfile(test_marked=MARKED)
+    outcome = pytester.runpytest_subprocess("--dp-report", "out", "-m", "dp_audit", "--strict-markers")
+    outcome.assert_outcomes(passed=2, failed=1)
+    outcome.stdout.fnmatch_lines(["*the marker says audits=1, and this is one more*"])
+    checks = {check["name"]: check["settings"] for check in certificate_of(pytester, "out")["checks"]}
+    first, second = (checks[f"test_marked.py::test_two{suffix}"] for suffix in ("", "[2]"))
+    assert first["budget"] == second["budget"] == 20_000
+    assert first["significance"] == second["significance"] == 0.05 / 2 / 2
+    assert checks["test_marked.py::test_one_too_many"]["budget"] == 5_000
+
+
+def test_tests_that_use_the_fixture_can_be_selected_by_the_marker(pytester):
+    pytester.makepyfile(test_mine=SUITE + "def test_plain(): pass\n")
+    outcome = pytester.runpytest_subprocess("--collect-only", "-q", "-m", "not dp_audit")
+    assert [line for line in outcome.outlines if "::" in line] == ["test_mine.py::test_plain"]
+
+
+@pytest.mark.parametrize(
+    ("marker", "message"),
+    [
+        ("budget='plenty'", "*`budget` must be a number or one of quick, standard, deep*"),
+        ("audits=0", "*`audits` must*"),
+        ("epsilon=1", "*`dp_audit` must be marked with budget, audits, seed, timeout only*"),
+        ("1000", "*takes keywords only*"),
+    ],
+)
+def test_impossible_markers_are_refused(pytester, marker, message):
+    body = f"import pytest\n@pytest.mark.dp_audit({marker})\ndef test_x(dp_audit): pass\n"
+    pytester.makepyfile(body)
+    outcome = pytester.runpytest_subprocess()
+    assert outcome.ret == 4
+    outcome.stderr.fnmatch_lines([message])
+
+
+def test_the_worst_evidence_comes_first(pytester):
+    """What was not expected, then FAIL before the rest, then by the share of the claim that was certified."""
+    written = "\n".join(run(pytester).outlines).partition("differential-privacy audits")[2]
+    order = ["test_leaks:", "test_vague:", "test_known_leak[2]:", "test_known_leak:", "test_holds:"]
+    places = [written.index(name) for name in order]
+    assert places == sorted(places)

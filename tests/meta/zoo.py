@@ -102,6 +102,10 @@ class CannotBeSent:
         return honest(data, size, rng)
 
 
+def raises_what_no_file_can_hold(data, size, rng):
+    raise ValueError("\udc80")
+
+
 def mutates_its_dataset(data, size, rng):
     outputs = honest(data, size, rng)
     data += 1
@@ -202,6 +206,7 @@ EXHIBITS = [
     Exhibit(kills_itself_by_signal, "killed its process"),
     Exhibit(exits_politely, "raised SystemExit: good bye, in every run"),
     Exhibit(CannotBeSent(), "ould not pickle"),
+    Exhibit(raises_what_no_file_can_hold, "raised ValueError"),
     Exhibit(mutates_its_dataset, "changed the dataset"),
     Exhibit(per_call(mutates_call_by_call), "changed its dataset, which later calls"),
     Exhibit(shares_noise, "share noise within a call"),

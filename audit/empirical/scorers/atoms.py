@@ -141,4 +141,5 @@ def _kind(symbol: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _text_key(text: str) -> np.uint64:
-    return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
+    key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(key, "little"))

@@ -22,7 +22,7 @@ _RIDGE = 1.0
 _CLIP = 4.0
 _STEPS = 8
 _ALONE = 0.02  # share of its variance that a feature must have to itself beside those before it
-PRICE = 4.0  # log-likelihood that a feature must bring
+_PRICE = 4.0  # log-likelihood that a feature must bring
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _pruned(design: Design, numbers: np.ndarray, of_left: np.ndarray) -> tuple[D
     fewer = x[:, np.r_[True, kept]]
     sparse, _ = newton(fewer, of_left)
     loss = log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left)
-    return (design.only(kept), sparse) if loss < PRICE * np.sum(~kept) else (design, weights)
+    return (design.only(kept), sparse) if loss < _PRICE * np.sum(~kept) else (design, weights)
 
 
 def independent(x: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.empirical.scorers.base import Training
 from audit.empirical.scorers.layout import Layout, RowScore, nearness, numeric_rows, symbol_ratio
-from audit.empirical.scorers.logistic import PRICE, log_loss, newton
+from audit.empirical.scorers.logistic import log_loss, newton
 from audit.empirical.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
 _MOST_ROWS = 200_000  # a side
@@ -62,7 +62,8 @@ class Block:
         known = layout.left is not None and layout.right is not None
         left, right = (side[of] if known and side is not None else None for side in (layout.left, layout.right))
         groups = groups_of(layout.groups[of])
-        counted = tuple((float(flag), group) for flag in flags for group in groups)
+        needed = flags[:-1] if len(flags) > 1 else flags  # the last count nearly follows from the others
+        counted = tuple((float(flag), group) for flag in needed for group in groups)
         knots, centre = tuple(np.quantile(values, _KNOTS)), float(np.median(values))
         return cls(of, left, right, counted, knots, centre, float(np.std(values)) or 1.0)
 
@@ -137,12 +138,12 @@ def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
 
 
 def _better(rows: tuple[np.ndarray, np.ndarray], designs: Sequence[Parts]) -> tuple[Parts, np.ndarray]:
-    """The design, with its weights, whose likelihood pays best for its terms."""
+    """The design, with its weights, whose likelihood pays best for its terms (Akaike 1974)."""
     pooled, of_left = np.concatenate(rows), np.arange(sum(map(len, rows))) < len(rows[0])
     costs, fits = [], []
     for parts in designs:
         x = _design(parts, pooled)
         weights, _ = newton(x, of_left)
-        costs.append(log_loss(x, weights, of_left) + PRICE * len(weights))
+        costs.append(log_loss(x, weights, of_left) + len(weights))
         fits.append((parts, weights))
     return fits[int(np.argmin(costs))]

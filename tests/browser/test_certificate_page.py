@@ -1,0 +1,214 @@
+"""The HTML certificate in a real browser: alone, quiet, filterable, on a phone, in the dark, accessible, no trap."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from audit.report.certificate import load_certificate
+from audit.report.html import html_of
+
+OLD = Path(__file__).parents[1] / "verdicts" / "certificate-1.0.json"
+HOSTILE = "<img src=x onerror=alert(1)>"
+SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+_ALL_RENDERED = "document.querySelectorAll('article').forEach(a => { a.style.contentVisibility = 'visible'; })"
+
+# Every element with text of its own, its colour, the background it stands on, and its size.
+_TEXTS = """() => {
+  const solid = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/rgba\\(.*, 0\\)|transparent/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const numbers = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  return Array.from(document.querySelectorAll("body *"))
+    .filter((e) => Array.from(e.childNodes).some((n) => n.nodeType === 3 && n.textContent.trim()))
+    .filter((e) => !["SCRIPT", "STYLE", "TITLE", "DESC", "title", "desc", "OPTION"].includes(e.tagName))
+    .filter((e) => e.getClientRects().length)
+    .map((e) => ({
+      text: e.textContent.trim().slice(0, 60),
+      ink: numbers(e instanceof SVGElement ? getComputedStyle(e).fill : getComputedStyle(e).color),
+      paper: numbers(solid(e)),
+    }));
+}"""
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    """One check of every kind, and one whose name, mechanism, source and reason are markup."""
+    found = load_certificate(OLD)
+    check = copy.deepcopy(next(check for check in found["checks"] if check["kind"] == "privacy"))
+    check.update(name=HOSTILE, mechanism=HOSTILE, verdict="INCONCLUSIVE", basis="none")
+    check["reason"] = 'raised ValueError: </script><script>alert(2)</script> "quoted" & <b>bold</b>'
+    check["claim"]["source"] = HOSTILE
+    found["checks"].append(check)
+    found["timing"][HOSTILE] = 0.1
+    return found
+
+
+@pytest.fixture(scope="module")
+def path(certificate, tmp_path_factory):
+    file = tmp_path_factory.mktemp("page") / "certificate.html"
+    file.write_text(html_of(certificate), encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def open_page(browser, path):
+    """Open the certificate; whatever it logs, throws, shows in a dialog or asks for is collected in `page.noise`."""
+    contexts = []
+
+    def call(size="desk", scheme="light", script=True):
+        contexts.append(browser.new_context(viewport=SIZES[size], color_scheme=scheme, java_script_enabled=script))
+        page = contexts[-1].new_page()
+        page.noise = []
+        page.on("console", lambda message: page.noise.append(message.text))
+        page.on("pageerror", lambda error: page.noise.append(str(error)))
+        page.on("dialog", lambda dialog: (page.noise.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: page.noise.append(request.url) if request.url != path.as_uri() else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield call
+    for context in contexts:
+        context.close()
+
+
+def rows(page):
+    return page.locator("#overview tbody tr:visible")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_leaves_the_file_and_nothing_is_logged(open_page, size, scheme):
+    page = open_page(size, scheme)
+    page.mouse.wheel(0, 100_000)
+    page.wait_for_timeout(100)
+    assert page.noise == []
+
+
+def test_markup_is_text(open_page):
+    page = open_page()
+    article = page.locator("article", has=page.get_by_role("heading", name=HOSTILE))
+    assert article.locator(".reason").text_content().startswith("raised ValueError: </script><script>alert(2)")
+    assert article.locator("code").first.text_content() == HOSTILE
+    assert page.locator("img, b").count() == 0
+    assert page.locator("script").count() == 1
+    assert page.noise == []
+
+
+def test_filters_show_rows_and_their_articles(open_page, certificate):
+    page = open_page()
+    checks = certificate["checks"]
+    assert rows(page).count() == len(checks)
+    page.get_by_label("PASS", exact=True).uncheck()
+    others = [check for check in checks if check["verdict"] != "PASS"]
+    assert rows(page).count() == len(others) == page.locator("article:visible").count()
+    assert page.locator("#shown").inner_text().startswith(f"{len(others)} of {len(checks)} checks")
+    page.get_by_label("only what is not as expected").check()
+    assert rows(page).count() == 1
+    page.get_by_role("button", name="show all").click()
+    page.wait_for_function(f"document.querySelectorAll('#overview tbody tr:not([hidden])').length === {len(checks)}")
+    page.locator("select[name=kind]").select_option("rate")
+    assert rows(page).count() == sum(check["kind"] == "rate" for check in checks)
+    page.locator("select[name=paper]").select_option("Berrett & Butucea 2019")
+    wanted = [c for c in checks if c["kind"] == "rate" and c["claim"]["source"].startswith("Berrett & Butucea 2019")]
+    assert rows(page).count() == len(wanted) > 0
+    page.locator("select[name=mechanism]").select_option(wanted[0]["mechanism"])
+    assert 0 < rows(page).count() <= len(wanted)
+    page.get_by_label("Name").fill("no such check")
+    assert rows(page).count() == 0
+
+
+def test_a_row_leads_to_its_article(open_page, certificate):
+    page = open_page()
+    name = certificate["checks"][3]["name"]
+    page.get_by_role("link", name=name, exact=True).click()
+    heading = page.get_by_role("heading", name=name, exact=True)
+    page.wait_for_timeout(100)
+    assert 0 <= heading.bounding_box()["y"] < SIZES["desk"]["height"]
+
+
+def test_everything_is_there_without_the_script(open_page, certificate):
+    page = open_page(script=False)
+    assert rows(page).count() == len(certificate["checks"]) == page.locator("article").count()
+    assert not page.locator("#filters").is_visible()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_no_sideways_scrolling_on_a_phone(open_page, script):
+    page = open_page("phone", script=script)
+    page.evaluate(_ALL_RENDERED)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= SIZES["phone"]["width"]
+    wide = page.evaluate(
+        "Array.from(document.querySelectorAll('body *')).filter(e => !e.closest('.skip, thead'))"
+        ".filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert wide == []
+    narrow = page.evaluate(
+        "Array.from(document.querySelectorAll('caption, h3, dd')).filter(e => e.innerText.length > 25)"
+        ".filter(e => e.getClientRects().length && e.getBoundingClientRect().width < 120).length"
+    )
+    assert narrow == 0
+
+
+def luminance(colour):
+    parts = [part / 255 for part in colour]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """Contrast ratio of two colours (WCAG 2.2, "contrast ratio"): 21 for black on white, 1 for equal ones."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(open_page, scheme):
+    """At least 4.5 to 1 (WCAG 2.2, criterion 1.4.3), for every text in the page and in its pictures."""
+    page = open_page(scheme=scheme)
+    page.evaluate(_ALL_RENDERED)
+    texts = page.evaluate(_TEXTS)
+    assert len(texts) > 300
+    poor = {text["text"]: contrast(text["ink"], text["paper"]) for text in texts}
+    assert {text: ratio for text, ratio in poor.items() if ratio < 4.5} == {}
+    papers = {luminance(text["paper"]) < 0.1 for text in texts}
+    assert papers == {scheme == "dark"}
+
+
+def test_the_contrast_ratio_is_the_published_one():
+    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
+    assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)  # the lightest grey that passes
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(axe, open_page, size, scheme):
+    """The rules of axe-core: landmarks, headings, names, tables, contrast and more."""
+    found = axe.run(open_page(size, scheme))
+    broken = {rule["id"]: [node["html"][:120] for node in rule["nodes"][:3]] for rule in found.response["violations"]}
+    assert broken == {}
+
+
+def test_verdicts_differ_by_shape_and_word(open_page):
+    page = open_page()
+    marks = page.evaluate("Array.from(document.querySelectorAll('symbol'), s => [s.id, s.innerHTML])")
+    assert len({shape for _, shape in marks}) == len(marks) == 3
+    assert {verdict.split()[0] for verdict in page.locator("#overview .verdict").all_inner_texts()} == {
+        "PASS",
+        "FAIL",
+        "INCONCLUSIVE",
+    }
+
+
+def test_print_shows_the_checks_and_no_controls(open_page):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert not page.locator("#filters").is_visible()
+    assert page.locator("article").first.is_visible()
+    assert len(page.pdf()) > 10_000

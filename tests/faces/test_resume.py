@@ -1,0 +1,220 @@
+"""Long runs: killed at any moment, resumed to the certificate of an undisturbed run, nothing finished audited twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from audit import suite
+from audit.checkpoint import FOLDER, Checkpoint
+from audit.cli import main
+from audit.errors import InvalidArgument
+from audit.report.certificate import load_certificate
+
+CHECKS, KILLS = 50, 20
+MODULE = """
+import os, time
+import numpy as np
+from audit import PrivacyCheck, PrivacyClaim, Verdict
+
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+
+class Logged:
+    '''Noisy sum that writes a line when its audit begins, and takes a moment.'''
+
+    def __init__(self, name):
+        self.name, self.begun = name, False
+
+    def __call__(self, data, size, rng):
+        if not self.begun:
+            self.begun = True
+            if not os.path.exists("worker"):
+                with open("worker", "w") as worker:
+                    worker.write(str(os.getpid()))
+            with open("log", "a") as log:
+                log.write(self.name + chr(10))
+            time.sleep({pause})
+        return data.sum() + rng.laplace(size=size)
+
+CHECKS = [
+    PrivacyCheck(
+        name=f"check {k}", mechanism=Logged(f"check {k}"), claim=PrivacyClaim(1.5), pairs=[PAIR], budget=400,
+        expected=Verdict.INCONCLUSIVE,  # so small a budget decides nothing
+    )
+    for k in range({count})
+]
+"""
+
+
+def write(folder, count=CHECKS, pause=0.1):
+    (folder / "mine.py").write_text(MODULE.replace("{count}", str(count)).replace("{pause}", str(pause)))
+    return folder
+
+
+
+def start(folder, *arguments, workers=0):
+    code = "from audit.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, "run", "mine", "--workers", str(workers), *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def finished(folder):
+    """The checks on disk; every file under its final name is whole."""
+    return {json.loads(path.read_text())["record"]["name"] for path in (folder / "out" / FOLDER).glob("[0-9]*.json")}
+
+
+def log_of(folder):
+    log = folder / "log"
+    return log.read_text().split("\n")[:-1] if log.exists() else []
+
+
+def without_times(folder):
+    certificate = load_certificate(folder)
+    provenance = {**certificate["provenance"], "time": "", "command": ""}
+    return {**certificate, "provenance": provenance, "timing": sorted(certificate["timing"]), "seal": ""}
+
+
+def test_killed_at_twenty_random_moments(tmp_path):
+    """kill -9 in the first, second or third check that is under way; the moments have a fixed seed."""
+    write(tmp_path)
+    moments = random.Random(1)
+    killed = 0
+    for _ in range(KILLS):
+        before, logged = finished(tmp_path), len(log_of(tmp_path))
+        process = start(tmp_path, "--out", "out", "--resume")
+        wanted = logged + moments.choice([1, 1, 2])
+        while len(log_of(tmp_path)) < wanted and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(moments.uniform(0, 0.11))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        killed += process.returncode == -signal.SIGKILL
+        assert not before & set(log_of(tmp_path)[logged:]), "a finished check was audited again"
+        assert before <= finished(tmp_path)
+        assert not (tmp_path / "out" / "certificate.json").exists() or process.returncode == 0
+    assert killed >= KILLS - 2
+    assert start(tmp_path, "--out", "out", "--resume").wait() == 0
+    assert start(tmp_path, "--out", "undisturbed").wait() == 0
+    assert without_times(tmp_path / "out") == without_times(tmp_path / "undisturbed")
+    assert not (tmp_path / "out" / FOLDER).exists()
+
+
+def is_alive(process):
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for a process in /proc")
+def test_a_killed_run_leaves_no_worker_behind(tmp_path):
+    process = start(write(tmp_path), "--out", "out", workers=1)
+    while len(log_of(tmp_path)) < 2 and process.poll() is None:
+        time.sleep(0.01)
+    worker = int((tmp_path / "worker").read_text())
+    assert worker != process.pid
+    assert is_alive(worker)
+    process.kill()
+    process.wait()
+    for _ in range(1000):
+        if not is_alive(worker):
+            return
+        time.sleep(0.03)
+    pytest.fail("the worker outlived the run by half a minute")
+
+
+@pytest.fixture
+def run_here(tmp_path, monkeypatch, capsys):
+    """Call `dp-audit run mine --out out` in this process."""
+    monkeypatch.chdir(write(tmp_path, count=3, pause=0))
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+        sys.modules.pop("mine", None)
+        with pytest.raises(SystemExit) as stop:
+            main(["run", "mine", "--workers", "0", "--out", "out", *arguments])
+        return stop.value.code, *capsys.readouterr()
+
+    return call
+
+
+def stop_in(monkeypatch, owner, name):
+    """Let a run end as if killed where it calls a function."""
+
+    def killed(*arguments, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, name, killed)
+
+
+def test_interrupted_says_how_to_go_on(run_here, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        stop_in(patch, Checkpoint, "end")
+        status, _, err = run_here()
+    assert status == 130
+    assert "--resume" in err
+    status, _, err = run_here()
+    assert status == 64
+    assert "3 of 3 checks done; add --resume" in err
+    assert len(err.strip().splitlines()) == 1
+    assert run_here("--resume")[0] == 0
+    assert len(log_of(tmp_path)) == 3
+
+
+def test_resuming_a_run_that_was_completed_audits_nothing(run_here, tmp_path):
+    assert run_here("--resume")[0] == 0
+    first = load_certificate("out")
+    status, out, _ = run_here("--resume")
+    assert status == 0
+    assert "nothing was audited" in out
+    assert load_certificate("out") == first
+    assert len(log_of(tmp_path)) == 3
+    assert run_here()[0] == 0  # without --resume it is audited anew
+    assert len(log_of(tmp_path)) == 6
+
+
+@pytest.mark.parametrize("change", [["--seed", "1"], ["--budget", "500"], ["--significance", "0.01"], ["code"]])
+def test_nothing_is_resumed_under_another_plan(run_here, monkeypatch, tmp_path, change):
+    with monkeypatch.context() as patch:
+        stop_in(patch, Checkpoint, "end")
+        run_here()
+    if change == ["code"]:
+        write(tmp_path, count=3, pause=0.001)
+        change = []
+    status, _, err = run_here("--resume", *change)
+    assert status == 64
+    assert "of other checks, settings, code or versions" in err
+
+
+def test_a_file_that_cannot_be_read_is_audited_again(run_here, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        stop_in(patch, Checkpoint, "end")
+        run_here()
+    (tmp_path / "out" / FOLDER / "00001.json").write_text("{")
+    assert run_here("--resume")[0] == 0
+    assert log_of(tmp_path) == ["check 0", "check 1", "check 2", "check 1"]
+
+
+def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
+    checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=1")
+    checkpoint = suite.checkpoint_for(checks, suite.Settings(), ["mechanisms.laplace"], tmp_path)
+    checkpoint.begin(resume=False)
+    result = suite.run(checks, budget=2000, workers=0, checkpoint=checkpoint).results[0]
+    again = Checkpoint(tmp_path, checkpoint.plan, [check.name for check in checks]).recorded(checks[0])
+    assert again.record() == json.loads(json.dumps(result.record()))
+    assert (again.verdict, again.reason, again.samples) == (result.verdict, result.reason, result.samples)
+    assert (again.name, again.met, again.significance) == (result.name, result.met, result.significance)
+    with pytest.raises(InvalidArgument, match="unfinished run"):
+        Checkpoint(tmp_path, "another plan", ["x"]).begin(resume=True)
+    assert os.listdir(tmp_path) == [FOLDER]

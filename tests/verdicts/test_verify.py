@@ -1,0 +1,175 @@
+"""Verification: a certificate as written is whole; any changed leaf is noticed, by the digests or by the evidence."""
+
+import copy
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import audit
+from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
+from audit.report.certificate import load_certificate, schema, summary_of
+from audit.report.chain import chain_of, digest, seal_of
+from audit.report.replay import replay
+from audit.report.verify import problems_of
+
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+OLD = Path(__file__).with_name("certificate-1.0.json")
+REFERENCE = Path(__file__).parents[2] / "reports"
+
+
+def laplace(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+CHECKS = [
+    PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5, source="by hand"), pairs=[PAIR]),
+    PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=[PAIR]),
+    RandomnessCheck(name="fresh", mechanism=laplace, dataset=PAIR[0]),
+    GuaranteeCheck(name="kept", trials=lambda n, rng: rng.random(n) > 0.01, beta=0.1),
+]
+
+
+@pytest.fixture(scope="module")
+def written():
+    return json.loads(json.dumps(audit.run(CHECKS, budget=20_000, workers=0).certificate))
+
+
+@pytest.fixture
+def certificate(written):
+    return copy.deepcopy(written)
+
+
+def places(part, way=()):
+    """Every leaf of plain data, as the way to it."""
+    entries = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    if not isinstance(part, (dict, list)):
+        yield way
+    for key, value in entries:
+        yield from places(value, (*way, key))
+
+
+def change(certificate, way):
+    """Change the leaf at the end of a way, keeping its type."""
+    *path, last = way
+    part = certificate
+    for key in path:
+        part = part[key]
+    value = part[last]
+    swaps = {"PASS": "FAIL", "FAIL": "PASS", None: 0.5, True: False, False: True}
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        part[last] = value + 1 if isinstance(value, int) else value * 0.999 + 1e-9
+    else:
+        part[last] = swaps.get(value, f"{value}x")
+
+
+def sealed(certificate):
+    return {**certificate, "seal": seal_of(certificate)}
+
+
+def chained(certificate):
+    return sealed({**certificate, "chain": chain_of(certificate["settings"], certificate["checks"])})
+
+
+def test_what_a_run_writes_is_whole(certificate):
+    assert problems_of(certificate) == []
+
+
+def test_every_change_of_any_leaf_is_noticed(certificate):
+    ways = list(places(certificate))
+    assert len(ways) > 200
+    for way in ways:
+        changed = copy.deepcopy(certificate)
+        change(changed, way)
+        if changed != certificate:  # 1 and 1.0 are one number
+            assert seal_of(changed) != changed["seal"] or way == ("seal",), way
+    assert len({seal_of(certificate), certificate["seal"]}) == 1
+
+
+@pytest.mark.parametrize("part", ["settings", "checks"])
+def test_the_chain_covers_settings_and_checks(certificate, part):
+    """Whoever computes the seal again, and not the chain, is noticed at any leaf of these."""
+    for way in places(certificate[part], (part,)):
+        changed = copy.deepcopy(certificate)
+        change(changed, way)
+        assert chain_of(changed["settings"], changed["checks"]) != changed["chain"], way
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        (("settings", "seed"), "chain: the settings"),
+        (("checks", 1, "claim", "epsilon"), "chain: broken at leak"),
+        (("checks", 0, "evidence", "game", "counts", "left_plus"), "chain: broken at good"),
+        (("checks", 3, "verdict"), "chain: broken at kept"),
+        (("provenance", "time"), "seal:"),
+    ],
+)
+def test_the_digests_name_the_place(certificate, way, says):
+    change(certificate, way)
+    assert any(line.startswith(says) for line in problems_of(certificate))
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        (("checks", 1, "verdict"), "replay: leak: verdict"),
+        (("checks", 1, "epsilon_lower_bound"), "replay: leak: epsilon_lower_bound"),
+        (("checks", 1, "claim", "epsilon"), "replay: leak: reason"),
+        (("checks", 1, "evidence", "game", "counts", "left_plus"), "replay: leak"),
+        (("checks", 3, "evidence", "looks", 0, "failures"), "replay: kept"),
+        (("counts", "PASS"), "counts: says"),
+        (("audited", "draws"), "audited: says"),
+        (("settings", "significance"), "significance_spent: adds up"),
+        (("significance_spent", 0, "guess_game"), "significance_spent: does not list"),
+        (("checks", 0, "settings", "significance"), "significance_spent: does not list"),
+        (("checks", 0, "evidence", "game", "pair"), "good: speaks of a pair"),
+    ],
+)
+def test_a_forger_of_the_digests_meets_the_evidence(certificate, way, says):
+    change(certificate, way)
+    assert any(line.startswith(says) for line in problems_of(chained(certificate))), problems_of(chained(certificate))
+
+
+def test_lost_repeated_and_reordered_checks_are_noticed(certificate):
+    lost = {**certificate, "checks": certificate["checks"][:-1]}
+    assert any("chain" in line for line in problems_of(lost))
+    turned = sealed({**certificate, "checks": certificate["checks"][::-1]})
+    assert any("chain" in line for line in problems_of(turned))
+    twice = [*certificate["checks"], certificate["checks"][0]]
+    assert any("listed 2 times" in line for line in problems_of(chained({**certificate, "checks": twice})))
+
+
+def test_what_breaks_the_schema_is_examined_no_further(certificate):
+    certificate["checks"][0]["evidence"]["samples"] = -1
+    (line,) = problems_of(certificate)
+    assert line.startswith("schema: $.checks[0]")
+
+
+def test_digests_do_not_depend_on_the_order_of_keys():
+    assert digest({"a": 1, "b": [1.5, None]}) == digest({"b": [1.5, None], "a": 1})
+    assert digest([1], [2]) != digest([1, 2])
+    with pytest.raises(ValueError, match="JSON compliant"):
+        digest(float("nan"))
+
+
+@pytest.mark.parametrize("path", [OLD, REFERENCE], ids=["schema 1.0", "reference"])
+def test_committed_certificates_are_read_for_ever(path):
+    """Written by older versions of this package: their schema, their sums and all their verdicts still hold."""
+    certificate = load_certificate(path)
+    jsonschema.validate(certificate, schema())
+    assert replay(certificate).differences == ()
+    assert problems_of(certificate) == []
+
+
+def test_the_oldest_schema_needs_no_digests_and_the_newest_does(certificate):
+    old = load_certificate(OLD)
+    assert old["schema_version"] == "1.0"
+    assert "chain" not in old
+    assert summary_of(old["checks"])["counts"] == old["counts"]
+    for name in ("chain", "seal", "audited"):
+        without = {key: part for key, part in certificate.items() if key != name}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(without, schema())
