@@ -28,6 +28,8 @@ bench: $(STAMP)
 findings: $(STAMP)
 	$(BIN)/python -m benchmarks.consistency
 	$(BIN)/python -m benchmarks.local_classification
+	$(BIN)/python -m benchmarks.cover_learning
+	$(BIN)/python -m benchmarks.label_privacy smoke cost bounds
 
 pictures: $(STAMP)
 	$(BIN)/python tests/browser/picture.py reports/certificate.html docs

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from audit.contract import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "cover", "local")
+TOPICS = ("consistency", "cover", "labels", "local")
 
 
 def gather(

@@ -153,7 +153,7 @@ class Auditor:
     def _seed(self, name: str) -> int:
         """Draws of its own for every audit, whatever the order of the tests."""
         seed = self._session.seed if self._settings.seed is None else self._settings.seed
-        return seed + zlib.crc32(name.encode())
+        return seed + zlib.crc32(name.encode(errors="surrogatepass"))
 
     def _met(self, result: Any) -> Any:
         """Keep the result; fail the test unless the verdict is the expected one."""

@@ -6,11 +6,13 @@ Adding a scorer takes one file in this folder and one line in `SCORERS`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import special
 
 from audit.sampling import Outputs
 
@@ -84,11 +86,22 @@ def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right
     """`log_ratio` of many cells, drawn towards 0 as far as chance explains it: rare cells look extreme by chance.
 
     Each estimate is normal about the true ratio; the true ratios are taken as normal about 0, with the variance that
-    the excess of the estimates over their errors shows (empirical Bayes, after DerSimonian and Laird 1986).
+    the excess of the estimates over their errors shows (empirical Bayes, after DerSimonian and Laird 1986). A cell
+    that stands out from so many alike ones is drawn in by no more than its deviance says (James and Stein 1961): a few
+    rare cells that tell all are lost in that variance when the frequent ones tell nothing.
     """
     ratios = log_ratio(left, right, left_total, right_total)
     errors = 1 / (left + 0.5) + 1 / (right + 0.5)
     weights = 1 / errors
     spread = float(np.sum(weights * ratios**2)) - weights.size
     variance = max(1.0, spread) / float(weights.sum())
-    return np.asarray(ratios * variance / (variance + errors))
+    alike = variance / (variance + errors)
+    alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(_deviance(left, right, left_total, right_total), 1e-12)
+    return np.asarray(ratios * np.maximum(alike, alone))
+
+
+def _deviance(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
+    """Of counts from the hypothesis of equal frequencies; 1 in the mean when that holds."""
+    both, share = left + right, left_total / (left_total + right_total)
+    parts = special.rel_entr(left, both * share) + special.rel_entr(right, both * (1 - share))
+    return np.asarray(2 * parts)
