@@ -25,7 +25,7 @@ CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be cha
 _TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
-_FEW_VALUES = 8  # of a score that is simple although it is learned: it is the counts themselves
+_FEW_VALUES = 6  # of a score that is simple although it is learned: it is the counts themselves
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Contender:
     def _is_coarse(self) -> bool:
         """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
         side = self.halves[0][0]
-        return int(np.count_nonzero(side[1:] != side[:-1])) < _FEW_VALUES
+        return 1 + int(np.count_nonzero(side[1:] != side[:-1])) <= _FEW_VALUES
 
     @property
     def _pooled(self) -> Sides:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit import Local, PrivacyClaim, check_privacy
+from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.empirical.events import EventPair, choose_events
 from audit.empirical.scorers import LAST_RESORT, SCORERS, Training
 from audit.empirical.scorers.monotone import SignedOutput
@@ -137,3 +137,19 @@ def test_violations_are_refuted_end_to_end(mechanism, epsilon):
     result = check_privacy(mechanism, PrivacyClaim(epsilon, 0.0, Local()), [(0, 1)], budget=20_000, significance=0.001)
     assert result.verdict.value == "FAIL", result.reason
     assert result.witness.event(mechanism(0, 100, np.random.default_rng(0))).shape == (100,)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], [0, 5, 1], ["a", "b", "c"]])
+def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
+    """Outputs with probabilities .4973, .0027, .5 and .5, 0, .5: infinite epsilon, on an event of probability .0027.
+
+    A miss needs fewer than 40 of some 470 expected outputs of the event among the certifying ones: below 1e-9.
+    """
+
+    def leaks_rarely(data, size, rng):
+        return np.array(values)[rng.choice(3, size=size, p=[0.4973, 0.0027, 0.5] if data == 0 else [0.5, 0, 0.5])]
+
+    claim = PrivacyClaim(1.0, 0.0, Local())
+    result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-6, seed=0)
+    assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower_bound > 2.5
