@@ -143,13 +143,14 @@ def test_violations_are_refuted_end_to_end(mechanism, epsilon):
 def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
     """Outputs with probabilities .4973, .0027, .5 and .5, 0, .5: infinite epsilon, on an event of probability .0027.
 
-    A miss needs fewer than 40 of some 470 expected outputs of the event among the certifying ones: below 1e-9.
+    Some 70 of 25,000 training outputs show the event; a bound below 3 needs fewer than 150 of some 360 expected among
+    the certifying ones: below 1e-9.
     """
 
     def leaks_rarely(data, size, rng):
         return np.array(values)[rng.choice(3, size=size, p=[0.4973, 0.0027, 0.5] if data == 0 else [0.5, 0, 0.5])]
 
     claim = PrivacyClaim(1.0, 0.0, Local())
-    result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-6, seed=0)
+    result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-3, seed=0)
     assert result.verdict is Verdict.FAIL
-    assert result.epsilon_lower_bound > 2.5
+    assert result.epsilon_lower_bound > 3.0
