@@ -30,6 +30,8 @@ findings: $(STAMP)
 	$(BIN)/python -m benchmarks.local_classification
 	$(BIN)/python -m benchmarks.cover_learning
 	$(BIN)/python -m benchmarks.label_privacy smoke cost bounds
+	$(BIN)/python -m benchmarks.stability_learning
+	$(BIN)/python -m benchmarks.stability_learning.real_runs
 
 pictures: $(STAMP)
 	$(BIN)/python tests/browser/picture.py reports/certificate.html docs

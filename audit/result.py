@@ -11,13 +11,13 @@ import numpy as np
 from audit.checks import PrivacyCheck
 from audit.claim_kinds import claim_record
 from audit.claims import Point
+from audit.contract import Outcome
 from audit.describe import describe_mechanism, show
 from audit.empirical.delta_bound import delta_lower_bound
 from audit.empirical.game import GameCounts
 from audit.evidence import Evidence
 from audit.judge import Judgement, is_dependent
 from audit.record import judgement_record
-from audit.verdict import Verdict
 
 _WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
 
@@ -48,7 +48,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class PrivacyResult:
+class PrivacyResult(Outcome):
     """The outcome of one privacy check; see `audit.judge.Judgement` for the numbers."""
 
     check: PrivacyCheck
@@ -58,21 +58,6 @@ class PrivacyResult:
     judgement: Judgement
     seconds: float
     witness: Witness | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the check."""
-        return self.check.name
-
-    @property
-    def verdict(self) -> Verdict:
-        """PASS, FAIL or INCONCLUSIVE."""
-        return self.judgement.verdict
-
-    @property
-    def reason(self) -> str:
-        """Why, in one sentence."""
-        return self.judgement.reason
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -112,16 +97,6 @@ class PrivacyResult:
         """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
         return self.evidence.tested or self.check.claim.point
 
-    @property
-    def samples(self) -> int:
-        """Outputs drawn, both sides and all stages together."""
-        return self.evidence.samples
-
-    @property
-    def met(self) -> bool:
-        """Whether the verdict is the expected one."""
-        return self.verdict is self.check.expected
-
     def record(self) -> dict[str, Any]:
         """Plain data without durations: the same evidence gives the same record, wherever it was gathered."""
         check = self.check
@@ -154,7 +129,3 @@ class PrivacyResult:
             "direction": self.witness.direction,
             "event": self.witness.text,
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as in a certificate, with the duration."""
-        return {**self.record(), "seconds": self.seconds}

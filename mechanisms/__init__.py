@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from audit.contract import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "cover", "labels", "local")
+TOPICS = ("consistency", "cover", "labels", "local", "stability")
 
 
 def gather(

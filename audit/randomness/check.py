@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from audit.arguments import integer, open_probability, positive
 from audit.checks import DEFAULT_SIGNIFICANCE
+from audit.contract import Outcome
 from audit.describe import describe_mechanism, name_of, show
 from audit.errors import InvalidArgument
 from audit.randomness.compare import compare_all
@@ -113,7 +114,7 @@ class RandomnessCheck:
 
 
 @dataclass(frozen=True)
-class RandomnessResult:
+class RandomnessResult(Outcome):
     """The outcome of a randomness check.
 
     Parameters
@@ -136,40 +137,9 @@ class RandomnessResult:
     seconds: float
 
     @property
-    def name(self) -> str:
-        """Name of the check."""
-        return self.check.name
-
-    @property
-    def verdict(self) -> Verdict:
-        """FAIL: the outputs are not independent; PASS: nothing was found, and reuse throughout would have been."""
-        return self.judgement.verdict
-
-    @property
-    def reason(self) -> str:
-        """Why, in one sentence."""
-        return self.judgement.reason
-
-    @property
     def findings(self) -> tuple[Comparison, ...]:
         """The comparisons that rejected independence."""
         return self.judgement.findings
-
-    @property
-    def samples(self) -> int:
-        """Outputs drawn."""
-        return self.evidence.samples
-
-    @property
-    def met(self) -> bool:
-        """Whether the verdict is the expected one."""
-        return self.verdict is self.check.expected
-
-    def of(self, check: RandomnessCheck) -> RandomnessResult:
-        """The same result with the caller's own check, in place of a copy that has been to another process."""
-        return RandomnessResult(
-            check, self.budget, self.significance, self.evidence, self.judgement, self.seconds
-        )
 
     def record(self) -> dict[str, Any]:
         """Plain data without durations."""
@@ -185,10 +155,6 @@ class RandomnessResult:
             "evidence": to_plain(self.evidence),
             **self.judgement.record(),
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as in a certificate, with the duration."""
-        return {**self.record(), "seconds": self.seconds}
 
 
 def gather(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> RandomnessEvidence:

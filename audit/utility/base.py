@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from audit.arguments import integer, positive
+from audit.contract import Outcome
 from audit.describe import describe_mechanism
 from audit.errors import InvalidArgument
 from audit.sampling import Stream
@@ -192,7 +193,7 @@ def judge_evidence(
 
 
 @dataclass(frozen=True)
-class UtilityResult:
+class UtilityResult(Outcome):
     """The outcome of one utility check.
 
     Parameters
@@ -216,24 +217,9 @@ class UtilityResult:
     seconds: float
 
     @property
-    def name(self) -> str:
-        """Name of the check."""
-        return self.check.name
-
-    @property
-    def verdict(self) -> Verdict:
-        """PASS, FAIL or INCONCLUSIVE."""
-        return self.judgement.verdict
-
-    @property
     def basis(self) -> str:
         """What the verdict rests on: "exact", "statistical" or "none"."""
         return self.judgement.basis
-
-    @property
-    def reason(self) -> str:
-        """Why, in one sentence."""
-        return self.judgement.reason
 
     @property
     def found(self) -> tuple[Interval, ...]:
@@ -245,21 +231,6 @@ class UtilityResult:
         """Whether an evaluator, a simulation or stated values were used."""
         uses: Uses = self.evidence.uses
         return uses
-
-    @property
-    def samples(self) -> int:
-        """Losses or trials drawn, or values computed."""
-        samples: int = self.evidence.samples
-        return samples
-
-    @property
-    def met(self) -> bool:
-        """Whether the verdict is the expected one."""
-        return self.verdict is self.check.expected
-
-    def of(self, check: UtilityCheck) -> UtilityResult:
-        """The same result with the caller's own check, in place of a copy that has been to another process."""
-        return replace(self, check=check)
 
     def record(self) -> dict[str, Any]:
         """Plain data without durations: the same evidence gives the same record, wherever it was gathered."""
@@ -279,10 +250,6 @@ class UtilityResult:
             "evidence": to_plain(self.evidence),
             **judgement_record(self.judgement),
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as in a certificate, with the duration."""
-        return {**self.record(), "seconds": self.seconds}
 
 
 def _inner(subject: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Tables of what is proved of, and what attacks show about, private learning via stability."""

@@ -1,0 +1,172 @@
+"""Privacy tables: printed noise, literal gap, calibrated noise, soft labels, overlapping chunks, accuracy.
+
+Upper bounds are proofs, attacks are lower bounds; both are computed without simulation. Reference values were computed
+before this package existed, by another implementation, and are kept to its digits. A proof is marked with a star when
+it exceeds its reference, an attack when it falls short of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mechanisms.faults.stability.noise import REFERENCE
+from mechanisms.stability.accuracy import (
+    SETTINGS,
+    needed_margin,
+    printed_failure,
+    printed_k,
+    sparse_alpha,
+    sure_failure,
+)
+from mechanisms.stability.bounds import Bracket, composed_epsilon, proved_epsilon, release_probability
+from mechanisms.stability.calibration import Calibration, optimal, printed, printed_soft
+from mechanisms.stability.epochs import best_attack
+from mechanisms.stability.privacy_theorems import CUTOFFS, LITERAL_GAP_BREAKS, quietly_printed, run_delta
+
+DELTA, QUERIES = 1e-6, 1000
+ROUNDING = 0.008  # relative: references have two digits or more
+
+
+def show(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table."""
+    table = [list(map(str, head)), *[list(map(str, row)) for row in rows]]
+    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
+    print(f"\n{title}")
+    for row in table:
+        print("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+
+
+def bracket(proof: float, attack: float, reference: tuple[float, float]) -> list[str]:
+    """Give attack and proof, each beside its reference, and what they say of the claim 1."""
+    known = Bracket(attack, proof)
+    low = f"{attack:.3f}{'*' if attack < reference[1] * (1 - ROUNDING) else ''} ({reference[1]:g})"
+    high = f"{proof:.4f}{'*' if proof > reference[0] * (1 + ROUNDING) else ''} ({reference[0]:g})"
+    return [low, high, known.status(1.0)]
+
+
+ONLINE = {  # cutoff: proof and attack for an admissible distance, the same for the literal gap
+    1: (0.1856, 0.169, 0.371, 0.347),
+    2: (0.197, 0.131, 0.394, 0.264),
+    5: (0.249, 0.110, 0.498, 0.230),
+    10: (0.321, 0.099, 0.644, 0.209),
+    20: (0.349, 0.095, 0.726, 0.199),
+    50: (0.361, 0.096, 0.755, 0.202),
+}
+SPARSE = {  # cutoff: proof for T BOTTOMs, proof and attack for T + 1
+    1: (0.095, 0.190, 0.174),
+    2: (0.135, 0.202, 0.147),
+    5: (0.213, 0.255, 0.114),
+    10: (0.301, 0.331, 0.101),
+    20: (0.343, 0.358, 0.097),
+    50: (0.368, 0.371, 0.099),
+}
+SOFT = {1: 0.263, 2: 0.278, 5: 0.350, 10: 0.368, 20: 0.374, 50: 0.373}
+CALIBRATED = {1: (5.4, 0.948, 1.92), 2: (None, 0.781, 1.61), 5: (4.0, 0.497, 1.06), 10: (3.1, None, None)}
+OVERLAP = {2: (0.64, 0.21), 3: (0.97, 0.33), 5: (1.61, 0.56), 10: (3.23, 1.20), 20: (6.46, 2.58), 50: (16.1, 7.42)}
+GAP_HOLDS = {1e-2: 7.0, 1e-4: 8.2, 1e-6: 8.9, 1e-8: 9.5}
+
+
+def online_table() -> None:
+    """Table A: the online release at the printed noise."""
+    rows = []
+    for cutoff, (safe, safe_attack, gap, gap_attack) in ONLINE.items():
+        run = printed(1.0, DELTA, cutoff, QUERIES)
+        literal = proved_epsilon(DELTA, run.lam, run.threshold, run.epochs, QUERIES, lipschitz=2, largest=2)
+        ours = bracket(run.epsilon(DELTA, QUERIES), best_attack(run, DELTA)[0], (safe, safe_attack))
+        theirs = bracket(literal, best_attack(run, DELTA, 2.0)[0], (gap, gap_attack))
+        rows.append([f"{cutoff}", f"{run.lam:.2f}", *ours[:2], *theirs])
+    head = ["T", "lam", "attack", "proof", "gap: attack", "gap: proof", "claim 1 with the gap"]
+    show("A. Online release claimed (1, 1e-6), m = 1000: true epsilon at 1e-6 (reference)", head, rows)
+
+
+def sparse_table() -> None:
+    """Print what is known of sparse vector alone, with T and with T + 1 BOTTOMs."""
+    rows = []
+    for cutoff, (strict, more, attack) in SPARSE.items():
+        lam = math.sqrt(32 * cutoff * math.log(1 / DELTA))
+        proofs = [composed_epsilon(DELTA, 2 / lam, epochs) for epochs in (cutoff, cutoff + 1)]
+        shown = best_attack(Calibration(lam, 0.0, cutoff + 1), DELTA)[0]
+        rows.append([f"{cutoff}", f"{proofs[0]:.4f} ({strict})", *bracket(proofs[1], shown, (more, attack))[:2]])
+    show("Sparse vector alone, claimed (1, 1e-6)", ["T", "proof, T BOTTOMs", "attack, T + 1", "proof, T + 1"], rows)
+
+
+def gap_table() -> None:
+    """Table B: where the literal gap keeps the claim of Corollary 3.10, and where it breaks it."""
+    rows = []
+    for delta, breaks in LITERAL_GAP_BREAKS.items():
+        proved = f"{gap_is_private_up_to(delta):.2f}" if delta in GAP_HOLDS else "-"
+        reference = GAP_HOLDS.get(delta, "-")
+        rows.append([f"{delta:g}", f"{proved} ({reference})", f"{gap_breaks_from(delta):.2f} ({breaks})"])
+    show("B. The literal gap in sub-sample and aggregate", ["delta", "proved up to eps", "refuted from eps"], rows)
+
+
+def gap_is_private_up_to(delta: float) -> float:
+    """Give the largest epsilon, in steps of 0.05, up to which composition proves the claim at every cutoff and m."""
+    epsilon = 5.0
+    while all(_gap_delta(epsilon + 0.05, delta, cutoff) <= delta for cutoff in CUTOFFS):
+        epsilon += 0.05
+    return epsilon
+
+
+def _gap_delta(epsilon: float, delta: float, cutoff: int) -> float:
+    runs = [(m, quietly_printed(epsilon, delta, cutoff, m)) for m in {1, cutoff, cutoff + 1, 1000 * cutoff}]
+    return max(run_delta(run, epsilon, m, 2, 2) for m, run in runs)
+
+
+def gap_breaks_from(delta: float) -> float:
+    """Give the least epsilon, in steps of 0.05, at which an unstable value at gap 2 gets out too often, T = m = 1."""
+    epsilon = 1.0
+    while True:
+        run = quietly_printed(epsilon, delta, 1, 1)
+        if release_probability(run.threshold - 2, run.lam) > delta:
+            return epsilon
+        epsilon += 0.05
+
+
+def calibrated_table() -> None:
+    """Print the noise that is needed, the noise that is printed, and what the gap costs without that waste."""
+    rows = []
+    for cutoff in (1, 2, 5, 10, 50):
+        ratio, right, wrong = CALIBRATED.get(cutoff, (2.55, None, None))
+        ours, theirs = optimal(1.0, DELTA, cutoff), printed(1.0, DELTA, cutoff, QUERIES)
+        shown = [best_attack(ours, DELTA, lipschitz)[0] for lipschitz in (1.0, 2.0)]
+        attacks = [f"{value:.3f} ({known or '-'})" for value, known in zip(shown, (right, wrong), strict=True)]
+        rows.append([f"{cutoff}", f"{ours.lam:.2f}", f"{theirs.lam / ours.lam:.2f} ({ratio or '-'})", *attacks])
+    head = ["T", "lam needed", "printed / needed", "attack", "attack on the gap"]
+    show("Calibrated release at (1, 1e-6)", head, rows)
+
+
+def soft_table() -> None:
+    """Print what is proved of soft labels."""
+    rows = []
+    for cutoff, reference in SOFT.items():
+        run = printed_soft(1.0, DELTA, cutoff, QUERIES)
+        rows.append([f"{cutoff}", f"{run.epsilon(DELTA, QUERIES):.4f}", f"{reference}"])
+    show("Soft labels claimed (1, 1e-6)", ["T", "proof", "reference"], rows)
+
+
+def overlap_table() -> None:
+    """Print what is known when each record is in s chunks."""
+    rows = []
+    for shares, reference in OVERLAP.items():
+        shown = best_attack(REFERENCE, DELTA, float(shares))[0]
+        proof = proved_epsilon(DELTA, REFERENCE.lam, REFERENCE.threshold, 11, QUERIES, lipschitz=shares)
+        rows.append([f"{shares}", *bracket(proof, shown, reference)])
+    show("Each record in s chunks, printed noise, T = 10", ["s", "attack", "proof", "claim 1"], rows)
+
+
+def accuracy_table() -> None:
+    """Print how much larger alpha is than needed, and how often the printed number of teachers fails."""
+    rows = []
+    for m, cutoff, beta in SETTINGS:
+        alpha = sparse_alpha(m, cutoff, beta)
+        share = needed_margin(beta, m - cutoff, cutoff + 1) / alpha
+        fails = sure_failure(alpha, m - cutoff, cutoff + 1) / beta
+        rows.append([f"{m}", f"{cutoff}", f"{beta:g}", f"{share:.2f}", f"{fails:.1e}"])
+    show("Theorem 2.8: alpha", ["m", "T", "beta", "needed / claimed", "failure / beta"], rows)
+    failures = [
+        [f"{e:g}", f"{printed_k(e)}", *(f"{printed_failure(e, rule):.2g}" for rule in ("gap", "safe"))]
+        for e in (1.0, 10.0, 50.0, 100.0)
+    ]
+    show("Theorem 3.11: delta = .01, m = 100, T = 1; beta = .05", ["eps", "k", "gap fails", "safe fails"], failures)

@@ -1,0 +1,317 @@
+"""Utility tables: services of full size, rates, students, stability, soft labels.
+
+Reference values were computed before this package existed, by another implementation, and are kept to its digits.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+from benchmarks.stability_learning.privacy import show
+from mechanisms.faults.stability.utility import FewTeachers
+from mechanisms.stability.accuracy import failure as run_failure
+from mechanisms.stability.accuracy import teacher_failure
+from mechanisms.stability.aggregate import printed_teachers
+from mechanisms.stability.average_stability import (
+    CELLS,
+    CellStability,
+    StaysNear,
+    deviation,
+    two_stage_deviation,
+)
+from mechanisms.stability.base_learners import CellMeans
+from mechanisms.stability.calibration import Calibration, pure
+from mechanisms.stability.long_runs import ThresholdService
+from mechanisms.stability.privacy_theorems import quietly_printed
+from mechanisms.stability.rates import RateAlong, RecordsNeeded
+from mechanisms.stability.service_theorems import LAYOUTS, most_bad_points
+from mechanisms.stability.sgd import STEPS, OnePassSGD, ReplaceOne
+from mechanisms.stability.sizes import ServiceSize
+from mechanisms.stability.soft_theorems import full_run, unsure_probability
+from mechanisms.stability.thresholds import ThresholdTask
+from mechanisms.stability.transfer import AGNOSTIC, REALIZABLE, doubtful_mass
+
+
+def printed_service(records: int, queries: int) -> ThresholdService:
+    """Give a realizable service of Corollary 4.1 at epsilon = 1, delta = 1e-6, beta = 0.05."""
+    cutoff = math.ceil(ServiceSize(records, queries).cutoff())
+    teachers = printed_teachers(1.0, 1e-6, cutoff, queries, 0.05)
+    return ThresholdService(ThresholdTask(), records, teachers, quietly_printed(1.0, 1e-6, cutoff, queries), queries)
+
+
+def service_table() -> None:
+    """Print whole runs: the printed cutoff, BOTTOMs, wrong answers, seconds a run."""
+    rows = []
+    for records, queries, runs, reference in ((10**10, 10**6, 5, "29,325: 45-59"), (10**9, 10**4, 40, "1,174: 0-3")):
+        service, rng = printed_service(records, queries), np.random.default_rng(41)
+        started = time.perf_counter()
+        counts = [service.run(rng) for _ in range(runs)]
+        seconds = (time.perf_counter() - started) / runs
+        bottoms = [count.bottoms for count in counts]
+        rows.append(
+            [f"n={records:.0e} m={queries:.0e}", f"{service.n_teachers:,}", f"{service.calibration.epochs - 1:,}",
+             f"{min(bottoms)}-{max(bottoms)}", str(sum(count.wrong for count in counts)),
+             f"{sum(count.unanswered == 0 for count in counts)} of {runs}", f"{seconds:.2f}", reference]
+        )  # fmt: skip
+    head = ["", "k", "T", "BOTTOMs", "wrong", "all answered", "seconds a run", "reference T: BOTTOMs"]
+    show("Corollary 4.1 with teachers on thresholds, eps = 1, delta = 1e-6", head, rows)
+
+
+def needed_table() -> None:
+    """Print the part of the printed k that Theorem 3.11 needs, and the teachers that the calibrated release needs."""
+    rows = []
+    for epsilon, delta, queries, cutoff, reference in (
+        (1.0, 1e-6, 100, 1, ".42-.45 / .21-.23"), (1.0, 1e-6, 1000, 10, ".42-.45 / .21-.23"),
+        (10.0, 1e-2, 100, 1, ".64 / .37"),
+    ):  # fmt: skip
+        noise = quietly_printed(epsilon, delta, cutoff, queries)
+        k = printed_teachers(epsilon, delta, cutoff, queries, 0.05, labels=3)
+        parts = [least_teachers(noise, queries - cutoff, rule) / k for rule in ("safe", "gap")]
+        rows.append(
+            [
+                f"eps={epsilon:g} delta={delta:g} m={queries} T={cutoff}",
+                f"{k:,}",
+                *(f"{p:.3f}" for p in parts),
+                reference,
+            ]
+        )
+    show("Theorem 3.11: needed part of the printed k", ["", "printed k", "safe", "gap", "reference"], rows)
+    few = FewTeachers(0.25)
+    print(f"  a quarter of k at (1, 1e-2, 100, 1): {few.teachers} teachers fail with probability {few.failure():.3g}")
+    rows = []
+    for cutoff, reference in ((1, "1,136 of 11,454"), (10, "6,669 of 39,991")):
+        noise = pure(1.0, 1e-6, cutoff)
+        ours = math.ceil(6 * (noise.threshold + needed_level(noise, 1000 - cutoff) * noise.lam + 1))
+        rows.append(
+            [str(cutoff), f"{ours:,}", f"{printed_teachers(1.0, 1e-6, cutoff, 1000, 0.05, labels=3):,}", reference]
+        )
+    show(
+        "Two thirds right, m = 1,000, eps = 1: k / 6 - 1 >= w + margin",
+        ["T", "pure variant", "printed k", "reference"],
+        rows,
+    )
+
+
+def least_teachers(noise: Calibration, queries: int, rule: str) -> int:
+    """Give the least odd number of teachers, right with 3/4, that fails with probability 0.05 at most."""
+    low, high = 1, 3
+    while teacher_failure(noise, high, queries, rule) > 0.05:
+        low, high = high, 2 * high + 1
+    while high - low > 2:
+        middle = (low + high) // 4 * 2 + 1
+        low, high = (low, middle) if teacher_failure(noise, middle, queries, rule) <= 0.05 else (middle, high)
+    return high
+
+
+def needed_level(noise: Calibration, queries: int) -> float:
+    """Give the margin in units of lam at which a run fails with probability 0.05."""
+    return float(brentq(lambda x: run_failure(np.array([x]), np.ones(1), queries, noise.epochs) - 0.05, 0.0, 300.0))
+
+
+def counting_table() -> None:
+    """Print the extremum of Lemma 4.2 and the bound."""
+    rows = [
+        [
+            f"k={k} B={b} share={s}",
+            str(most_bad_points(k, b, s, 10**9)),
+            f"{float(b / s):.4g}",
+            "5 < 6" if k == 5 else "",
+        ]
+        for k, b, s in LAYOUTS
+    ]
+    show("Lemma 4.2: most points with over share * k wrong teachers", ["", "found", "below", "reference"], rows)
+
+
+def slope(evaluator: Callable[[int], float], size: int) -> float:
+    """Give the local exponent of growth at a size."""
+    low, high = evaluator(size), evaluator(2 * size)
+    return math.log(high / low) / math.log(2)
+
+
+def rate_table() -> None:
+    """Print local exponents."""
+    agnostic = {"realizable": False}
+    cases = [
+        ("4.3 in n", -2, RateAlong("records", queries=1e8), 10**10, "-2.17"),
+        ("4.3 in m", 1, RateAlong("queries", records=1e10), 10**8, "1.22"),
+        ("4.3 in n", -2, RateAlong("records", queries=1e24), 10**20, "-2.09"),
+        ("4.3 in m", 1, RateAlong("queries", records=1e20), 10**24, "1.11"),
+        ("4.3 at m = n^(4/3)", -2 / 3, RateAlong("records", power=4 / 3), 10**20, "-.622"),
+        ("4.3 at m = n^(4/3)", -2 / 3, RateAlong("records", power=4 / 3), 10**22, ""),
+        ("4.4 in n", -2 / 3, RateAlong("records", queries=1e10, **agnostic), 10**10, "-.684"),
+        ("4.4 in m", 1 / 3, RateAlong("queries", records=1e10, **agnostic), 10**10, ".382"),
+        ("4.4 in n", -2 / 3, RateAlong("records", queries=1e30, **agnostic), 10**30, "-.676"),
+        ("4.4 in m", 1 / 3, RateAlong("queries", records=1e30, **agnostic), 10**30, ".358"),
+        *(("4.4 at m = n^(4/5)", -0.4, RateAlong("records", power=0.8, **agnostic), 10**p, ref)
+          for p, ref in ((10, "-.379"), (20, "-.386"), (40, "-.391"))),
+        *(("Chernoff at m = n", -1, RateAlong("records", power=1.0, deviation="chernoff"), 10**p, ref)
+          for p, ref in ((20, "-.977"), (40, "-.985"), (80, "-.991"))),
+    ]  # fmt: skip
+    rows = [
+        [name, f"1e{round(math.log10(size))}", f"{limit:.3f}", f"{slope(f, size):.3f}", f"{f(size):.2g}", ref]
+        for name, limit, f, size, ref in cases
+    ]
+    show("Exponents of the guaranteed rate T / m", ["theorem", "size", "limit", "found", "T / m", "reference"], rows)
+    rows = []
+    for power in (1, 4, 8, 16):
+        known = {1: "1.76 / 2.76", 16: "1.55 / 2.55"}.get(power, "")
+        both = [slope(RecordsNeeded(realizable), 10**power) for realizable in (True, False)]
+        rows.append([f"1/alpha = 1e{power}", *(f"{value:.3f}" for value in both), known])
+    vc = [slope(RecordsNeeded(True, 1e-3), 10**p) for p in (3, 6, 9)]
+    rows.append(["V = 1e3, 1e6, 1e9", " ".join(f"{v:.3f}" for v in vc), "", "1.51-1.54"])
+    show(
+        "Exponents of the records for a student (Theorems 4.6, 4.7)", ["", "realizable", "agnostic", "reference"], rows
+    )
+
+
+def consistent_table() -> None:
+    """Print the cutoff that thresholds really need, computed and simulated."""
+    rows = []
+    for records, runs, reference in ((10**8, 10, "688"), (3 * 10**8, 40, "77"), (10**9, 40, "7.7")):
+        size, rng = ServiceSize(records, 1e6), np.random.default_rng(8)
+        cutoff = size.stable_cutoff()
+        teachers = int(size.teachers(cutoff)) // 2 * 2 + 1
+        service = ThresholdService(ThresholdTask(), records, teachers, size.noise(cutoff), 10**6)
+        bottoms = [service.run(rng).bottoms for _ in range(runs)]
+        error = float(np.std(bottoms, ddof=1) / math.sqrt(runs))
+        rows.append([f"{records:.0e}", f"{cutoff:.4g}", f"{np.mean(bottoms):.1f} +- {error:.1f}", reference])
+    show("Self-consistent cutoff, m = 1e6", ["n", "computed", "BOTTOMs of runs", "reference"], rows)
+    cutoffs = [ServiceSize(n, 1e6).stable_cutoff() for n in (1e8, 3e8, 1e9)]
+    slopes = [math.log(cutoffs[j + 1] / cutoffs[j]) / math.log(r) for j, r in ((0, 3), (1, 10 / 3))]
+    ten = ServiceSize(1e8, 1e7).stable_cutoff() / cutoffs[0]
+    print(f"  slopes in n {slopes[0]:.2f}, {slopes[1]:.2f} (-1.99, -1.91); ten times the queries: T x {ten:.0f} (103)")
+
+
+def student_table() -> None:
+    """Print students: worst error, coins, and points on which over a third of the teachers err."""
+    rows = []
+    for name, run, runs, reference in (
+        ("alpha=.05", REALIZABLE[0.05], 100, ".0017, 36 %, .0017"),
+        ("alpha=.02", REALIZABLE[0.02], 100, ".0008, 70 %, -"),
+        ("gamma=.05", AGNOSTIC, 20, "-"),
+    ):  # fmt: skip
+        rng = np.random.default_rng(6)
+        excess = max(run.error(rng) for _ in range(runs)) - run.service.task.flip
+        coins = np.mean([run.silent(rng) for _ in range(runs)])
+        doubt = max(doubtful_mass(run.service, rng) for _ in range(runs))
+        rows.append(
+            [
+                name,
+                f"{run.service.n_teachers:,}",
+                f"{run.service.queries:,}",
+                f"{excess:.4f}",
+                f"{coins:.0%}",
+                f"{doubt:.4f}",
+                reference,
+            ]
+        )
+    head = ["", "k", "public points", "worst excess", "coins", "worst P(> 1/3 wrong)", "reference"]
+    show("Students on thresholds, calibrated noise", head, rows)
+
+
+def stability_table() -> None:
+    """Print Steele's ratio, deviations of cell means, and the moves of SGD."""
+    rows = []
+    for size, reference in ((40, ".88-.91"), (400, ".99-1.003"), (4000, "1.00")):
+        ratios = [c.variance / (size / 2 * c.squared) for c in CELLS if c.size == size]
+        spread = [c.variance / (size / 2 * c.squared) for c in CELLS if c.size == size and c.share < 1]
+        rows.append(
+            [str(size), f"{min(ratios):.3f}-{max(ratios):.3f}", f"{min(spread):.3f}-{max(spread):.3f}", reference]
+        )
+    show("Var h / ((n / 2) mu^2) of a cell mean", ["n", "all cells", "mass < 1", "reference"], rows)
+    rng, rows = np.random.default_rng(2), []
+    for size in (40, 400, 4000):
+        found = []
+        for two_stage in (False, True):
+            near = StaysNear(CellMeans((0.3, 0.02, 0.98, 0.5), size), two_stage)
+            found.append(1 - np.mean(near(400_000, rng)))
+        rows.append([str(size), *(f"{value:.2g}" for value in found), ".025-.054 / <= 8e-5"])
+    show("P(|h - E h| > t), bound 1/4", ["n", "t = sqrt(2n) mu", "t = 4 sqrt(2n) mu", "reference"], rows)
+    sgd_table()
+
+
+def sgd_table() -> None:
+    """Print the moves of the parameters when one record is replaced, 4,000 pairs a row."""
+    penalties = {"decreasing": 0.1, "root": 0.0, "constant": 0.0}
+    known = {
+        "decreasing": {25: ".76", 400: ".22"},
+        "root": {25: ".59, .11250", 400: ".40"},
+        "constant": {25: "1.23", 400: "1.65"},
+    }
+    rows = []
+    for steps in STEPS:
+        for n in (25, 50, 100, 200, 400):
+            rng = np.random.default_rng(5)
+            pair = ReplaceOne(OnePassSGD(steps, penalties[steps]), n)
+            kept, shuffled = (ReplaceOne(pair.learner, n, order).parameter_moves(4000, rng) for order in (False, True))
+            root = float(np.sqrt(np.mean(kept**2)))
+            error = math.sqrt((kept.var() + shuffled.var()) / len(kept))
+            rows.append(
+                [steps, str(n), f"{kept.mean():.5f}", f"{shuffled.mean():.5f}",
+                 f"{(kept.mean() - shuffled.mean()) / error:.1f}", f"{pair.bound():.3f}",
+                 f"{kept.max():.3f}", f"{root:.5f}", f"{root * math.sqrt(n):.2f}", known[steps].get(n, "")]
+            )  # fmt: skip
+    head = [
+        "steps",
+        "n",
+        "mean move",
+        "shuffled",
+        "errors apart",
+        "bound",
+        "largest",
+        "rms",
+        "rms sqrt(n)",
+        "reference",
+    ]
+    show("One-pass SGD, one record replaced", head, rows)
+
+
+def soft_scores_table() -> None:
+    """Print the runs of Theorem 5.14 and the example of two Gaussians."""
+    rows = []
+    for size in (1600, 6400, 102_400):
+        run, rng = full_run(size), np.random.default_rng(size)
+        scores = np.array([run.scores(rng) for _ in range(20)])
+        worst = np.nanmax(np.abs(scores - run.expected()))
+        shifted = np.mean(np.round(scores[:, run.cells() == len(run.means) - 1] * 2 * run.bins) % 2 == 0)
+        rows.append(
+            [f"{size:,}", f"{run.n_teachers:,}", f"{run.widest:.3f}", str(np.isnan(scores).sum()), f"{worst:.3f}",
+             f"{shifted:.0%}", "86,795; 0; .030; all"]
+        )  # fmt: skip
+    head = ["n'", "k", "4 t (tau = .1)", "silent of 20,000", "worst error", "border ones shifted", "reference"]
+    show("Theorem 5.14: m = 1,000, T = 20, eps = 1, delta = 1e-6", head, rows)
+    least = [least_examples(rule) for rule in (deviation, two_stage_deviation)]
+    print(f"  4 t <= .1 from n' = {least[0]:,} in one stage, {least[1]:,} as printed: {least[1] / least[0]:.1f} x (16)")
+    values = [f"{unsure_probability(r):.3g}" for r in (1, 2, 3, 4)]
+    show(
+        "P(p in (.1, .9)), two Gaussians",
+        ["|v|/sigma", "1", "2", "3", "4"],
+        [["found", *values], ["reference", ".521", ".0680", ".00384", "8.8e-5"]],
+    )
+
+
+def least_examples(rule: Callable[[int, float], float]) -> int:
+    """Give the least n', to a thousandth, from which 4 t is at most 1/10 in the cell with mean 0.3 of four."""
+
+    def excess(log_size: float) -> float:
+        size = round(math.exp(log_size))
+        return 4 * rule(size, CellStability(size, 0.25, 0.3).stability) - 0.1
+
+    return round(math.exp(brentq(excess, math.log(100), math.log(10**6), xtol=1e-4)))
+
+
+TABLES: dict[str, Callable[[], None]] = {
+    "service": service_table,
+    "needed": needed_table,
+    "counting": counting_table,
+    "rates": rate_table,
+    "cutoffs": consistent_table,
+    "students": student_table,
+    "stability": stability_table,
+    "scores": soft_scores_table,
+}

@@ -1,0 +1,277 @@
+"""Sub-sample and aggregate: k teachers on disjoint chunks vote, and stable winners are released.
+
+Implements A_subSamp, Algorithm 4 of Bassily, Thakurta & Thakkar (2018), Corollary 3.10 and Theorem 3.11, and its use
+for binary classification (their section 4.1, Corollary 4.1). Any learner serves: nothing is asked of it for privacy.
+
+Departures: the distance is `safe`, not the literal gap, and records are assigned to chunks independently, not by
+position; both literal readings are private only in part (`mechanisms.stability.votes`, `mechanisms.stability.chunks`).
+An empty chunk votes 0, a chunk with one label votes for it.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from audit.arguments import integer, nonnegative, open_probability, positive
+from audit.errors import InvalidArgument
+from mechanisms.estimator import Classifier
+from mechanisms.stability.calibration import Calibration
+from mechanisms.stability.chunks import Assignment, assignment_rule
+from mechanisms.stability.online import CalibratedRelease, OnlineQueryRelease, draw_transcripts
+from mechanisms.stability.votes import count_votes, distance_rule, winner
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Questions to a table of votes: dataset -> (winners, distances). A record is one teacher's votes, shape (m,).
+
+    Parameters
+    ----------
+    labels : int >= 1
+    distance : {"safe", "exact", "gap", "gap_minus_one"}
+    """
+
+    labels: int = 2
+    distance: str = "safe"
+
+    def __post_init__(self) -> None:
+        integer(self.labels, "labels", at_least=1)
+        distance_rule(self.distance)
+
+    def __call__(self, votes: Any) -> tuple[np.ndarray, np.ndarray]:
+        counts = count_votes(votes, self.labels)
+        return winner(counts), distance_rule(self.distance)(counts)
+
+
+@dataclass(frozen=True)
+class ChunkedVotes:
+    """Questions to records in chunks: votes of the teachers trained on them, then a `VoteTable`.
+
+    Parameters
+    ----------
+    teacher : callable
+        list of records -> votes on the m queries, integers of shape (m,).
+    chunks : int >= 1
+        Number of teachers k.
+    assignment : callable
+        (dataset, chunks) -> chunk of each record, the same at every call.
+    table : VoteTable
+    """
+
+    teacher: Callable[[list[Any]], Any]
+    chunks: int
+    assignment: Callable[[Any, int], np.ndarray]
+    table: VoteTable = VoteTable()
+
+    def __call__(self, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self.table(chunk_votes(self.teacher, dataset, self.assignment(dataset, self.chunks), self.chunks))
+
+
+@dataclass(frozen=True)
+class ReassignedTranscripts:
+    """Transcripts of a service that assigns the records anew in every run.
+
+    Parameters
+    ----------
+    teacher, chunks, table
+        As for `ChunkedVotes`.
+    calibration : Calibration
+    assignment : {"independent", "hash"} or callable
+        (dataset, chunks, rng) -> chunk of each record.
+    """
+
+    teacher: Callable[[list[Any]], Any]
+    chunks: int
+    calibration: Calibration
+    assignment: str | Assignment = "independent"
+    table: VoteTable = VoteTable()
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        assign = assignment_rule(self.assignment)
+        tables = [
+            self.table(chunk_votes(self.teacher, dataset, assign(dataset, self.chunks, rng), self.chunks))
+            for _ in range(max(size, 1))
+        ]
+        values, distances = (np.array(part) for part in zip(*tables, strict=True))
+        levels = (distances - self.calibration.threshold) / self.calibration.lam
+        return draw_transcripts(values[:size], levels[:size], self.calibration.epochs, rng)
+
+
+def chunk_votes(teacher: Callable[[list[Any]], Any], dataset: Any, assigned: np.ndarray, chunks: int) -> np.ndarray:
+    """Give the votes of the teachers of all chunks, shape (chunks, m); a teacher may get no records."""
+    members: list[list[Any]] = [[] for _ in range(chunks)]
+    for i, chunk in enumerate(assigned.tolist()):
+        members[chunk].append(dataset[i])
+    return np.array([np.atleast_1d(teacher(records)) for records in members])
+
+
+class SubsampleAggregate(Classifier):
+    """Answers classification queries with the votes of teachers; all answers together (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    learner : estimator with fit(X, y) and predict(X), or callable (X, y) -> callable
+        Trained once a chunk, on a copy.
+    n_teachers : int >= 1
+        k.
+    epsilon, delta, cutoff, max_queries
+        As for `OnlineQueryRelease`; all of predict's rows over the life of the object count.
+    labels : int >= 2, optional
+        Labels are 0 to labels - 1.
+    assignment : {"independent", "hash", "position"}
+    distance : {"safe", "exact", "gap", "gap_minus_one"}
+        Only the first two are private as claimed.
+    calibrated : bool, optional
+        The least noise that the proof needs, in place of the printed constants.
+    random_state : None, int or Generator
+        See `Estimator`.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        n_teachers: int,
+        epsilon: float,
+        delta: float,
+        cutoff: int = 1,
+        max_queries: int = 1000,
+        labels: int = 2,
+        assignment: str = "independent",
+        distance: str = "safe",
+        calibrated: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        if not (callable(learner) or hasattr(learner, "fit")):
+            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
+        self.learner = learner
+        self.n_teachers = integer(n_teachers, "n_teachers", at_least=1)
+        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
+        self.cutoff = integer(cutoff, "cutoff", at_least=1)
+        self.max_queries = integer(max_queries, "max_queries", at_least=1)
+        self.labels = integer(labels, "labels", at_least=2)
+        assignment_rule(assignment)
+        distance_rule(distance)
+        self.assignment, self.distance = assignment, distance
+        self.calibrated, self.random_state = calibrated, random_state
+
+    @property
+    def release(self) -> OnlineQueryRelease:
+        """The release that the answers go through."""
+        kind = CalibratedRelease if self.calibrated else OnlineQueryRelease
+        return kind(self.epsilon, self.delta, self.cutoff, self.max_queries)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Assign the records to chunks, train the teachers, and begin a run.
+
+        Parameters
+        ----------
+        X : array, shape (n, d) or (n,)
+        y : array of integers 0 to labels - 1, shape (n,)
+        """
+        X, y = np.asarray(X), np.asarray(y)
+        if y.ndim != 1 or len(X) != len(y):
+            raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
+        if y.size and not np.isin(y, np.arange(self.labels)).all():
+            raise InvalidArgument.of("y", f"hold labels 0 to {self.labels - 1}", np.unique(y))
+        rng = np.random.default_rng(self.random_state)
+        records = list(zip(X, y, strict=True))
+        assigned = assignment_rule(self.assignment)(records, self.n_teachers, rng)
+        chunks = [np.flatnonzero(assigned == chunk) for chunk in range(self.n_teachers)]
+        self.teachers_ = [taught(self.learner, X[chunk], y[chunk]) for chunk in chunks]
+        self.session_ = self.release.open(None, rng)
+        self.asked_ = 0
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Release a label for each row of X, -1 where the teachers are not sure (BOTTOM), -2 when the run has ended."""
+        session, points = self._fitted("session_"), np.asarray(X)
+        if self.asked_ + len(points) > self.max_queries:
+            raise InvalidArgument.of("X", f"leave at most max_queries = {self.max_queries} queries in all", len(points))
+        self.asked_ += len(points)
+        votes = np.array([np.asarray(teacher(points), dtype=np.int64) for teacher in self.teachers_])
+        winners, distances = VoteTable(self.labels, self.distance)(votes.reshape(len(votes), -1))
+        answers = zip(winners.tolist(), distances.tolist(), strict=True)
+        return np.array([session.ask(lambda _, pair=pair: pair) for pair in answers], dtype=np.int64)
+
+
+class BinaryClassificationService(SubsampleAggregate):
+    """Sub-sample and aggregate for two labels, with the number of teachers and the cutoff that Corollary 4.1 names.
+
+    Parameters
+    ----------
+    learner
+        An (alpha, beta / k)-agnostic PAC learner, for the guarantee; any, for privacy.
+    epsilon, delta, max_queries
+        As for `SubsampleAggregate`.
+    alpha, bayes_gap : float >= 0
+        Excess error of a teacher, and the least error of the class (gamma).
+    beta : float in (0, 1)
+        Failure probability: a third each for teachers, sampling and noise.
+    random_state
+        See `Estimator`.
+
+    Raises
+    ------
+    InvalidArgument
+        When the cutoff would reach the number of queries: the guarantee is void.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        epsilon: float,
+        delta: float,
+        max_queries: int,
+        alpha: float,
+        bayes_gap: float = 0.0,
+        beta: float = 0.05,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha, self.bayes_gap = nonnegative(alpha, "alpha"), nonnegative(bayes_gap, "bayes_gap")
+        self.beta = open_probability(beta, "beta")
+        teachers, cutoff = service_size(epsilon, delta, max_queries, alpha + bayes_gap, beta)
+        super().__init__(learner, teachers, epsilon, delta, cutoff, max_queries, random_state=random_state)
+
+
+def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int, beta: float, labels: int = 2) -> int:
+    """Give Algorithm 4's k = 136 log(4 m T / min(delta, beta/2)) sqrt(T log(2/delta)) / epsilon; odd for two labels."""
+    least = min(open_probability(delta, "delta"), open_probability(beta, "beta") / 2)
+    root = math.sqrt(integer(cutoff, "cutoff", at_least=1) * math.log(2 / delta)) / positive(epsilon, "epsilon")
+    teachers = math.ceil(136 * math.log(4 * integer(max_queries, "max_queries", at_least=1) * cutoff / least) * root)
+    return teachers + (labels == 2 and teachers % 2 == 0)
+
+
+def service_size(epsilon: float, delta: float, max_queries: int, error: float, beta: float) -> tuple[int, int]:
+    """Give the number of teachers and the cutoff of Corollary 4.1, which depend on each other.
+
+    T = ceil(3 B), B = error m + sqrt(m log(3 k / beta) / 2); iterated from T = 1.
+    """
+    queries, cutoff = integer(max_queries, "max_queries", at_least=1), 1
+    for _ in range(100):
+        teachers = printed_teachers(epsilon, delta, cutoff, queries, beta)
+        errors = nonnegative(error, "error") * queries + math.sqrt(queries * math.log(3 * teachers / beta) / 2)
+        wanted = math.ceil(3 * errors)
+        if wanted >= queries:
+            raise InvalidArgument.of("max_queries", f"exceed the cutoff 3 B = {wanted}", queries)
+        if wanted == cutoff:
+            break
+        cutoff = wanted
+    return teachers, cutoff
+
+
+def taught(learner: Any, X: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], Any]:
+    """Train one teacher: a constant for a chunk without records or with one label, else what the learner gives."""
+    seen = np.unique(y)
+    if seen.size < 2:
+        constant = int(seen[0]) if seen.size else 0
+        return lambda points: np.full(len(points), constant)
+    if hasattr(learner, "fit"):
+        predict: Callable[[np.ndarray], Any] = copy.deepcopy(learner).fit(X, y).predict
+        return predict
+    return learner(X, y)
