@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 
-.PHONY: audit test lint bench calibrate findings pictures clean
+.PHONY: audit compare test lint bench calibrate findings pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
+
+compare: $(STAMP)
+	$(BIN)/dp-audit compare --out reports/comparison
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -24,6 +27,8 @@ calibrate: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.bound
 	$(BIN)/python -m benchmarks.overhead
+	$(BIN)/python -m benchmarks.programs
+	$(BIN)/python -m benchmarks.compare
 
 findings: $(STAMP)
 	$(BIN)/python -m benchmarks.consistency

@@ -1,4 +1,4 @@
-"""The command line: run, list, report, replay, verify, diff.
+"""The command line: run, list, report, replay, verify, diff, compare.
 
 Exit status: 0 all as promised, 1 some FAIL (of `diff`: something got worse), 2 none FAIL but some INCONCLUSIVE, 64 bad
 usage, 65 a certificate that contradicts itself, 70 internal error.
@@ -20,6 +20,7 @@ from rich.console import Console
 from audit import suite
 from audit.checkpoint import Checkpoint
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.compare.command import compare
 from audit.errors import AuditError, InvalidCertificate
 from audit.report.certificate import certificate_path, load_certificate
 from audit.report.diff import changes
@@ -241,6 +242,9 @@ def diff_command(old: Path, new: Path) -> int:
     worse = sum(change.is_regression for change in found)
     click.echo(f"{worse} got worse, {len(found) - worse} other changes, in {len(both[1]['checks'])} checks")
     return 1 if worse else 0
+
+
+cli.add_command(compare)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

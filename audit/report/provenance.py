@@ -11,7 +11,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("dp-audit", "numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib")
+_PACKAGES = (
+    "dp-audit",
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "dp-accounting",
+    "joblib",
+    "opendp",
+    "diffprivlib",
+    "python-dp",
+)
 
 
 def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:

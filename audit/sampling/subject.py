@@ -23,8 +23,11 @@ class SubjectFailed(Exception):
     """The mechanism gave no usable batch; `kind` says which way, the text continues "the mechanism ..."."""
 
     def __init__(self, kind: str, detail: str) -> None:
-        super().__init__(detail)
+        super().__init__(kind, detail)  # all arguments, so that it can be sent between processes
         self.kind = kind
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 @dataclass(frozen=True)

@@ -9,61 +9,17 @@ noise to every coordinate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution, per_call
-from audit.errors import MissingExtra
+from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
+from audit.adapters.opendp import OpenDP, dp
 from mechanisms.queries import count_positive
 from mechanisms.real_data import AGE, DATA, RECORDS, column, extreme_swap, without_first
-
-try:
-    import opendp.prelude as dp
-except ImportError:
-    raise MissingExtra.of("opendp", "libraries") from None
 
 dp.enable_features("contrib")
 
 DELTA = 1e-5
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """Answer to a query, released by a vector measurement on `size` copies of it.
-
-    Parameters
-    ----------
-    query : callable
-        dataset -> number of the measurement's type.
-    build : callable
-        scale -> OpenDP measurement on vectors; called once for each scale and process.
-    scale : float > 0
-        Noise scale handed to the library.
-    """
-
-    query: Callable[[Any], Any]
-    build: Callable[[float], Any]
-    scale: float
-    own_randomness: ClassVar[bool] = True
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return np.array(self.build(self.scale)([self.query(dataset)] * size))
-
-
-@dataclass(frozen=True)
-class Single:
-    """Answer to a query, released by a scalar measurement: one output a call, for `per_call`."""
-
-    query: Callable[[Any], Any]
-    build: Callable[[float], Any]
-    scale: float
-
-    def __call__(self, dataset: Any) -> Any:
-        return self.build(self.scale)(self.query(dataset))
 
 
 @lru_cache
@@ -98,8 +54,8 @@ def warner(probability: float) -> Any:
 
 
 def had_affair(answer: Any) -> bool:
-    """Release one woman's answer by OpenDP's randomised response, true with probability 3/4."""
-    return bool(warner(0.75)(bool(answer > 0)))
+    """Whether one woman had an affair."""
+    return bool(answer > 0)
 
 
 def approximate_epsilon(scale: float) -> float:
@@ -120,21 +76,21 @@ def _count_checks() -> list[PrivacyCheck]:
     return [
         _check(
             name="opendp/women with an affair, make_laplace eps=2",
-            mechanism=per_call(Single(count_positive, laplace, 0.5)),
+            mechanism=OpenDP(partial(laplace, 0.5), count_positive),
             claim=_claim(laplace(0.5).map(1), Substitution(), "make_laplace"),
             pairs=[swap],
-            budget=115_000,
+            budget=130_000,
         ),
         _check(
             name="opendp/women with an affair, make_geometric add-remove eps=2",
-            mechanism=per_call(Single(count_positive, geometric, 0.5)),
+            mechanism=OpenDP(partial(geometric, 0.5), count_positive),
             claim=_claim(geometric(0.5).map(1), AddRemove(), "make_geometric"),
             pairs=[removal],
-            budget=115_000,
+            budget=130_000,
         ),
         _check(
             name=f"opendp/women with an affair, make_gaussian delta={DELTA:g}",
-            mechanism=per_call(Single(count_positive, gaussian, 2.0)),
+            mechanism=OpenDP(partial(gaussian, 2.0), count_positive),
             claim=_claim(approximate_epsilon(2.0), Substitution(), "make_gaussian", DELTA),
             pairs=[swap],
             budget=130_000,
@@ -147,14 +103,14 @@ def _other_checks() -> list[PrivacyCheck]:
     return [
         _check(
             name="opendp/mean age, make_laplace on a vector eps=1",
-            mechanism=Repeated(AGE, laplace_vector, sensitivity),
+            mechanism=OpenDP(partial(laplace_vector, sensitivity), AGE, vectorised=True),
             claim=_claim(laplace_vector(sensitivity).map(sensitivity), Substitution(), "make_laplace"),
             pairs=[extreme_swap(column("age"))],
             budget=180_000,
         ),
         _check(
             name="opendp/one woman's answer, make_randomized_response_bool",
-            mechanism=per_call(had_affair),
+            mechanism=OpenDP(partial(warner, 0.75), had_affair),
             claim=_claim(warner(0.75).map(1), Local(), "make_randomized_response_bool"),
             pairs=[(float(column("affairs").min()), float(column("affairs").max()))],
             budget=180_000,

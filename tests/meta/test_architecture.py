@@ -10,8 +10,8 @@ ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.errors", "audit.arguments"},
     {"audit.relations", "audit.claims", "audit.verdict", "audit.contract"},
     {"audit.sampling", "audit.exact"},
-    {"audit.adapters"},
     {"audit.checks", "audit.neighbours", "audit.claim_kinds", "audit.describe"},
+    {"audit.adapters"},
     {"audit.empirical"},
     {"audit.evidence", "audit.search", "audit.utility", "audit.randomness"},
     {"audit.judge", "audit.statement"},
@@ -24,6 +24,7 @@ ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.privacy", "audit.theorems", "audit.report"},
     {"audit.checkpoint"},
     {"audit.suite"},
+    {"audit.compare"},
     {"audit.cli", "audit.pytest_plugin", "audit.__init__"},
 ]
 

@@ -137,7 +137,7 @@ def by_rank(dataset: Any, chunks: int) -> np.ndarray:
 
 
 DATASETS = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 1)), min_size=2 * TEACHERS, max_size=2 * TEACHERS
+    st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=2 * TEACHERS, max_size=2 * TEACHERS
 )
 
 

@@ -1,0 +1,89 @@
+"""Objects of libraries that cannot be sent to another process: every process builds its own, once.
+
+The parts that the adapters of `opendp`, `diffprivlib` and `pydp` share: a query computed from the dataset, an object
+that releases its answer, and what it takes to make a mechanism of the two.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+from audit.sampling import PerCall
+
+
+def identity(dataset: Any) -> Any:
+    """The dataset itself: the query of a release that takes records."""
+    return dataset
+
+
+@dataclass(frozen=True)
+class Built(ABC):
+    """A mechanism that hands the answer of a query to an object of a library.
+
+    Parameters
+    ----------
+    build : callable
+        () -> the library's object; called once in every process. A function or a `functools.partial` of one, so that it
+        can be sent to a worker.
+    query : callable
+        dataset -> what the object releases. Deterministic: it is computed once for all outputs of a call.
+    """
+
+    build: Callable[[], Any]
+    query: Callable[[Any], Any] = identity
+
+    own_randomness: ClassVar[bool] = True  # of the operating system: a seed does not repeat a run
+
+    def __post_init__(self) -> None:
+        for name in ("build", "query"):
+            if not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, "be callable", getattr(self, name))
+
+    @property
+    def __name__(self) -> str:
+        inner = getattr(self.build, "func", self.build)
+        return str(getattr(inner, "__name__", type(self).__name__))
+
+    @property
+    def built(self) -> Any:
+        """The library's object, of this process."""
+        return _once(self.build)
+
+    @abstractmethod
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        """Release the answer `size` times; the generator is not used."""
+
+
+@dataclass(frozen=True)
+class OneByOne(Built):
+    """A library that releases one number, or one category, a call; the entries of a vector follow one another.
+
+    An exception is an output, as for `audit.per_call`.
+    """
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        answer, release = plain(self.query(dataset)), self._release()
+        if isinstance(answer, list):
+            return PerCall(lambda _: [release(entry) for entry in answer], False)(dataset, size, rng)
+        return PerCall(lambda _: release(answer), False)(dataset, size, rng)
+
+    @abstractmethod
+    def _release(self) -> Callable[[Any], Any]:
+        """The library's function from a true entry to a released one."""
+
+
+def plain(answer: Any) -> Any:
+    """An answer as Python holds it: the types that libraries accept, a list for a vector."""
+    return answer.tolist() if isinstance(answer, (np.ndarray, np.generic)) else answer
+
+
+@lru_cache(maxsize=64)
+def _once(build: Callable[[], Any]) -> Any:
+    return build()

@@ -1,0 +1,60 @@
+"""diffprivlib's mechanisms: objects with a method `randomise`, called once for every released number.
+
+Released is the answer of a query with noise on every entry. The library speaks of sensitivities and leaves the relation
+to the caller, who states it for the query. It draws from the operating system's randomness unless it is built with a
+random state, which would replace the generator that its users run. For its learners see `audit.adapters.learners`, for
+`diffprivlib.tools`, which are functions of the data, `audit.per_call`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from audit.adapters.built import OneByOne
+from audit.claims import PrivacyClaim
+from audit.errors import InvalidArgument, MissingExtra
+
+try:
+    from diffprivlib.mechanisms import DPMechanism
+except ImportError:
+    raise MissingExtra.of("diffprivlib", "libraries") from None
+
+
+@dataclass(frozen=True)
+class Diffprivlib(OneByOne):
+    """`randomise` of a mechanism of diffprivlib, on the answer of a query.
+
+    Parameters
+    ----------
+    build : callable
+        () -> diffprivlib.mechanisms.DPMechanism; see `Built`.
+    query : callable
+        dataset -> number, category, or vector; each entry is randomised by itself.
+    """
+
+    def _release(self) -> Callable[[Any], Any]:
+        randomise: Callable[[Any], Any] = _checked(self.built).randomise
+        return randomise
+
+
+def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
+    """Read the claim off a mechanism's own parameters, for one released answer.
+
+    Parameters
+    ----------
+    mechanism : diffprivlib.mechanisms.DPMechanism
+        Its sensitivity must be that of the query under `relation`: for a vector in l1, on a mechanism with delta = 0.
+    relation : relation
+        The library names none.
+    """
+    known = _checked(mechanism)
+    source = f"diffprivlib.mechanisms.{type(known).__name__}"
+    return PrivacyClaim(float(known.epsilon), float(known.delta), relation, source)
+
+
+def _checked(mechanism: Any) -> Any:
+    if not isinstance(mechanism, DPMechanism):
+        raise InvalidArgument.of("mechanism", "be a mechanism of diffprivlib", mechanism)
+    return mechanism

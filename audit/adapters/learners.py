@@ -1,0 +1,101 @@
+"""Private learners with the scikit-learn protocol: a fresh learner is fitted for every output.
+
+Released are the predictions at fixed queries, or fitted attributes such as coefficients. The dataset is `Labeled`, or
+an array for a learner without labels. Predictions follow from the fitted learner, so that what holds for it holds for
+them; auditing the attributes looks at more. Relation and claim are those of the learner's own documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+from audit.relations import Labeled
+from audit.sampling import PerCall
+
+_SEEDS = 2**31  # scikit-learn's random states are 32-bit
+
+
+@dataclass(frozen=True)
+class FittedLearner(ABC):
+    """A mechanism that fits a fresh learner for every output.
+
+    Parameters
+    ----------
+    build : callable
+        () -> unfitted learner, or (random_state) -> one whose noise follows from that integer. A learner that draws
+        its own randomness is what its users run; one with a random state can be audited again, draw by draw.
+    """
+
+    build: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.build):
+            raise InvalidArgument.of("build", "be callable as () or (random_state)", self.build)
+
+    @property
+    def own_randomness(self) -> bool:
+        """True when the learner is not given a random state."""
+        return not self._seeded
+
+    @property
+    def _seeded(self) -> bool:
+        return "random_state" in inspect.signature(self.build).parameters
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Fit `size` learners and release from each; an exception is an output."""
+        return PerCall(self._one, True)(dataset, size, rng)
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> np.ndarray:
+        learner = self.build(random_state=int(rng.integers(_SEEDS))) if self._seeded else self.build()
+        if isinstance(dataset, Labeled):
+            learner.fit(dataset.X, dataset.y)
+        else:
+            learner.fit(dataset)
+        return self._released(learner)
+
+    @abstractmethod
+    def _released(self, learner: Any) -> np.ndarray:
+        """What is published of a fitted learner; shape (d,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions(FittedLearner):
+    """Releases `predict(queries)`.
+
+    Parameters
+    ----------
+    build : callable
+        See `FittedLearner`.
+    queries : array, first axis over the queries
+        Public points, in the form that the learner takes.
+    """
+
+    queries: Any
+
+    def _released(self, learner: Any) -> np.ndarray:
+        return np.asarray(learner.predict(self.queries))
+
+
+@dataclass(frozen=True)
+class Coefficients(FittedLearner):
+    """Releases fitted attributes, one after the other.
+
+    Parameters
+    ----------
+    build : callable
+        See `FittedLearner`.
+    attributes : tuple of str
+        Numeric ones; `coef_` and `intercept_` unless given.
+    """
+
+    attributes: tuple[str, ...] = ("coef_", "intercept_")
+
+    def _released(self, learner: Any) -> np.ndarray:
+        return np.concatenate([np.ravel(getattr(learner, name)) for name in self.attributes])

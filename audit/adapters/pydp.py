@@ -1,0 +1,81 @@
+"""PyDP, the Python binding of Google's C++ library: its noise, and its algorithms on records.
+
+The numerical mechanisms (`add_noise`) release the answer of a query; the relation is the caller's, as their sensitivity
+is. The algorithms (Count, BoundedSum, BoundedMean ...) take records, and promise (epsilon, delta) when one record is
+added or removed, as long as a person contributes one record. The library draws from the operating system's randomness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.adapters.built import Built, OneByOne, plain
+from audit.claims import PrivacyClaim
+from audit.errors import InvalidArgument, MissingExtra
+from audit.relations import AddRemove
+from audit.sampling import PerCall
+
+try:
+    from pydp.algorithms.numerical_mechanisms import NumericalMechanism
+except ImportError:
+    raise MissingExtra.of("python-dp", "libraries") from None
+
+
+@dataclass(frozen=True)
+class PyDPNoise(OneByOne):
+    """`add_noise` of a numerical mechanism, on the answer of a query.
+
+    An integer answer is released as an integer, a float as a multiple of the library's granularity.
+
+    Parameters
+    ----------
+    build : callable
+        () -> LaplaceMechanism or GaussianMechanism of pydp.algorithms.numerical_mechanisms; see `Built`. A function of
+        your own: the binding's classes cannot be sent to a worker, not even within a partial.
+    query : callable
+        dataset -> number, or vector; noise is added to each entry by itself.
+    """
+
+    def _release(self) -> Callable[[Any], Any]:
+        if not isinstance(self.built, NumericalMechanism):
+            raise InvalidArgument.of("build", "build a numerical mechanism of PyDP", self.built)
+        add_noise: Callable[[Any], Any] = self.built.add_noise
+        return add_noise
+
+
+@dataclass(frozen=True)
+class PyDPAlgorithm(Built):
+    """`quick_result` of an algorithm on the records, which it forgets afterwards.
+
+    Parameters
+    ----------
+    build : callable
+        () -> algorithm of pydp.algorithms.laplacian; see `Built`.
+    query : callable
+        dataset -> sequence of records; the dataset itself unless given.
+    """
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        records, algorithm = list(plain(self.query(dataset))), self.built
+        return PerCall(lambda _: algorithm.quick_result(records), False)(dataset, size, rng)
+
+
+def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
+    """Read the claim off an algorithm's or a numerical mechanism's own parameters.
+
+    Parameters
+    ----------
+    built : object of PyDP
+        One that states `epsilon`, and `delta` unless it is 0.
+    relation : relation, optional
+        Add/remove for an algorithm unless given; a numerical mechanism does not know it, so it must be given.
+    """
+    if relation is None and isinstance(built, NumericalMechanism):
+        raise InvalidArgument.of("relation", "be given for noise on an answer: its sensitivity belongs to one", None)
+    delta = getattr(built, "delta", 0.0) or 0.0
+    source = f"PyDP, {type(built).__name__}"
+    return PrivacyClaim(float(built.epsilon), float(delta), AddRemove() if relation is None else relation, source)

@@ -1,0 +1,176 @@
+"""OpenDP, diffprivlib and PyDP as mechanisms: what they release, the claims read off them, right verdicts.
+
+A true claim fails with probability at most the significance, 1e-6. The broken ones promise half of the epsilon = 2 that
+they keep: at 60,000 outputs a side the game misses that with probability below 1e-9. The libraries draw from the
+operating system's randomness, so that no seed repeats a run.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+
+from audit import AddRemove, Group, Local, PrivacyClaim, Substitution, Verdict, ZeroConcentratedClaim, check_privacy
+from audit.errors import InvalidArgument, MissingExtra
+
+dp = pytest.importorskip("opendp.prelude")
+dpl = pytest.importorskip("diffprivlib.mechanisms")
+pydp = pytest.importorskip("pydp.algorithms.numerical_mechanisms")
+laplacian = pytest.importorskip("pydp.algorithms.laplacian")
+
+from audit.adapters.diffprivlib import Diffprivlib, diffprivlib_claim  # noqa: E402
+from audit.adapters.opendp import OpenDP, opendp_claim  # noqa: E402
+from audit.adapters.pydp import PyDPAlgorithm, PyDPNoise, pydp_claim  # noqa: E402
+
+dp.enable_features("contrib")
+COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
+RNG = np.random.default_rng(0)
+
+
+def total(data):
+    return int(np.sum(data))
+
+
+def real_total(data):
+    return float(np.sum(data))
+
+
+def vectors(make, scale, kind=int):
+    metric = dp.l2_distance if make == "make_gaussian" else dp.l1_distance
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=int))
+    return getattr(dp.m, make)(domain, metric(T=kind), scale=scale)
+
+
+def counting(scale):
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()
+    return space >> dp.t.then_count() >> dp.m.then_laplace(scale=scale)
+
+
+def google_laplace(epsilon):
+    return pydp.LaplaceMechanism(epsilon, 1.0)
+
+
+def warner():
+    return dp.m.make_randomized_response_bool(prob=0.75)
+
+
+SUBJECTS = {
+    "opendp, vectorised": OpenDP(partial(vectors, "make_laplace", 0.5), total, vectorised=True),
+    "opendp, records": OpenDP(partial(counting, 0.5)),
+    "diffprivlib": Diffprivlib(partial(dpl.Laplace, epsilon=2.0, sensitivity=1.0), real_total),
+    "pydp": PyDPNoise(partial(google_laplace, 2.0), real_total),
+    "pydp, records": PyDPAlgorithm(partial(laplacian.Count, epsilon=2.0, dtype="int")),
+}
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [(2.0, Verdict.PASS), (1.0, Verdict.FAIL)])
+@pytest.mark.parametrize("name", [name for name in SUBJECTS if name != "opendp, records"])
+def test_verdicts(name, epsilon, verdict):
+    result = check_privacy(
+        SUBJECTS[name],
+        PrivacyClaim(epsilon, 0.0, AddRemove()),
+        COUNT_PAIR,
+        budget=60_000,
+        significance=1e-6,
+        method="fixed",
+        tolerance=1.5,
+    )
+    assert result.verdict is verdict
+    assert result.epsilon_lower_bound < 2
+
+
+@pytest.mark.parametrize("mechanism", SUBJECTS.values(), ids=SUBJECTS)
+def test_mechanisms_travel_and_say_that_a_seed_does_not_repeat_them(mechanism):
+    sent = pickle.loads(pickle.dumps(mechanism))
+    outputs = np.array(sent(np.array([1, 0, 1]), 50, RNG))
+    assert outputs.shape == (50,)
+    assert len(np.unique(outputs)) > 1
+    assert mechanism.own_randomness
+    assert mechanism.__name__
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        OpenDP(partial(vectors, "make_laplace", 1.0), vectorised=True),
+        OpenDP(partial(vectors, "make_laplace", 1.0, float), lambda data: np.asarray(data, dtype=float), True),
+        OpenDP(partial(vectors, "make_laplace", 1.0)),
+        Diffprivlib(partial(dpl.Geometric, epsilon=1.0)),
+        PyDPNoise(partial(google_laplace, 1.0)),
+    ],
+)
+def test_vectors_are_released_entry_by_entry(mechanism):
+    """Answers 10,000 apart stay in their places; noise of scale 1 reaches 1,000 with probability below e^-1000."""
+    truth = np.array([0, 10_000, 20_000])
+    released = np.array(mechanism(truth, 40, RNG))
+    assert released.shape == (40, 3)
+    assert np.all(np.abs(released - truth) < 1000)
+    assert all(len(np.unique(column)) > 1 for column in (released - truth).T)
+
+
+def test_categories():
+    binary = Diffprivlib(partial(dpl.Binary, epsilon=1.0, value0="no", value1="yes"))
+    assert set(binary("yes", 200, RNG)) == {"yes", "no"}
+    assert set(OpenDP(warner)(True, 200, RNG)) == {True, False}
+
+
+def test_claims_of_opendp():
+    steps = counting(0.5)
+    assert opendp_claim(steps, 1) == PrivacyClaim(2.0, 0.0, AddRemove(), "privacy map of the OpenDP measurement")
+    assert opendp_claim(steps, 3).relation == Group(3, AddRemove())
+    assert opendp_claim(warner(), 1).relation == Local()
+    assert opendp_claim(warner(), 1).epsilon == pytest.approx(np.log(3))
+    gaussian = vectors("make_gaussian", 2.0, float)
+    assert isinstance(opendp_claim(gaussian, 1.0, Substitution()), ZeroConcentratedClaim)
+    assert opendp_claim(gaussian, 1.0, Substitution()).rho == pytest.approx(1 / 8)
+    curve = dp.c.make_zCDP_to_approxDP(gaussian)
+    fixed = dp.c.make_fix_delta(curve, 1e-5)
+    claims = [opendp_claim(m, 1.0, Substitution(), delta=1e-5) for m in (gaussian, curve, fixed)]
+    assert {claim.epsilon for claim in claims} == {fixed.map(1.0)[0]}
+    assert {claim.delta for claim in claims} == {1e-5}
+
+
+def test_claims_of_the_others():
+    laplace = dpl.Laplace(epsilon=0.5, sensitivity=1.0)
+    assert diffprivlib_claim(laplace, Substitution()) == PrivacyClaim(
+        0.5, 0.0, Substitution(), "diffprivlib.mechanisms.Laplace"
+    )
+    assert diffprivlib_claim(dpl.GaussianAnalytic(epsilon=1, delta=1e-5, sensitivity=1), AddRemove()).delta == 1e-5
+    assert pydp_claim(laplacian.Count(epsilon=1.0)).relation == AddRemove()
+    assert pydp_claim(pydp.GaussianMechanism(1.0, 1e-5, 1.0), Local()).delta == pytest.approx(1e-5)
+    assert pydp_claim(pydp.LaplaceMechanism(1.5, 1.0), Substitution()).epsilon == 1.5
+
+
+@pytest.mark.parametrize(
+    ("refused", "message"),
+    [
+        (lambda: opendp_claim(vectors("make_laplace", 1.0), 1), "`relation` must be given: the input metric L1"),
+        (
+            lambda: opendp_claim(dp.c.make_zCDP_to_approxDP(vectors("make_gaussian", 1.0, float)), 1.0, Local()),
+            "`delta` must be given",
+        ),
+        (lambda: OpenDP(warner, vectorised=True)(True, 2, RNG), "`vectorised` must be left out"),
+        (lambda: OpenDP(3), "`build` must be callable"),
+        (lambda: Diffprivlib(dict)(1, 2, RNG), "`mechanism` must be a mechanism of diffprivlib"),
+        (lambda: diffprivlib_claim(3, Local()), "`mechanism` must be a mechanism of diffprivlib"),
+        (lambda: PyDPNoise(dict)(1, 2, RNG), "`build` must build a numerical mechanism"),
+        (lambda: pydp_claim(pydp.LaplaceMechanism(1.0, 1.0)), "`relation` must be given"),
+    ],
+)
+def test_refusals(refused, message):
+    with pytest.raises(InvalidArgument, match=message):
+        refused()
+
+
+@pytest.mark.parametrize("package", ["opendp", "diffprivlib", "pydp"])
+def test_a_missing_library_is_named_with_what_to_type(monkeypatch, package):
+    for name in [n for n in sys.modules if n.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"audit.adapters.{package}")
+    with pytest.raises(MissingExtra, match=r"not installed; type: pip install 'dp-audit\[libraries\]'"):
+        __import__(f"audit.adapters.{package}")
