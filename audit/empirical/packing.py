@@ -166,8 +166,11 @@ def check_packing(
     Raises
     ------
     InvalidArgument
-        When a spot check finds two datasets too far apart, or an output in two sets.
+        For a claim along a curve, which group privacy of (epsilon, delta) does not speak of; or when a spot check finds
+        two datasets too far apart, or an output in two sets.
     """
+    if not isinstance(claim, PrivacyClaim):
+        raise InvalidArgument.of("claim", "be a PrivacyClaim, an epsilon and a delta", claim)
     started = time.perf_counter()
     size = integer(family_size, "family_size", at_least=2)
     if size > LARGEST_FAMILY:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit import AuditError, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, run
+from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, run
 from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
 from audit.record import judged_part
 from audit.utility.packing import largest_hit_rate
@@ -18,6 +18,11 @@ def test_all_successes(size, published):
     bound = packing_epsilon_lower_bound(1000, 1000, size, 1)
     assert bound == pytest.approx(published, abs=0.05)
     assert bound == pytest.approx(math.log((size - 1) * 0.997008751 / 0.002991249), abs=1e-5)
+
+
+def test_a_claim_along_a_curve_is_refused():
+    with pytest.raises(AuditError, match="`claim` must be a PrivacyClaim"):
+        check_packing(len, GaussianClaim(1.0), lambda z, rng: z, lambda z, output: True, family_size=10, distance=1)
 
 
 def test_one_success_at_large_k():
