@@ -23,7 +23,8 @@ from audit.errors import AuditError
 from audit.neighbours import neighbouring_pairs
 from audit.sampling import BadBatch, Block, Outputs, Stream, Subject, SubjectFailed
 
-EXAMPLES = 200  # pairs tried before shrinking
+EXAMPLES = 200  # pairs tried in one climb
+CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 TRIAL = 400  # outputs a side for each pair tried
 _SHRINKING = 200  # pairs tried while shrinking
 LEFT, RIGHT = 0, 1
@@ -87,15 +88,16 @@ def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
     AuditError
         When the strategy gave no pair on which the mechanism gives outputs.
     """
-    pairs = neighbouring_pairs(search.check.claim.relation, search.check.datasets)
-    _climb(search, pairs, examples)
+    pairs, claimed = neighbouring_pairs(search.check.claim.relation, search.check.datasets), search.check.claim.point
+    for start in range(CLIMBS):
+        if search.best_promise <= claimed.epsilon:
+            _climb(search, pairs, examples, start)
     if search.best is None:
         cause = f": the mechanism {search.failure}" if search.failure else ""
         raise AuditError(f"`datasets` gave no pair on which the mechanism could be tried{cause}")
-    claimed = search.check.claim.point.epsilon
-    if search.best_promise <= claimed:
+    if search.best_promise <= claimed.epsilon:
         return search.best
-    return _shrink(search, pairs, claimed + 0.5 * (search.best_promise - claimed))
+    return _shrink(search, pairs, claimed.epsilon + 0.5 * (search.best_promise - claimed.epsilon))
 
 
 def with_found_pair(check: PrivacyCheck, budget: int, significance: float, stream: Stream) -> tuple[PrivacyCheck, int]:
@@ -105,14 +107,14 @@ def with_found_pair(check: PrivacyCheck, budget: int, significance: float, strea
     return replace(check, pairs=[pair], datasets=None), search.samples
 
 
-def _climb(search: Search, pairs: Any, examples: int) -> None:
+def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
     def try_pair(pair: tuple[Any, Any]) -> None:
         promise = search.promise(pair)
         if math.isfinite(promise):
             hypothesis.target(promise, label="promised epsilon")
 
     wrapped = hypothesis.given(pairs)(try_pair)
-    wrapped = hypothesis.seed(search.stream.entropy)(_quietly(examples)(wrapped))
+    wrapped = hypothesis.seed(search.stream.entropy + start)(_quietly(examples)(wrapped))
     try:
         wrapped()
     except hypothesis.errors.Unsatisfiable:

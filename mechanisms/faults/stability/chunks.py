@@ -136,9 +136,7 @@ def by_rank(dataset: Any, chunks: int) -> np.ndarray:
     return by_position(dataset, chunks)[ranks.astype(int)] if len(dataset) else ranks
 
 
-DATASETS = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=2 * TEACHERS, max_size=2 * TEACHERS
-)
+DATASETS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20)
 
 
 def _searched(name: str, kind: type[Transcripts], teacher: Any, assignment: Any) -> PrivacyCheck:
