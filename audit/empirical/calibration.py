@@ -15,6 +15,7 @@ from scipy import special, stats
 
 from audit.empirical.thresholds import Sides, Stakes, Thresholds, best_thresholds
 
+_FEWEST = 50_000  # outputs, both sides together: fewer do not show that a line is wrong where it matters, in the tails
 _BINS = 200  # of equal mass, in which the line is fitted
 _TESTED = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # cuts of the test of fit
 _MISFIT = 0.001  # level of the test
@@ -34,7 +35,7 @@ class Line:
         """Fit to fresh scores of both sides; None when no line fits, or it is flat."""
         ordered = [np.sort(side[~np.isnan(side)], kind="stable") for side in sides]
         pooled = np.sort(np.concatenate(ordered), kind="stable")
-        if len(pooled) < _BINS or not np.isfinite(pooled[[0, -1]]).all():
+        if len(pooled) < _FEWEST or not np.isfinite(pooled[[0, -1]]).all():
             return None
         edges = np.unique(pooled[np.arange(1, _BINS) * len(pooled) // _BINS])
         left, right = (_counts(side, edges) for side in ordered)

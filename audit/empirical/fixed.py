@@ -51,9 +51,11 @@ class Split:
     def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
         """Divide `budget` outputs a side, of `width` numbers each, among `pairs`; `spent` (both sides) are gone."""
         most = max(1, _MOST_NUMBERS // width)
-        first = max(FIRST_SHARE * budget, min(FEWEST_SHARE * budget, FEWEST_FIRST))
+        first, more_share = FIRST_SHARE * budget, MORE_SHARE
+        if first < FEWEST_FIRST:  # too few to choose events by: take more at once, and leave it at that
+            first, more_share = min(FEWEST_SHARE * budget, FEWEST_FIRST), 0.0
         training = max(1, min(int(first), MOST_FIRST, most) // pairs)
-        more = min(int(MORE_SHARE * budget), MOST_MORE, most) // pairs
+        more = min(int(more_share * budget), MOST_MORE, most) // pairs
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
     @property
