@@ -15,7 +15,7 @@ from scipy import special, stats
 
 from audit.empirical.thresholds import Sides, Stakes, Thresholds, best_thresholds
 
-_FEWEST = 50_000  # outputs, both sides together: fewer do not show that a line is wrong where it matters, in the tails
+_FEWEST = 200_000  # outputs, both sides together: fewer do not show that a line is wrong where it matters, in the tails
 _BINS = 200  # of equal mass, in which the line is fitted
 _TESTED = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # cuts of the test of fit
 _MISFIT = 0.001  # level of the test

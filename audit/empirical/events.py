@@ -42,15 +42,12 @@ class EventPair:
         The epsilon that the training outputs promise; an estimate, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
-    last_resort : bool
-        Whether a slow scorer proposed the score.
     """
 
     score: Score
     thresholds: Thresholds
     promise: float
     complete: bool = False
-    last_resort: bool = False
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
@@ -150,7 +147,6 @@ class Offer(NamedTuple):
     promise: float
     score: Score
     thresholds: Thresholds
-    last_resort: bool
 
 
 def choose_events(
@@ -179,10 +175,10 @@ def choose_events_for_each(
     if not any(offer.score.complete or offer.score.calibrated for offer in offers[0]):
         found, step = [_largest(at) for at in offers], max(1, len(training.left) // _TRIAL)
         for scorer in last_resort:
-            trial = _offers(_competing([scorer], _part(training, 0, step)), stakes, last_resort=True)
+            trial = _offers(_competing([scorer], _part(training, 0, step)), stakes)
             if any(_worth_trying(*case) for case in zip(trial, found, stakes, strict=True)):
                 if step > 1:
-                    trial = _offers(_competing([scorer], training), stakes, last_resort=True)
+                    trial = _offers(_competing([scorer], training), stakes)
                 offers = [at + more for at, more in zip(offers, trial, strict=True)]
     return [_best(at) for at in offers]
 
@@ -197,16 +193,14 @@ def _best(offers: Sequence[Offer]) -> EventPair | None:
         return None
     best = max(offers, key=lambda offer: offer.promise)
     complete = any(offer.score.complete for offer in offers)
-    return EventPair(best.score, best.thresholds, best.promise, complete, best.last_resort)
+    return EventPair(best.score, best.thresholds, best.promise, complete)
 
 
-def _offers(
-    competing: Sequence[Contender], stakes: Sequence[Stakes], last_resort: bool = False
-) -> list[list[Offer]]:
+def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
     """For each of the stakes what every contender promises."""
     return [
         [
-            Offer(promise, contender.score, thresholds, last_resort)
+            Offer(promise, contender.score, thresholds)
             for contender in competing
             for thresholds, promise in [contender.offer(at)]
         ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from audit.empirical.events import EventPair, choose_events
 from audit.empirical.game import GameCounts
-from audit.empirical.scorers import LAST_RESORT, SCORERS, Scorer, Training
+from audit.empirical.scorers import SCORERS, Scorer, Training
 from audit.empirical.thresholds import Stakes
 from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
 
@@ -89,11 +89,10 @@ def choose_pair(
     mechanism: Any,
     stakes: Stakes,
     scorers: Sequence[Scorer] = SCORERS,
-    last_resort: Sequence[Scorer] = LAST_RESORT,
 ) -> tuple[int, EventPair] | None:
     """The pair and the events with the largest promise; None when no scorer can read the outputs."""
     offers = [
-        (index, choose_events(Training(left, right, mechanism, pair), stakes, scorers, last_resort))
+        (index, choose_events(Training(left, right, mechanism, pair), stakes, scorers))
         for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
     ]
     usable = [(index, events) for index, events in offers if events is not None]

@@ -55,7 +55,7 @@ def take_aim(session: Session, drawn: Drawn, split: Split) -> Aim | None:
         return None
     if not check.claim.is_curve:
         stakes = _stakes(session, split, runs, check.claim.point)
-        choice = choose_pair(drawn, check.pairs, check.mechanism, stakes, session.scorers, session.last_resort)
+        choice = choose_pair(drawn, check.pairs, check.mechanism, stakes, session.scorers)
         return None if choice is None else Aim(*choice, check.claim.point, runs)
     aims = list(_candidates(session, drawn, split, runs))
     best = max(aims, key=lambda aim: aim.excess, default=None)
@@ -75,7 +75,7 @@ def _candidates(session: Session, drawn: Drawn, split: Split, runs: int) -> Iter
     for index, ((left, right), pair) in enumerate(zip(drawn, check.pairs, strict=True)):
         training = Training(left, right, check.mechanism, pair)
         stakes = [_stakes(session, split, runs, point) for point in check.claim.points]
-        chosen = choose_events_for_each(training, stakes, session.scorers, session.last_resort)
+        chosen = choose_events_for_each(training, stakes, session.scorers)
         for point, at, events in zip(check.claim.points, stakes, chosen, strict=True):
             if events is not None:
                 yield Aim(index, events, point, runs, _excess(events, point, at, (left, right)))

@@ -37,7 +37,7 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
     if aim is not None and split.more and _is_unsure(aim, drawn):
         drawn, split = _train_more(session, split, drawn), split.with_more
-        aim = _aim_again(session, drawn, split, aim)
+        aim = take_aim(session, drawn, split)
     claim = session.check.claim
     point = claim.point if aim is None else aim.point
     exact, failure = _examine(session, drawn, point)
@@ -94,16 +94,6 @@ def _is_unsure(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
         return False
     guesses = sum(int(np.count_nonzero(aim.events.guess(side))) for side in drawn[aim.pair])
     return 2 / math.sqrt(guesses + 1) > _UNSURE * promise
-
-
-def _aim_again(session: Session, drawn: list[tuple[Outputs, Outputs]], split: Split, first: Aim) -> Aim | None:
-    """Aim on more outputs; the slow scorers that lost on the first ones are not asked again."""
-    if not first.events.last_resort:
-        session.last_resort = ()
-    aim = take_aim(session, drawn, split)
-    if aim is None or not first.events.complete:
-        return aim
-    return replace(aim, events=replace(aim.events, complete=True))
 
 
 def _train_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:

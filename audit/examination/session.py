@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audit.checks import PrivacyCheck
-from audit.empirical.scorers import LAST_RESORT, Scorer
+from audit.empirical.scorers import Scorer
 from audit.errors import InvalidArgument
 from audit.sampling import Stream, Subject
 from audit.sampling.probe import probe_cost, probe_independence, probe_length
@@ -27,7 +27,6 @@ class Session:
     stream: Stream
     workers: int
     scorers: Sequence[Scorer]
-    last_resort: Sequence[Scorer] = LAST_RESORT
     samples: int = 0
     width: int = 1
 
