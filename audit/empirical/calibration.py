@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from audit.empirical.thresholds import Sides, Stakes, Thresholds, best_thresholds
+from audit.empirical.thresholds import Ranked, Sides, Stakes, Thresholds, best_thresholds
 
 _FEWEST = 200_000  # outputs, both sides together: fewer do not show that a line is wrong where it matters, in the tails
 _BINS = 200  # of equal mass, in which the line is fitted
@@ -31,14 +31,13 @@ class Line:
     offset: float
 
     @classmethod
-    def through(cls, sides: Sides) -> Line | None:
+    def through(cls, ranked: Ranked) -> Line | None:
         """Fit to fresh scores of both sides; None when no line fits, or it is flat."""
-        ordered = [np.sort(side[~np.isnan(side)], kind="stable") for side in sides]
-        pooled = np.sort(np.concatenate(ordered), kind="stable")
+        pooled = ranked.pooled
         if len(pooled) < _FEWEST or not np.isfinite(pooled[[0, -1]]).all():
             return None
         edges = np.unique(pooled[np.arange(1, _BINS) * len(pooled) // _BINS])
-        left, right = (_counts(side, edges) for side in ordered)
+        left, right = (_counts(side, edges) for side in ranked.sides)
         starts = np.r_[0, np.searchsorted(pooled, edges)]
         centres = np.add.reduceat(pooled, np.minimum(starts, len(pooled) - 1)) / np.maximum(left + right, 1)
         fitted = _logistic(centres, left, right)
@@ -46,11 +45,11 @@ class Line:
             return None
         offset, slope, error = fitted
         line = cls(slope - error, offset)
-        if slope < _CERTAIN * error or cls(slope, offset)._misfit(ordered, pooled) < _MISFIT:
+        if slope < _CERTAIN * error or cls(slope, offset)._misfit(ranked.sides, pooled) < _MISFIT:
             return None
         return line
 
-    def _misfit(self, ordered: list[np.ndarray], pooled: np.ndarray) -> float:
+    def _misfit(self, ordered: Sides, pooled: np.ndarray) -> float:
         """p-value of the counts between the tested cuts, given the line."""
         edges = np.unique(pooled[(np.array(_TESTED) * len(pooled)).astype(int)])
         left = _counts(ordered[0], edges)
@@ -65,19 +64,18 @@ class Line:
             return 0.0
         return float(stats.chi2.sf(np.sum((left - expected)[used] ** 2 / variance[used]), freedom))
 
-    def best_thresholds(self, sides: Sides, stakes: Stakes) -> tuple[Thresholds, float]:
+    def best_thresholds(self, scores: Ranked, stakes: Stakes) -> tuple[Thresholds, float]:
         """The thresholds that the line finds best, and what it promises as far as the counts allow."""
-        ratios = self.slope * sides[0] + self.offset, self.slope * sides[1] + self.offset
+        ratios = scores.on_line(self.slope, self.offset)
         chosen = best_thresholds(ratios, stakes, 0.0, stated=True)
-        pooled = np.concatenate(ratios)
-        plus, minus = pooled >= chosen.upper, pooled <= chosen.lower
-        right = (special.expit(pooled[plus]).sum() + special.expit(-pooled[minus]).sum()) / len(pooled)
-        wrong = (special.expit(-pooled[plus]).sum() + special.expit(pooled[minus]).sum()) / len(pooled)
+        plus, minus = ratios.pooled >= chosen.upper, ratios.pooled <= chosen.lower
+        right = (special.expit(ratios.pooled[plus]).sum() + special.expit(-ratios.pooled[minus]).sum()) / ratios.total
+        wrong = (special.expit(-ratios.pooled[plus]).sum() + special.expit(ratios.pooled[minus]).sum()) / ratios.total
         seen = chosen.frequencies(ratios)
         stated, counted = stakes.promise(
             np.array([right, seen[0]]), np.array([wrong, seen[1]]), np.full(2, chosen.used), 0.0
         )
-        error = 2 / math.sqrt(1 + sum(seen) * len(pooled))
+        error = 2 / math.sqrt(1 + sum(seen) * ratios.total)
         promise = min(stated, counted + error)
         upper, lower = ((threshold - self.offset) / self.slope for threshold in (chosen.upper, chosen.lower))
         return Thresholds(upper, lower), float(promise)

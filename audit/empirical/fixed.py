@@ -137,4 +137,5 @@ class _Guesser:
     def __call__(self, block: Block) -> tuple[np.ndarray, Counter[str]]:
         outputs, odd = self.subject.draw(block)
         guesses = self.events.guess(outputs)
-        return np.array([np.sum(guesses == 1), np.sum(guesses == -1), np.sum(guesses == 0)]), odd
+        plus, minus = (int(np.count_nonzero(guesses == sign)) for sign in (1, -1))
+        return np.array([plus, minus, len(guesses) - plus - minus]), odd

@@ -9,14 +9,57 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import special
 
-Sides = tuple[np.ndarray, np.ndarray]  # scores of left and of right outputs; NaN abstains
+from audit.empirical.scorers.base import shrunk_log_ratio
+
+Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
 _COARSE = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
 _FINE = 12  # ranks tried on either side of a threshold that was chosen on the coarse grid
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Scores of left and of right outputs, sorted once: only their order is looked at, many times.
+
+    Parameters
+    ----------
+    sides : pair of arrays
+        Sorted; without the NaN of outputs that abstain.
+    sizes : pair of int
+        How many outputs there were on each side.
+    """
+
+    sides: Sides
+    sizes: tuple[int, int]
+
+    @classmethod
+    def of(cls, left: np.ndarray, right: np.ndarray) -> Ranked:
+        """Sort the scores of both sides; NaN abstains."""
+        return cls((_sorted(left), _sorted(right)), (len(left), len(right)))
+
+    def with_more(self, other: Ranked) -> Ranked:
+        """These scores and others together."""
+        left, right = (merged(*both) for both in zip(self.sides, other.sides, strict=True))
+        return Ranked((left, right), (self.sizes[0] + other.sizes[0], self.sizes[1] + other.sizes[1]))
+
+    def on_line(self, slope: float, offset: float) -> Ranked:
+        """slope * score + offset; the slope is positive."""
+        return Ranked((slope * self.sides[0] + offset, slope * self.sides[1] + offset), self.sizes)
+
+    @property
+    def total(self) -> int:
+        """How many outputs there were."""
+        return sum(self.sizes)
+
+    @cached_property
+    def pooled(self) -> np.ndarray:
+        """The scores of both sides, sorted."""
+        return merged(*self.sides)
 
 
 @dataclass(frozen=True)
@@ -26,9 +69,9 @@ class Thresholds:
     upper: float
     lower: float
 
-    def shares(self, scores: np.ndarray) -> tuple[float, float]:
-        """Shares of scores beyond each threshold; abstentions do not count."""
-        return _share(scores >= self.upper), _share(scores <= self.lower)
+    def shares(self, ordered: np.ndarray) -> tuple[float, float]:
+        """Shares of sorted scores beyond each threshold."""
+        return self._above(ordered, len(ordered)), self._below(ordered, len(ordered))
 
     def moved(self, source: np.ndarray, target: np.ndarray) -> Thresholds:
         """Cut off the same shares of other scores: one fitted on fewer outputs is noisier, and so more spread out."""
@@ -37,11 +80,21 @@ class Thresholds:
         lower = self.lower if math.isnan(self.lower) else -_cut(-target[::-1], below)
         return self if upper <= lower else Thresholds(upper, lower)
 
-    def frequencies(self, sides: Sides) -> tuple[float, float]:
+    def frequencies(self, ranked: Ranked) -> tuple[float, float]:
         """Frequencies of a right and of a wrong guess in one run, the coin's fairness taken for granted."""
-        plus = [_share(scores >= self.upper) for scores in sides]
-        minus = [_share(scores <= self.lower) for scores in sides]
+        plus = [self._above(*side) for side in zip(ranked.sides, ranked.sizes, strict=True)]
+        minus = [self._below(*side) for side in zip(ranked.sides, ranked.sizes, strict=True)]
         return (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
+
+    def _above(self, ordered: np.ndarray, size: int) -> float:
+        if math.isnan(self.upper):
+            return 0.0
+        return float(len(ordered) - np.searchsorted(ordered, self.upper)) / max(1, size)
+
+    def _below(self, ordered: np.ndarray, size: int) -> float:
+        if math.isnan(self.lower):
+            return 0.0
+        return float(np.searchsorted(ordered, self.lower, "right")) / max(1, size)
 
     @property
     def used(self) -> int:
@@ -104,9 +157,9 @@ class Tails:
     at_most: Sides
 
     @classmethod
-    def counted(cls, grid: np.ndarray, ordered: Sides, sizes: tuple[int, int]) -> Tails:
-        """Frequencies in sorted samples of either side; `sizes` count the abstentions too."""
-        pairs = list(zip(ordered, sizes, strict=True))
+    def counted(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
+        """Frequencies on either side."""
+        pairs = list(zip(ranked.sides, ranked.sizes, strict=True))
         least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in pairs]
         most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in pairs]
         return cls(grid, _with_empty(least), _with_empty(most))
@@ -119,8 +172,18 @@ class Tails:
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
-    def best(self, stakes: Stakes, charge: float) -> tuple[int, int]:
-        """Indices of the thresholds of S+ and of S- with the largest promise; the last index is the empty event."""
+    @classmethod
+    def shrunk(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
+        """Frequencies when the scores take no values but those of the grid, as far as chance does not explain them."""
+        counts = [np.diff(np.r_[np.searchsorted(side, grid), len(side)]) for side in ranked.sides]
+        ratios = shrunk_log_ratio(counts[0], counts[1], *ranked.sizes)
+        both = 2 * (counts[0] + counts[1]) / max(1, ranked.total)
+        chances = [both * special.expit(ratios), both * special.expit(-ratios)]
+        least = [np.cumsum(side[::-1])[::-1] for side in chances]
+        return cls(grid, _with_empty(least), _with_empty([np.cumsum(side) for side in chances]))
+
+    def best(self, stakes: Stakes, charge: float) -> Thresholds:
+        """The thresholds with the largest promise."""
         nonempty = np.append(np.ones(len(self.grid)), 0.0)
         used = np.add.outer(nonempty, nonempty)
         right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
@@ -129,29 +192,34 @@ class Tails:
         overlap = np.less_equal.outer(thresholds, thresholds)  # false for the empty events
         promise = stakes.promise(right_guess, wrong_guess, used, charge)
         i, j = np.unravel_index(int(np.argmax(np.where(overlap | (used == 0), -np.inf, promise))), promise.shape)
-        return int(i), int(j)
+        return Thresholds(float(thresholds[i]), float(thresholds[j]))
 
 
-def best_thresholds(sides: Sides, stakes: Stakes, charge: float, stated: bool = False) -> Thresholds:
+def best_thresholds(ranked: Ranked, stakes: Stakes, charge: float, stated: bool = False) -> Thresholds:
     """The pair of thresholds with the largest promise, on a coarse grid of ranks and then near its best pair.
 
     `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
     """
-    ordered = _ordered(sides[0]), _ordered(sides[1])
-    pooled = np.sort(np.concatenate(ordered), kind="stable")
-    sizes = len(sides[0]), len(sides[1])
 
     def search(grid: np.ndarray) -> Thresholds:
-        tails = Tails.stated(grid, pooled, sum(sizes)) if stated else Tails.counted(grid, ordered, sizes)
-        thresholds = np.append(grid, np.nan)
-        i, j = tails.best(stakes, charge)
-        return Thresholds(float(thresholds[i]), float(thresholds[j]))
+        tails = Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)
+        return tails.best(stakes, charge)
 
-    grid = coarse_grid(pooled)
+    grid = coarse_grid(ranked.pooled)
     if not len(grid):
         return NO_THRESHOLDS
     coarse = search(grid)
-    return search(_fine_grid(pooled, grid, coarse))
+    return search(_fine_grid(ranked.pooled, grid, coarse))
+
+
+def best_of_few(ranked: Ranked, stakes: Stakes) -> Thresholds:
+    """The pair of thresholds with the largest promise when the scores take few values.
+
+    What chance may have added to a rare value is taken off its estimate rather than charged to every event: a charge
+    prefers events that are frequent, and of few values the best one is often not.
+    """
+    grid = distinct(ranked.pooled)
+    return Tails.shrunk(grid, ranked).best(stakes, 0.0) if len(grid) else NO_THRESHOLDS
 
 
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:
@@ -160,9 +228,9 @@ def coarse_grid(ordered: np.ndarray) -> np.ndarray:
     if n == 0:
         return ordered
     size = int(np.clip(math.sqrt(n), *_COARSE))
-    distinct = ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
-    if len(distinct) <= 2 * size:
-        return distinct
+    values = distinct(ordered)
+    if len(values) <= 2 * size:
+        return values
     tails = np.geomspace(1, n, size).astype(int) - 1
     ranks = np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, size).astype(int)])
     return np.unique(ordered[ranks])
@@ -179,12 +247,19 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
     return np.unique(ordered[np.minimum(np.concatenate(ranks), len(ordered) - 1)])
 
 
-def _ordered(scores: np.ndarray) -> np.ndarray:
-    return np.sort(scores[~np.isnan(scores)], kind="stable")  # quick where they are sorted
+def distinct(ordered: np.ndarray) -> np.ndarray:
+    """The values of a sorted array."""
+    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
 
 
-def _share(chosen: np.ndarray) -> float:
-    return float(np.count_nonzero(chosen)) / max(1, len(chosen))
+def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Two sorted arrays as one."""
+    return np.sort(np.concatenate([first, second]), kind="stable")  # quick where the parts are sorted
+
+
+def _sorted(scores: np.ndarray) -> np.ndarray:
+    ordered = np.sort(scores, kind="stable")  # quick where they are sorted already, as single numbers are
+    return ordered[: np.searchsorted(ordered, np.nan)]  # NaN comes last
 
 
 def _cut(ordered: np.ndarray, share: float) -> float:

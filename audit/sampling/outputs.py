@@ -107,6 +107,11 @@ class Outputs:
     numbers: np.ndarray
     symbols: Symbols | None = None
 
+    @classmethod
+    def plain(cls, numbers: np.ndarray) -> Outputs:
+        """Outputs that were returned as an array of float64 without NaN; it is kept once."""
+        return cls(numbers, numbers)
+
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -122,7 +127,9 @@ class Outputs:
 
     def __getitem__(self, rows: slice) -> Outputs:
         """A part of the batch."""
-        return Outputs(self.raw[rows], self.numbers[rows], None if self.symbols is None else self.symbols[rows])
+        raw = self.raw[rows]
+        numbers = raw if self.numbers is self.raw else self.numbers[rows]
+        return Outputs(raw, numbers, None if self.symbols is None else self.symbols[rows])
 
 
 def encode(raw: Any, size: int) -> Outputs:
@@ -149,6 +156,8 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     if len(batches) == 1:
         return batches[0]
     raw = _join_raw([batch.raw for batch in batches])
+    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw and batch.symbols is None for batch in batches):
+        return Outputs.plain(raw)
     if len({batch.numbers.shape[1:] for batch in batches}) > 1:
         return Outputs(raw, np.full(len(raw), np.nan), Symbols.join([_as_symbols(b) for b in batches]))
     numbers = np.concatenate([batch.numbers for batch in batches])

@@ -83,6 +83,7 @@ class BitPatterns:
     name: str
     feature: Feature
     learned: bool = True
+    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = [columns(side)[~side.symbolic] for side in (training.left, training.right)]

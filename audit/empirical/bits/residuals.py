@@ -48,6 +48,7 @@ class Residuals:
 
     query: Any = None
     learned: bool = True
+    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = [columns(side)[~side.symbolic] for side in (training.left, training.right)]

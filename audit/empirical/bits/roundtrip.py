@@ -51,6 +51,7 @@ class RoundTrips:
 
     query: Any = None
     learned: bool = False
+    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[Score]:
         rated = []

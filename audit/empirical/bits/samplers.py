@@ -58,6 +58,7 @@ class InverseCdf:
     epsilon: float
     query: Any = None
     learned: bool = False
+    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = [columns(side)[~side.symbolic] for side in (training.left, training.right)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -57,22 +57,32 @@ class Atoms:
     """Counts how often each output was seen on either side."""
 
     learned = True
+    needs_all = True
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
-        left, right = _counted(training.left), _counted(training.right)
-        if not _any_frequent(np.concatenate([left, right])):
-            return []
-        keys, where, counts = np.unique(np.concatenate([left, right]), return_inverse=True, return_counts=True)
-        from_left = np.bincount(where[: len(left)], minlength=len(keys))
-        from_right = counts - from_left
-        frequent = counts >= _FEWEST
-        totals = len(training.left), len(training.right)
-        ratios = shrunk_log_ratio(from_left, from_right, *totals)[frequent]
-        rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
-        rare = float(log_ratio(np.array(rare_left), np.array(rare_right), *totals))
-        complete = _share_of_rare(training) <= _MOST_RARE
-        texts = _texts(training, set(keys[frequent].tolist()))
-        return [AtomScore(keys[frequent], ratios, rare, texts, complete)]
+        score = count_atoms(training)
+        return [] if score is None else [replace(score, texts=_texts(training, score.keys))]
+
+
+def count_atoms(training: Training) -> AtomScore | None:
+    """The score of the values that repeat, without their texts; None when none does."""
+    plain = all(outputs.is_scalar and outputs.symbols is None for outputs in (training.left, training.right))
+    if plain and not _repeats(_pooled(training.left.numbers, training.right.numbers)):
+        return None  # of continuous outputs not even keys are made
+    sides = np.sort(_counted(training.left)), np.sort(_counted(training.right))
+    pooled = _pooled(*sides)
+    if not _repeats(pooled):
+        return None
+    starts = np.flatnonzero(np.r_[True, pooled[1:] != pooled[:-1]])
+    keys, counts = pooled[starts], np.diff(np.r_[starts, len(pooled)])
+    from_left = np.searchsorted(sides[0], keys, side="right") - np.searchsorted(sides[0], keys)
+    from_right = counts - from_left
+    frequent = counts >= _FEWEST
+    totals = len(training.left), len(training.right)
+    ratios = shrunk_log_ratio(from_left, from_right, *totals)[frequent]
+    rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
+    rare = float(log_ratio(np.array(rare_left), np.array(rare_right), *totals))
+    return AtomScore(keys[frequent], ratios, rare, {}, _share_of_rare(training) <= _MOST_RARE)
 
 
 def atom_keys(outputs: Outputs) -> np.ndarray:
@@ -95,9 +105,12 @@ def _kind_keys(symbols: Symbols) -> np.ndarray:
     return _symbol_keys(symbols, map(_kind, symbols.table))
 
 
-def _any_frequent(keys: np.ndarray) -> bool:
-    """Whether any key occurs often enough; one sort, which is all that continuous outputs cost."""
-    ordered = np.sort(keys)
+def _pooled(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.sort(np.concatenate([left, right]), kind="stable")  # quick where the sides are sorted
+
+
+def _repeats(ordered: np.ndarray) -> bool:
+    """Whether any value occurs often enough to be an atom."""
     return bool(np.any(ordered[_FEWEST - 1 :] == ordered[: 1 - _FEWEST]))
 
 
@@ -112,18 +125,23 @@ def _counted(outputs: Outputs) -> np.ndarray:
 
 def _share_of_rare(training: Training) -> float:
     """Share of outputs whose own value was seen too rarely to be an atom, even if its kind is one."""
-    keys = np.concatenate([atom_keys(training.left), atom_keys(training.right)])
-    counts = np.unique(keys, return_counts=True)[1]
+    keys = np.sort(np.concatenate([atom_keys(training.left), atom_keys(training.right)]))
+    counts = np.diff(np.r_[np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]), len(keys)])
     return float(counts[counts < _FEWEST].sum() / len(keys))
 
 
-def _texts(training: Training, wanted: set[int]) -> dict[int, str]:
+def _texts(training: Training, wanted: np.ndarray) -> dict[int, str]:
+    """The text of each wanted key, as it was first seen; `wanted` is sorted."""
     texts: dict[int, str] = {}
     for outputs in (training.left, training.right):
         keys = _counted(outputs)
-        for row in np.unique(keys, return_index=True)[1]:
-            if int(keys[row]) in wanted:
-                texts.setdefault(int(keys[row]), _shown(outputs, row, int(keys[row])))
+        where = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
+        rows = np.flatnonzero(wanted[where] == keys)[::-1]
+        first = np.full(len(wanted), -1)
+        first[where[rows]] = rows  # of rows with one key the last assignment stays, which is the first row
+        for key, row in zip(wanted.tolist(), first.tolist(), strict=True):
+            if row >= 0:
+                texts.setdefault(key, _shown(outputs, row, key))
     return texts
 
 

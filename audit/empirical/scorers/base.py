@@ -72,6 +72,11 @@ class Scorer(Protocol):
         """True when the score is fitted, so that the outputs it was fitted on flatter it."""
         ...
 
+    @property
+    def needs_all(self) -> bool:
+        """True when it takes a fit on all outputs, not on half of them, to say whether the score is complete."""
+        ...
+
     def propose(self, training: Training) -> Sequence[Score]:
         """Fit on training outputs."""
         ...

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from audit.empirical.scorers.layout import Layout, nearness
+from audit.empirical.scorers.layout import Layout, at, nearness
 
 _CELLS = 16
 _ALL_PAIRS = 8  # coordinates up to which every pair of them is a candidate
@@ -46,7 +46,7 @@ class Column:
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            return np.asarray(KINDS[self.kind](self, numbers[:, list(self.of)]), dtype=float)
+            return np.asarray(KINDS[self.kind](self, at(numbers, np.array(self.of, dtype=int))), dtype=float)
 
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.of[:6])) + (", ..." if len(self.of) > 6 else "")

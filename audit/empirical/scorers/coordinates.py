@@ -42,6 +42,7 @@ class Coordinates:
     """Vector outputs."""
 
     learned = True
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
         left, right = training.left, training.right

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.empirical.scorers.base import Training
-from audit.empirical.scorers.layout import Layout, RowScore, nearness
+from audit.empirical.scorers.layout import Layout, RowScore, at, nearness
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,11 @@ class DistanceScore(RowScore):
         if self.increments:
             with np.errstate(invalid="ignore"):
                 numbers = np.diff(numbers, axis=1, prepend=0.0)
-        changed = self.left != self.right
-        left, right = self.left[changed], self.right[changed]
+        changed = np.flatnonzero(self.left != self.right)
+        left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
         if self.squared:
-            plain = np.where(np.isfinite(numbers[:, changed]), numbers[:, changed], 0.0)
-            return np.asarray(plain @ (left - right))
-        return np.asarray(nearness(numbers[:, changed], left, right).sum(axis=1))
+            return np.asarray(np.where(np.isfinite(part), part, 0.0) @ (left - right))
+        return np.asarray(nearness(part, left, right).sum(axis=1))
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         what = "nearness to left over right, summed over " + ("increments" if self.increments else "coordinates")
@@ -50,6 +49,7 @@ class Distances:
     """Vector outputs whose length is a multiple of the inputs' length."""
 
     learned = False
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[DistanceScore]:
         if training.left.is_scalar or training.right.is_scalar:

@@ -71,6 +71,16 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.nda
     return np.where(finite, np.sign(right - left) * between, 0.0)
 
 
+def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """Some coordinates of every row; unlike an index this keeps rows together in memory, several times as fast."""
+    return np.take(numbers, coordinates, axis=1)
+
+
+def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
+    """How often a flag occurs in each row; shape (size,)."""
+    return np.asarray(np.einsum("ij->i", (numbers == flag).view(np.int8), dtype=np.int64))
+
+
 def numeric_rows(training: Training, most: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The vectors of both sides without symbols, evenly thinned to `most` a side; None when there are none."""
     left, right = training.left, training.right

@@ -47,6 +47,7 @@ class Likelihood:
     """Uses `log_likelihood(dataset, outputs)`, or the law's, and learns nothing."""
 
     learned = False
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[LikelihoodRatio]:
         log_likelihood = stated_log_likelihood(training.mechanism)

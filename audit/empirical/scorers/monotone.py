@@ -32,6 +32,7 @@ class Monotone:
     """Both directions of the line compete; nothing is learned but the thresholds."""
 
     learned = False
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[SignedOutput]:
         if not (training.left.is_scalar and training.right.is_scalar):

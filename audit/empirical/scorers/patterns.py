@@ -13,7 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.empirical.scorers.base import Training, log_ratio, shrunk_log_ratio
-from audit.empirical.scorers.layout import Layout, RowScore, few_outputs, numeric_rows, symbol_ratio
+from audit.empirical.scorers.layout import (
+    Layout,
+    RowScore,
+    at,
+    few_outputs,
+    numeric_rows,
+    occurrences,
+    symbol_ratio,
+)
 
 _MOST_FLAGS = 6
 _FEWEST = 20  # a pattern counts when it was seen this often; all rarer ones share one cell
@@ -61,6 +69,7 @@ class Flags:
     """Vectors of few distinct values, or of such values among others."""
 
     learned = True
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[FlagScore]:
         rows = numeric_rows(training, _MOST_ROWS)
@@ -81,7 +90,8 @@ class VoteScore(RowScore):
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         chosen = np.flatnonzero(self.votes)
-        return np.asarray(np.where(np.isfinite(numbers[:, chosen]), numbers[:, chosen], 0.0) @ self.votes[chosen])
+        bits = at(numbers, chosen)
+        return np.asarray(np.where(np.isfinite(bits), bits, 0.0) @ self.votes[chosen])
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         signs = " ".join(f"{'+' if v > 0 else '-'} x[{i}]" for i, v in enumerate(self.votes) if v)
@@ -92,6 +102,7 @@ class Votes:
     """Vectors of bits: every bit whose mean differs has one vote."""
 
     learned = True
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[VoteScore]:
         rows = numeric_rows(training, _MOST_ROWS)
@@ -120,9 +131,9 @@ def pattern_keys(numbers: np.ndarray, flags: np.ndarray, groups: Sequence[np.nda
     """One integer an output: the number of times that each flag occurs in each group, in mixed radix."""
     keys = np.zeros(len(numbers), dtype=np.int64)
     for group in groups:
-        part = numbers[:, group]
+        part = at(numbers, group)
         for flag in flags:
-            keys = keys * (len(group) + 1) + np.count_nonzero(part == flag, axis=1)
+            keys = keys * (len(group) + 1) + occurrences(part, flag)
     return keys
 
 

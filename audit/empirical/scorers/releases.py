@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from audit.empirical.scorers.base import Training
-from audit.empirical.scorers.layout import Layout, RowScore, nearness, numeric_rows, symbol_ratio
+from audit.empirical.scorers.layout import Layout, RowScore, at, nearness, numeric_rows, occurrences, symbol_ratio
 from audit.empirical.scorers.logistic import log_loss, newton
 from audit.empirical.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
@@ -67,16 +67,21 @@ class Block:
         knots, centre = tuple(np.quantile(values, _KNOTS)), float(np.median(values))
         return cls(of, left, right, counted, knots, centre, float(np.std(values)) or 1.0)
 
+    @property
+    def plain(self) -> Block:
+        """The values alone; its columns are the first ones of the block."""
+        return replace(self, counted=(), knots=())
+
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        part = numbers[:, self.of]
+        part = at(numbers, self.of)
         lowest, released = _lowest(part)
         total = np.clip(np.where(np.isfinite(part), part - self.centre, 0.0).sum(axis=1) / self.scale, -_CLIP, _CLIP)
         steps = [np.where(released, np.clip((lowest - knot) / self.scale, -_CLIP, 0.0), 0.0) for knot in self.knots]
-        counts = [np.count_nonzero(part[:, group] == flag, axis=1) for flag, group in self.counted]
-        columns = [released, total, *steps, *counts]
-        columns += [count * step for count in counts for step in steps]
+        counts = [occurrences(at(part, group), flag) for flag, group in self.counted]
+        columns = [released, total]
         if self.left is not None and self.right is not None:
             columns.append(nearness(part, self.left, self.right).sum(axis=1))
+        columns += [*steps, *counts, *(count * step for count in counts for step in steps)]
         return np.column_stack(columns)
 
 
@@ -105,6 +110,7 @@ class Releases:
     """Vectors in which flags repeat and other entries do not."""
 
     learned = True
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[ReleaseScore]:
         rows = numeric_rows(training, _MOST_ROWS)
@@ -118,8 +124,7 @@ class Releases:
         if not patterns or flags is None:
             return []
         blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
-        plain = [replace(block, counted=(), knots=()) for block in blocks]
-        parts, weights = _better(rows, [(*patterns, *plain), (*patterns, *blocks)])
+        parts, weights = _better(rows, patterns, blocks)
         return [ReleaseScore(rows[0].shape[1], symbol_ratio(training), parts, weights)]
 
 
@@ -137,13 +142,19 @@ def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
 
 
-def _better(rows: tuple[np.ndarray, np.ndarray], designs: Sequence[Parts]) -> tuple[Parts, np.ndarray]:
-    """The design, with its weights, whose likelihood pays best for its terms (Akaike 1974)."""
+def _better(
+    rows: tuple[np.ndarray, np.ndarray], patterns: Sequence[PatternScore], blocks: Sequence[Block]
+) -> tuple[Parts, np.ndarray]:
+    """The design, plain or with steps, whose likelihood pays best for its terms (Akaike 1974), and its weights."""
     pooled, of_left = np.concatenate(rows), np.arange(sum(map(len, rows))) < len(rows[0])
-    costs, fits = [], []
-    for parts in designs:
-        x = _design(parts, pooled)
+    stepped = [block(pooled) for block in blocks]
+    plain = [columns[:, : block.plain(pooled[:1]).shape[1]] for block, columns in zip(blocks, stepped, strict=True)]
+    shared = [np.ones(len(pooled)), *(pattern(pooled) for pattern in patterns)]
+    costs: list[float] = []
+    fits: list[tuple[Parts, np.ndarray]] = []
+    for columns, parts in ((plain, [block.plain for block in blocks]), (stepped, list(blocks))):
+        x = np.column_stack([*shared, *columns])
         weights, _ = newton(x, of_left)
         costs.append(log_loss(x, weights, of_left) + len(weights))
-        fits.append((parts, weights))
+        fits.append(((*patterns, *parts), weights))
     return fits[int(np.argmin(costs))]

@@ -86,6 +86,7 @@ class Structure:
 
     member: Scorer
     learned: bool = True
+    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
         if not (_is_ragged(training.left) and _is_ragged(training.right)):

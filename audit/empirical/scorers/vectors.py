@@ -24,6 +24,7 @@ class Vectors:
     """Vector outputs that take more values than counting could see."""
 
     learned = True
+    needs_all = False
 
     def propose(self, training: Training) -> Sequence[Score]:
         rows = numeric_rows(training, _MOST_ROWS)

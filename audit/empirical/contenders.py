@@ -1,0 +1,159 @@
+"""The scores that compete for an event: each is judged on the half of the training outputs that it was not fitted on.
+
+For each score thresholds are picked on one half of the training outputs and judged on the other, several times with a
+different charge for chance: what a careless choice gains in promise it loses on the half that did not see it. A score
+that fresh outputs bear out may instead say itself where to cut. Only the score that wins is fitted on all outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from audit.empirical.calibration import Line
+from audit.empirical.folds import Folds
+from audit.empirical.scorers import Score, Scorer, Training
+from audit.empirical.thresholds import Ranked, Stakes, Thresholds, best_of_few, best_thresholds
+
+CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
+_JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
+_JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
+_FEW_VALUES = 16  # of a score that is simple although it is learned: it is the counts themselves
+
+
+@dataclass(frozen=True)
+class Fits:
+    """One scorer on the folds: fitted on either half at once, on all outputs when its score is wanted."""
+
+    scorer: Scorer
+    folds: Folds
+
+    @cached_property
+    def whole(self) -> Sequence[Score]:
+        """Fitted on all training outputs."""
+        return self.scorer.propose(self.folds.whole)
+
+    @cached_property
+    def halves(self) -> tuple[Sequence[Score], Sequence[Score]]:
+        """What scores either half: a fit on the other half, when the scores are learned."""
+        if not self.scorer.learned:
+            return self.whole, self.whole
+        first, second = self.folds.halves
+        if min(map(len, (first.left, first.right, second.left, second.right))) < 2:
+            return (), ()
+        fitted = self.scorer.propose(second), self.scorer.propose(first)
+        return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
+
+    def contenders(self) -> list[Contender]:
+        """All its scores."""
+        return [
+            Contender(self, index, (_scores(first, self.folds.halves[0]), _scores(second, self.folds.halves[1])))
+            for index, (first, second) in enumerate(zip(*self.halves, strict=True))
+        ]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One of a scorer's scores.
+
+    Parameters
+    ----------
+    fits : Fits
+        Of its scorer.
+    index : int
+        Which of the scorer's scores it is.
+    halves : pair of Ranked
+        Its scores of either half.
+    """
+
+    fits: Fits
+    index: int
+    halves: tuple[Ranked, Ranked]
+
+    @property
+    def score(self) -> Score | None:
+        """Fitted on all training outputs; None in the odd case that they give other scores than the halves."""
+        fitted = self.fits.whole
+        return fitted[self.index] if len(fitted) == len(self.fits.halves[0]) else None
+
+    @property
+    def learned(self) -> bool:
+        """Whether the outputs that it was fitted on flatter it."""
+        return self.fits.scorer.learned
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether it says itself where to cut."""
+        return self.fits.halves[0][self.index].calibrated
+
+    @property
+    def complete(self) -> bool:
+        """Whether every difference between two laws shows in it."""
+        if self.fits.scorer.needs_all and self.score is not None:
+            return self.score.complete
+        return all(half[self.index].complete for half in self.fits.halves)
+
+    def placed(self, thresholds: Thresholds, stakes: Stakes) -> Thresholds:
+        """Thresholds on the scores of the halves, moved to where they belong on the final score."""
+        if not self.learned or self.score is None:
+            return thresholds
+        whole = _scores(self.score, self.fits.folds.whole)
+        if self._is_coarse:
+            return best_of_few(whole, stakes)
+        return thresholds.moved(self._both.pooled, whole.pooled)
+
+    def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
+        """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
+        if self.calibrated:  # it says itself where to cut: nothing is compared on the counts
+            thresholds = best_thresholds(self._both, stakes, 0.0, stated=True)
+            return thresholds, _promise(stakes, [thresholds.frequencies(self._both)], thresholds.used, 0.0)
+        promise, thresholds = max(self._ways(stakes), key=lambda way: way[0])
+        return thresholds, promise
+
+    def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
+        """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
+        line = None if self._is_coarse else Line.through(self._both)
+        if line is not None:
+            thresholds, promise = line.best_thresholds(self._both, stakes)
+            yield promise, thresholds
+        promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in CHARGES)
+        yield promise, best_thresholds(self._both, stakes, charge)
+
+    @cached_property
+    def _is_coarse(self) -> bool:
+        """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
+        side = self.halves[0].sides[0]
+        return 1 + int(np.count_nonzero(side[1:] != side[:-1])) <= _FEW_VALUES
+
+    @cached_property
+    def _both(self) -> Ranked:
+        return self.halves[0].with_more(self.halves[1])
+
+    def _promise_when_charged(self, stakes: Stakes, charge: float) -> float:
+        """The promise of thresholds picked, at this charge, on the half that does not judge them."""
+        half = replace(stakes, training_runs=max(1, stakes.training_runs // 2))
+        seen, used = [], 0
+        for picking, judging in (self.halves, self.halves[::-1]):
+            thresholds = best_thresholds(picking, half, charge)
+            if self.learned:
+                thresholds = thresholds.moved(picking.pooled, judging.pooled)
+            seen.append(thresholds.frequencies(judging))
+            used = max(used, thresholds.used)
+        return _promise(stakes, seen, used, self._charge_for_choice)
+
+    @property
+    def _charge_for_choice(self) -> float:
+        return _JUDGED_LEARNED if self.learned and not self._is_coarse else _JUDGED
+
+
+def _scores(score: Score, training: Training) -> Ranked:
+    return Ranked.of(score(training.left), score(training.right))
+
+
+def _promise(stakes: Stakes, seen: Sequence[tuple[float, float]], used: int, charge: float) -> float:
+    """What frequencies of right and wrong guesses promise that took no part in the choice of thresholds."""
+    right, wrong = np.mean(seen, axis=0)
+    return float(stakes.promise(np.array(right), np.array(wrong), np.array(used), charge))
