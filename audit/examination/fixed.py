@@ -19,7 +19,7 @@ from audit.sampling import Outputs, SubjectFailed, concatenate
 from audit.sampling.probe import probe_cost
 from audit.statement import examine_statement, states_a_law
 
-_UNSURE = 0.04  # standard error of a log-ratio of guesses, relative to what they promise
+_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they promise
 
 
 def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | None]:
