@@ -18,7 +18,7 @@ from audit.empirical.folds import Folds
 from audit.empirical.scorers import Score, Scorer, Training
 from audit.empirical.thresholds import Ranked, Stakes, Thresholds, best_of_few, best_thresholds
 
-CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
+CHARGES = (2.0, 5.0)  # standard errors by which candidate thresholds may be charged: for rare events, and for plateaus
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
 _FEW_VALUES = 16  # of a score that is simple although it is learned: it is the counts themselves
@@ -97,13 +97,13 @@ class Contender:
         return all(half[self.index].complete for half in self.fits.halves)
 
     def placed(self, thresholds: Thresholds, stakes: Stakes) -> Thresholds:
-        """Thresholds on the scores of the halves, moved to where they belong on the final score."""
-        if not self.learned or self.score is None:
+        """Where thresholds that were picked on the scores of the halves belong on the final score."""
+        if self.calibrated or self.score is None:
             return thresholds
-        whole = _scores(self.score, self.fits.folds.whole)
+        whole = _scores(self.score, self.fits.folds.whole) if self.learned else self._both
         if self._is_coarse:
             return best_of_few(whole, stakes)
-        return thresholds.moved(self._both.pooled, whole.pooled)
+        return thresholds.moved(self._both.pooled, whole.pooled) if self.learned else thresholds
 
     def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
         """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
