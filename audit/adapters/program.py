@@ -32,6 +32,7 @@ from audit.sampling import SubjectFailed
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
 _LONGEST_LINE = 1 << 28
+_MOST_RUNNING = 4  # programs that one thread keeps: a worker that goes through a catalogue ends those of past checks
 
 _running: dict[tuple[int, int, Program], Process] = {}  # by process and thread: a forked worker starts its own
 
@@ -106,11 +107,21 @@ class Program:
         return os.getpid(), threading.get_ident(), self
 
     def _process(self) -> Process:
-        process = _running.get(self._key)
+        process = _running.pop(self._key, None)
         if process is None or not process.runs:
-            self.close()
-            process = _running[self._key] = Process(self.command)
+            if process is not None:
+                process.kill()
+            _end_the_oldest(self._key[:2])
+            process = Process(self.command)
+        _running[self._key] = process  # the latest one is last
         return process
+
+
+def _end_the_oldest(of: tuple[int, int]) -> None:
+    """Make room for one more program of a thread."""
+    own = [key for key in _running if key[:2] == of]
+    for key in own[: max(0, len(own) - _MOST_RUNNING + 1)]:
+        _running.pop(key).kill()
 
 
 def to_json(dataset: Any) -> Any:

@@ -157,6 +157,22 @@ def test_a_failed_program_is_dead_and_the_next_call_starts_another(tmp_path):
     program.close()
 
 
+def test_a_thread_keeps_few_programs():
+    """One after the other is asked; the oldest are ended, the last one used is alive."""
+    body = 'print(json.dumps({"request": request["request"], "outputs": [os.getpid()]}))'
+    programs = [Program((*script(body), str(number))) for number in range(8)]
+    first = programs[0](0, 1, np.random.default_rng(0))
+    pids = [program(0, 1, np.random.default_rng(0))[0] for program in programs[1:4]]
+    assert programs[0](0, 1, np.random.default_rng(0)) == first  # still the same process
+    pids = [*first, *pids, *(program(0, 1, np.random.default_rng(0))[0] for program in programs[4:])]
+    assert sum(map(alive, pids)) == 4
+    assert not alive(first[0])
+    assert alive(pids[-1])
+    for program in programs:
+        program.close()
+    assert not any(map(alive, pids))
+
+
 def test_a_killed_worker_takes_its_program_along(tmp_path):
     log = tmp_path / "pid"
     body = f"""
