@@ -22,6 +22,7 @@ from audit.checkpoint import Checkpoint
 from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.compare.command import compare
 from audit.errors import AuditError, InvalidCertificate
+from audit.executors import DEFAULT_EXECUTOR
 from audit.report.certificate import certificate_path, load_certificate
 from audit.report.diff import changes
 from audit.report.renderers import write_renderings
@@ -99,7 +100,14 @@ def cli() -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence.")
 @click.option(
-    "--workers", type=int, default=os.cpu_count() or 1, show_default="number of cores", help="Worker processes."
+    "--executor",
+    default=DEFAULT_EXECUTOR,
+    show_default=True,
+    metavar="WHERE",
+    help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
+)
+@click.option(
+    "--workers", type=int, show_default="number of cores", help="Worker processes; a cluster has its own number."
 )
 @click.option(
     "--timeout",
@@ -117,6 +125,8 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     the mechanisms that come with this package are audited.
     """
     targets = targets or ("mechanisms",)
+    if options["executor"] == DEFAULT_EXECUTOR and options["workers"] is None:
+        options["workers"] = os.cpu_count() or 1
     checks = suite.collect(targets, select)
     checkpoint = suite.checkpoint_for(checks, suite.Settings(**options), targets, out)
     finished = _finished(out, checkpoint) if resume else None
@@ -156,7 +166,10 @@ def _audited(
             checkpoint=checkpoint,
         )
     report.save(out)
-    checkpoint.end()
+    if all(checkpoint.recorded(check) is not None for check in checks):
+        checkpoint.end()
+    else:
+        click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
     return report.certificate
 
 

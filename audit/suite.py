@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
-import queue
+import os
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import joblib
-
 from audit.arguments import integer, open_probability, positive
 from audit.checkpoint import Checkpoint, plan_of
-from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyCheck
 from audit.contract import Check, Result
 from audit.errors import AuditError, InvalidArgument, UnknownTarget
-from audit.isolation import Worker, run_isolated
-from audit.kinds import examine, failed, kind_of
+from audit.executors import DEFAULT_EXECUTOR, Executor, Unreachable, open_executor, require_executor
+from audit.executors.agreement import require_same_code
+from audit.executors.processes import Processes
+from audit.isolation import run_isolated
+from audit.kinds import failed, kind_of
 from audit.report.certificate import Report
-from audit.sampling import Stream
+from audit.report.provenance import versions
+from audit.sampling import BLOCK, Stream
 
 DEFAULT_TIMEOUT = 600.0
+LEAST_SPREAD = 32 * BLOCK  # outputs a side below which the blocks of a check are not worth sending around
 
 Progress = Callable[[Result], None]
 Announce = Callable[[Check], None]
@@ -42,23 +46,35 @@ class Settings:
         Outputs a side, or losses and trials in all, for each check that states no budget of its own.
     seed : int >= 0
         Every check derives its streams from this and from its name, so that a selection repeats the same draws.
-    workers : int >= 0
-        Processes; 0 runs every check in this process, where a subject that hangs or dies ends the run.
+    workers : int >= 0, optional
+        Local processes, 2 unless given; 0 means the executor "serial". A cluster has its own.
     timeout : float > 0
         Seconds for a check that states no limit of its own.
+    executor : str
+        "processes" for processes on this machine, "serial" for this process, where a subject that hangs or dies ends
+        the run, or "dask://scheduler:port". The evidence is the same.
     """
 
     significance: float = DEFAULT_SIGNIFICANCE
     budget: int = DEFAULT_BUDGET
     seed: int = 0
-    workers: int = 2
+    workers: int | None = None
     timeout: float = DEFAULT_TIMEOUT
+    executor: str = DEFAULT_EXECUTOR
 
     def __post_init__(self) -> None:
         open_probability(self.significance, "significance")
         positive(self.timeout, "timeout")
         for name, least in (("budget", 2), ("seed", 0), ("workers", 0)):
-            object.__setattr__(self, name, integer(getattr(self, name), name, at_least=least))
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, integer(getattr(self, name), name, at_least=least))
+        require_executor(*self.place)
+
+    @property
+    def place(self) -> tuple[str, int | None]:
+        """Executor and workers, as for `open_executor`."""
+        in_this_process = self.workers == 0 and self.executor in (DEFAULT_EXECUTOR, "serial")
+        return ("serial", None) if in_this_process else (self.executor, self.workers)
 
 
 def run(
@@ -67,8 +83,9 @@ def run(
     significance: float = DEFAULT_SIGNIFICANCE,
     budget: int = DEFAULT_BUDGET,
     seed: int = 0,
-    workers: int = 2,
+    workers: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
+    executor: str = DEFAULT_EXECUTOR,
     progress: Progress | None = None,
     announce: Announce | None = None,
     targets: Sequence[str] = (),
@@ -90,19 +107,21 @@ def run(
     targets : sequence of str
         Where the checks are from, for the certificate.
     checkpoint : Checkpoint, optional
-        Keeps every finished check; those that it holds already are not audited again.
+        Keeps every finished check; those that it holds already are not audited again. A check whose workers were
+        lost is INCONCLUSIVE, and not kept.
 
     Raises
     ------
     AuditError
-        For arguments outside their admissible sets, no checks, or two checks of one name; before anything is drawn.
+        For arguments outside their admissible sets, no checks, two checks of one name, or a cluster that does not
+        answer or runs other code; before anything is drawn.
     """
     listed = require_checks(checks)
-    settings = Settings(significance, budget, seed, workers, timeout)
+    settings = Settings(significance, budget, seed, workers, timeout, executor)
     crew = _Crew(settings, settings.significance / len(listed), progress, announce, checkpoint)
     done = {} if checkpoint is None else {check.name: checkpoint.recorded(check) for check in listed}
-    fresh = iter(crew.run([check for check in listed if done.get(check.name) is None]))
-    results = [done.get(check.name) or next(fresh) for check in listed]
+    fresh = crew.run([check for check in listed if done.get(check.name) is None], targets)
+    results = [done.get(check.name) or fresh[check.name] for check in listed]
     plan = None if checkpoint is None else checkpoint.plan
     return Report(results, settings.significance, settings.budget, settings.seed, targets=targets, plan=plan)
 
@@ -163,7 +182,7 @@ def stream_of(check: Check, seed: int) -> Stream:
 
 @dataclass(frozen=True)
 class _Crew:
-    """Whoever runs the checks: this process, or workers of their own."""
+    """Has the checks audited wherever the settings say, and keeps what comes back."""
 
     settings: Settings
     share: float
@@ -171,57 +190,57 @@ class _Crew:
     announce: Announce | None = None
     checkpoint: Checkpoint | None = None
 
-    def run(self, checks: list[Check]) -> list[Result]:
-        """The results of the checks, in their order."""
+    def run(self, checks: Sequence[Check], targets: Sequence[str]) -> dict[str, Result]:
+        """The results of the checks, by name."""
         if not checks:
-            return []
-        if self.settings.workers == 0:
-            return [self._attended(check, self._here) for check in checks]
-        return self._on_workers(checks)
+            return {}
+        with open_executor(*self.settings.place) as executor:
+            require_same_code(executor, checks, targets, versions)
+            large = self._large(checks, executor.width)
+            crew = executor.crew_of_each(len(large)) if large else None
+            spread = [check for check in checks if crew is not None and check.name in large]
+            whole = [check for check in checks if crew is None or check.name not in large]
+            results = self._side_by_side(whole, executor.width, lambda check: self._there(check, executor))
+            with Processes(workers=min(len(spread), os.cpu_count() or 1)) as here:
+                return results | self._side_by_side(spread, here.width, lambda check: self._there(check, here, crew))
 
-    def _on_workers(self, checks: list[Check]) -> list[Result]:
-        count = min(self.settings.workers, len(checks))
-        idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-        workers = [Worker() for _ in range(count)]
-        for worker in workers:
-            idle.put(worker)
+    def _large(self, checks: Sequence[Check], width: int) -> set[str]:
+        """The checks that take more than one worker's share of the outputs: their blocks go to many workers."""
+        budgets = {check.name: check.budget or self.settings.budget for check in checks}
+        least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
+        return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 
-        def one(check: Check) -> Result:
-            worker = idle.get()
-            try:
-                return self._attended(check, lambda check: self._there(check, worker))
-            finally:
-                idle.put(worker)
-
+    def _side_by_side(
+        self, checks: Sequence[Check], width: int, audited: Callable[[Check], Result]
+    ) -> dict[str, Result]:
+        if width <= 1:  # in this thread: a subject may be one that can be called from no other
+            return {check.name: self._attended(check, audited) for check in checks}
+        threads = ThreadPoolExecutor(width)
         try:
-            results: list[Result] = joblib.Parallel(n_jobs=count, prefer="threads")(
-                joblib.delayed(one)(check) for check in checks
-            )
-            return results
+            found = [threads.submit(self._attended, check, audited) for check in checks]
+            return {check.name: result.result() for check, result in zip(checks, found, strict=True)}
         finally:
-            for worker in workers:
-                worker.close()
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _attended(self, check: Check, audited: Callable[[Check], Result]) -> Result:
         """Announce a check, audit it, keep its result, and tell of it."""
         if self.announce is not None:
             self.announce(check)
+        lost = False
         try:
             result = audited(check)
         except AuditError as error:
-            result = failed(check, self.settings.budget, self.share, "error", str(error), 0.0)
-        if self.checkpoint is not None:
+            lost = isinstance(error, Unreachable)
+            result = failed(check, self.settings.budget, self.share, "lost" if lost else "error", str(error), 0.0)
+        if self.checkpoint is not None and not lost:
             self.checkpoint.keep(result)
         if self.progress is not None:
             self.progress(result)
         return result
 
-    def _here(self, check: Check) -> Result:
-        return examine(check, self.settings.budget, self.share, stream_of(check, self.settings.seed))
-
-    def _there(self, check: Check, worker: Worker) -> Result:
+    def _there(self, check: Check, worker: Executor, crew: Callable[[], Executor] | None = None) -> Result:
+        """Audit on a worker, which may have the blocks drawn by a crew."""
         settings = self.settings
-        stream = stream_of(check, settings.seed)
-        timeout = check.timeout or settings.timeout
-        result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, worker)
+        stream, timeout = stream_of(check, settings.seed), check.timeout or settings.timeout
+        result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, worker, crew)
         return result

@@ -17,7 +17,7 @@ from audit.checks import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.compare.comparison import Comparison, Implementation, require_comparisons
 from audit.compare.same_law import tell_apart
 from audit.compare.sample import MISSED, Sample, draw_sample, errors_of
-from audit.isolation import Worker
+from audit.executors.worker import Worker
 from audit.judge import is_dependent
 from audit.report.certificate import Report
 from audit.sampling import BadLength, Stream, SubjectFailed

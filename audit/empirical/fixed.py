@@ -7,7 +7,7 @@ outputs. Nothing that the choice saw is used again, so the one test at the end c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -18,7 +18,7 @@ from audit.empirical.events import EventPair, choose_events
 from audit.empirical.game import GameCounts
 from audit.empirical.scorers import SCORERS, Scorer, Training
 from audit.empirical.thresholds import Stakes
-from audit.sampling import Block, Outputs, Stream, Subject, blocks, concatenate, map_blocks
+from audit.sampling import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
 
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
@@ -109,33 +109,29 @@ def play(
 ) -> tuple[GameCounts, Counter[str]]:
     """Play the guess game: a fair coin a run decides the side, the events decide the guess."""
     on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
+    sizes = (on_left, runs - on_left)
+    sides = [Side(pair[side], sizes[side], stream.child(CERTIFYING, side)) for side in (LEFT, RIGHT)]
+    tallies = np.zeros((2, 3), dtype=np.int64)
     odd: Counter[str] = Counter()
-    tallies = []
-    for side, size in ((LEFT, on_left), (RIGHT, runs - on_left)):
-        tally = np.zeros(3, dtype=np.int64)
-        jobs = blocks(pair[side], size, stream.child(CERTIFYING, side))
-        for counted, found in _guessed(subject, events, jobs, workers):
-            tally += counted
-            odd.update(found)
-        tallies.append([int(count) for count in tally])
-    return GameCounts(*tallies[LEFT], *tallies[RIGHT]), odd
-
-
-def _guessed(
-    subject: Subject, events: EventPair, jobs: Iterator[Block], workers: int
-) -> Iterator[tuple[np.ndarray, Counter[str]]]:
-    return map_blocks(_Guesser(subject, events), jobs, workers)
+    for side, (tally, found) in map_blocks(_Guesser(subject, events), sides, workers):
+        tallies[side] += tally
+        odd.update(found)
+    return GameCounts(*map(int, tallies.ravel())), odd
 
 
 @dataclass(frozen=True)
 class _Guesser:
-    """Draws one block and counts its guesses: outputs never leave the worker."""
+    """Draws blocks and counts their guesses: outputs never leave the worker."""
 
     subject: Subject
     events: EventPair
 
-    def __call__(self, block: Block) -> tuple[np.ndarray, Counter[str]]:
-        outputs, odd = self.subject.draw(block)
-        guesses = self.events.guess(outputs)
-        plus, minus = (int(np.count_nonzero(guesses == sign)) for sign in (1, -1))
-        return np.array([plus, minus, len(guesses) - plus - minus]), odd
+    def __call__(self, group: Iterable[Block]) -> tuple[np.ndarray, Counter[str]]:
+        tally, odd = np.zeros(3, dtype=np.int64), Counter[str]()
+        for block in group:
+            outputs, found = self.subject.draw(block)
+            guesses = self.events.guess(outputs)
+            plus, minus = (int(np.count_nonzero(guesses == sign)) for sign in (1, -1))
+            tally += (plus, minus, len(guesses) - plus - minus)
+            odd.update(found)
+        return tally, odd

@@ -1,6 +1,6 @@
 """Calling the subject: in blocks, on workers, with every kind of output."""
 
-from audit.sampling.blocks import BLOCK, Block, Stream, blocks, map_blocks
+from audit.sampling.blocks import BLOCK, Block, Side, Stream, blocks, map_blocks
 from audit.sampling.outputs import BadBatch, BadLength, Outputs, Raised, Symbols, concatenate, encode
 from audit.sampling.subject import PerCall, Subject, SubjectFailed, per_call
 
@@ -12,6 +12,7 @@ __all__ = [
     "Outputs",
     "PerCall",
     "Raised",
+    "Side",
     "Stream",
     "Subject",
     "SubjectFailed",

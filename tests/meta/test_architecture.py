@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = [  # lowest first; a module may import its own layer and those before it
     {"audit.errors", "audit.arguments"},
     {"audit.relations", "audit.claims", "audit.verdict", "audit.contract"},
+    {"audit.executors"},
     {"audit.sampling", "audit.exact"},
     {"audit.checks", "audit.neighbours", "audit.claim_kinds", "audit.describe"},
     {"audit.adapters"},

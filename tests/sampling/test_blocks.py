@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from audit import PrivacyClaim, check_privacy
-from audit.sampling import BLOCK, Stream, blocks, map_blocks
+from audit.sampling import BLOCK, Side, Stream, blocks, map_blocks
 from benchmarks import subjects
 
 
 def first(block):
     return float(np.random.default_rng(block.seed).random())
+
+
+def all_firsts(group):
+    return [first(block) for block in group]
 
 
 def test_blocks_cover_the_total_with_distinct_seeds():
@@ -27,8 +31,11 @@ def test_seeds_are_those_of_spawn():
 
 
 def test_workers_change_nothing():
-    jobs = [list(map_blocks(first, blocks(None, 5 * BLOCK, Stream(3)), workers)) for workers in (1, 2, 3)]
-    assert jobs[0] == jobs[1] == jobs[2]
+    sides = [Side(None, 5 * BLOCK, Stream(3)), Side(None, 0, Stream(4)), Side(None, 3 * BLOCK + 1, Stream(5))]
+    expected = [(number, first(block)) for number, side in enumerate(sides) for block in side.blocks()]
+    for workers in (1, 2, 3):
+        drawn = [(side, one) for side, group in map_blocks(all_firsts, sides, workers) for one in group]
+        assert drawn == expected
 
 
 @pytest.mark.parametrize("workers", [2, 3])
