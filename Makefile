@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 
-.PHONY: audit compare test lint bench calibrate findings pictures clean
+.PHONY: audit compare wild test lint bench calibrate findings pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
 
 compare: $(STAMP)
 	$(BIN)/dp-audit compare --out reports/comparison
+
+wild: $(STAMP)
+	$(BIN)/python -m wild
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -29,6 +32,9 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.overhead
 	$(BIN)/python -m benchmarks.programs
 	$(BIN)/python -m benchmarks.compare
+	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.bugs.at_one
+	$(BIN)/python -m benchmarks.bugs.scoreboard
 
 findings: $(STAMP)
 	$(BIN)/python -m benchmarks.consistency
@@ -44,7 +50,7 @@ pictures: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser,dask]"
 	touch $@
 
 clean:

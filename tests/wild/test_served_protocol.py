@@ -1,0 +1,178 @@
+"""The server of a library's mechanisms: what goes in, what comes out, and how it meets the adapter for programs.
+
+No library and no environment: the server runs under this Python, on `served.py` files written here. One test is
+random: Laplace noise of scale 1 on a count keeps epsilon = 1, so that a FAIL at significance 1e-6 is a false alarm with
+probability at most 1e-6; noise of scale 1/2 has epsilon = 2, and the bound of 20,000 outputs a side, about 1.9, is over
+1 by more than ten standard errors.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from audit import AddRemove, Labeled, PrivacyClaim, Verdict, check_privacy
+from audit.sampling import SubjectFailed
+from wild import mechanism
+from wild.environments import CATALOGUE
+from wild.mechanism import Served
+from wild.serve import as_floats, plain
+
+SERVED = """
+import numpy as np
+import beside
+
+def noisy_count(dataset, size, rng):
+    return len(dataset) + rng.laplace(scale=beside.SCALE, size=size)
+
+def raises_when_empty(dataset, rng):
+    return 1.0 / len(dataset)
+
+def batch_raises_when_empty(dataset, size, rng):
+    return [1.0 / len(dataset)] * size
+
+def chatty(dataset, rng):
+    print("a library that prints")
+    return "answer"
+
+MECHANISMS = {
+    "noisy count": noisy_count,
+    "raises": raises_when_empty,
+    "batch raises": batch_raises_when_empty,
+    "chatty": chatty,
+    "echo": lambda dataset, rng: dataset,
+    "vector": lambda dataset, rng: np.array([rng.random(), math.inf]),
+    "mixed": lambda dataset, size, rng: [float("nan"), 2**60, None, (1, np.int64(2))][:size],
+    "integers": lambda dataset, size, rng: np.arange(size),
+}
+"""
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A library `fake` whose environment is this Python."""
+    folder = tmp_path / "fake"
+    folder.mkdir()
+    (folder / "served.py").write_text("import math\n" + SERVED)
+    (folder / "beside.py").write_text("SCALE = 1.0\n")
+    (tmp_path / "serve.py").write_text((CATALOGUE / "serve.py").read_text())
+    monkeypatch.setattr(mechanism, "CATALOGUE", tmp_path)
+    monkeypatch.setattr(mechanism, "_python", lambda library: sys.executable)
+    served = []
+
+    def of(name):
+        served.append(Served("fake", name))
+        return served[-1]
+
+    yield of
+    for each in served:
+        each.program.close()
+
+
+def drawn(mechanism, dataset, size, seed=0):
+    return mechanism(dataset, size, np.random.default_rng(seed))
+
+
+def test_floats_come_back_bit_by_bit_and_repeat_under_a_seed(library):
+    first, again, other = (drawn(library("noisy count"), [0, 0], 1000, seed) for seed in (1, 1, 2))
+    assert first.shape == (1000,)
+    assert first.dtype == np.float64
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_vectors_keep_infinity(library):
+    vectors = drawn(library("vector"), [], 5)
+    assert vectors.shape == (5, 2)
+    assert np.all(np.isinf(vectors[:, 1]))
+
+
+def test_other_outputs_come_as_json(library):
+    assert drawn(library("mixed"), [], 4) == ["nan", 2**60, None, [1, 2]]
+    assert drawn(library("integers"), [], 3) == [0, 1, 2]
+
+
+def test_datasets_arrive_as_json_has_them(library):
+    data = Labeled([[1.5], [2.0]], [0, 1])
+    assert drawn(library("echo"), data, 1) == [{"X": [[1.5], [2.0]], "y": [0, 1]}]
+    assert drawn(library("echo"), [None, "é"], 1) == [[None, "é"]]
+
+
+def test_an_exception_of_one_call_is_an_output(library):
+    assert drawn(library("raises"), [], 2) == [{"raised": "ZeroDivisionError"}] * 2
+    assert np.array_equal(drawn(library("raises"), [0, 0], 2), [0.5, 0.5])
+
+
+def test_a_batch_that_raises_is_asked_for_one_by_one(library):
+    with pytest.raises(SubjectFailed, match="ZeroDivisionError") as caught:
+        drawn(library("batch raises"), [], 2)
+    assert caught.value.kind == "raised"
+    assert drawn(library("batch raises"), [], 1) == [{"raised": "ZeroDivisionError"}]
+    claim = PrivacyClaim(1.0, 0.0, AddRemove())
+    result = check_privacy(library("batch raises"), claim, [([], [0])], budget=200, significance=1e-6, seed=0)
+    assert result.verdict is Verdict.FAIL
+    assert "ZeroDivisionError" in result.witness.text or result.witness.direction == "right"
+
+
+def test_what_a_library_prints_does_not_disturb(library):
+    assert drawn(library("chatty"), [], 3) == ["answer"] * 3
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(1.0, Verdict.PASS), (0.5, Verdict.FAIL)])
+def test_an_audit_through_the_server(library, tmp_path, scale, verdict):
+    (tmp_path / "fake" / "beside.py").write_text(f"SCALE = {scale}\n")
+    claim = PrivacyClaim(1.0, 0.0, AddRemove())
+    settings = {"budget": 20_000, "significance": 1e-6, "seed": 0, "tolerance": 2.0}
+    result = check_privacy(library("noisy count"), claim, [([], [0])], **settings)
+    assert result.verdict is verdict
+    assert result.epsilon_lower_bound < 1 / scale
+
+
+def test_an_unknown_mechanism_ends_the_check_with_the_cause(library):
+    with pytest.raises(SubjectFailed, match="KeyError"):
+        drawn(library("nothing of the kind"), [], 1)
+
+
+def test_another_protocol_is_refused(tmp_path):
+    (tmp_path / "served.py").write_text("MECHANISMS = {'one': lambda dataset, rng: 1.0}\n")
+    command = [sys.executable, "-I", str(CATALOGUE / "serve.py"), str(tmp_path / "served.py"), "one"]
+    asked = '{"protocol": 2, "request": 7, "dataset": [], "size": 1, "seed": 0}\n'
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    assert done.stdout == '{"request": 7, "error": "protocol 2 is not known"}\n'
+
+
+def test_without_an_environment_the_check_says_what_to_type(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SubjectFailed, match="python -m wild --library absent makes it"):
+        drawn(Served("absent", "any"), [], 1)
+
+
+def test_a_certificate_names_the_mechanism():
+    served = Served("diffprivlib", "Laplace")
+    assert (served.__module__, served.__qualname__) == ("wild.diffprivlib.served", "MECHANISMS['Laplace']")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "shape"),
+    [
+        ([1.0, np.float64(2.0)], (2,)),
+        ([np.zeros(3), np.ones(3)], (2, 3)),
+        (np.zeros((2, 2)), (2, 2)),
+        ([1.0, 2], None),
+        ([np.zeros(3), np.ones(2)], None),
+        (np.zeros(2, dtype=int), None),
+        (np.zeros((2, 2, 2)), None),
+    ],
+)
+def test_only_floats_go_as_bytes(outputs, shape):
+    array = as_floats(outputs)
+    assert (None if array is None else array.shape) == shape
+
+
+def test_what_json_does_not_have_goes_in_words():
+    assert plain({1: (math.inf, np.float64(-math.inf), np.bool_(True))}) == {"1": ["inf", "-inf", True]}
+    assert plain(1j) == "1j"

@@ -1,0 +1,66 @@
+"""The catalogue of real libraries: well-formed, every expected FAIL explained; nothing is installed or run."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+
+import pytest
+
+from audit import Verdict
+from audit.suite import require_checks
+from wild.environments import CATALOGUE, libraries, pin_of
+from wild.mechanism import Served
+
+LIBRARIES = libraries()
+AUDITS = {library: importlib.import_module(f"wild.{library}.audits") for library in LIBRARIES}
+
+
+def test_at_least_40_mechanisms_are_audited():
+    mechanisms = {(each.mechanism.library, each.mechanism.name) for audits in AUDITS.values() for each in audits.CHECKS}
+    assert len(mechanisms) >= 40
+
+
+def test_names_are_unique_over_all_libraries():
+    names = [check.name for audits in AUDITS.values() for check in audits.CHECKS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_is_well_formed(library):
+    audits = AUDITS[library]
+    assert require_checks(audits.CHECKS)
+    assert pin_of(library)
+    for check in audits.CHECKS:
+        assert isinstance(check.mechanism, Served)
+        assert check.mechanism.library == library
+        assert check.claim.source, f"{check.name} must say where its claim is made"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_expected_fail_is_explained_and_every_note_belongs_to_a_check(library):
+    notes = getattr(AUDITS[library], "NOTES", {})
+    expected = {check.name for check in AUDITS[library].CHECKS if check.expected is Verdict.FAIL}
+    assert not expected - set(notes)
+    assert not set(notes) - {check.name for check in AUDITS[library].CHECKS}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_requirements_are_exact_pins(library):
+    lines = (CATALOGUE / library / "requirements.txt").read_text().splitlines()
+    wanted = [line for line in lines if line.strip() and not line.startswith(("#", "-"))]
+    assert wanted
+    assert all("==" in line for line in wanted)
+
+
+@pytest.mark.parametrize("path", sorted(CATALOGUE.rglob("serve*.py")), ids=lambda path: "/".join(path.parts[-2:]))
+def test_what_runs_in_the_environments_does_not_import_the_auditor(path):
+    tree = ast.parse(path.read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    assert not {name.split(".")[0] for name in names} & {"audit", "wild", "mechanisms"}
+
+
+@pytest.mark.parametrize("path", sorted(CATALOGUE.rglob("*.py")), ids=lambda path: "/".join(path.parts[-2:]))
+def test_files_are_one_topic_long(path):
+    assert len(path.read_text().splitlines()) <= 400

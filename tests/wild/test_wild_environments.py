@@ -1,0 +1,87 @@
+"""Environments: made from exact pins, once, and anew when the pins change. The one package is a wheel written here."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+
+import pytest
+
+from wild import environments
+from wild.environments import EnvironmentFailed, Pin, libraries, pin_of, prepare, python_of
+
+
+@pytest.fixture
+def catalogue(tmp_path, monkeypatch):
+    """A catalogue with one library, `fake`, installed without network; the working folder is empty."""
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    folder = tmp_path / "catalogue" / "fake"
+    folder.mkdir(parents=True)
+    (folder / "served.py").write_text("MECHANISMS = {}\n")
+    (folder / "audits.py").write_text("CHECKS = []\n")
+    require(folder, wheel(tmp_path, "1.0"), "1.0")
+    return tmp_path / "catalogue"
+
+
+def require(folder, path, version):
+    lines = ("# the audited library first", f"fakelib=={version}", "--no-index", f"--find-links {path.parent}")
+    (folder / "requirements.txt").write_text("\n".join(lines) + "\n")
+
+
+def wheel(folder, version):
+    path = folder / f"fakelib-{version}-py3-none-any.whl"
+    info = f"fakelib-{version}.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("fakelib.py", f"VERSION = {version!r}\n")
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: fakelib\nVersion: {version}\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def installed_version():
+    command = [str(python_of("fake")), "-I", "-c", "import fakelib; print(fakelib.VERSION)"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_made_once_and_anew_when_the_pin_changes(catalogue, tmp_path):
+    assert libraries(catalogue) == ["fake"]
+    assert prepare("fake", catalogue)
+    assert installed_version() == "1.0"
+    assert not prepare("fake", catalogue)
+    require(catalogue / "fake", wheel(tmp_path, "2.0"), "2.0")
+    assert prepare("fake", catalogue)
+    assert installed_version() == "2.0"
+    assert (environments.HOME / ".gitignore").read_text() == "*\n"
+
+
+def test_what_cannot_be_installed_says_why_and_is_not_taken_for_made(catalogue):
+    requirements = catalogue / "fake" / "requirements.txt"
+    requirements.write_text("fakelib==9.9\n--no-index\n")
+    with pytest.raises(EnvironmentFailed, match=r"fakelib==9\.9"):
+        prepare("fake", catalogue)
+    assert not (environments.HOME / "fake" / "installed.txt").exists()
+
+
+def test_a_folder_without_all_three_files_is_no_library(catalogue):
+    (catalogue / "fake" / "audits.py").unlink()
+    assert libraries(catalogue) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "pin"),
+    [("some-lib==1.2.3", Pin("some-lib", "1.2.3")), ("lib[extra]==1.0rc1  # why", Pin("lib", "1.0rc1"))],
+)
+def test_the_first_requirement_is_what_is_audited(catalogue, first, pin):
+    (catalogue / "fake" / "requirements.txt").write_text(f"# comment\n\n{first}\nnumpy==2.0.0\n")
+    assert pin_of("fake", catalogue) == pin
+    assert str(pin) == f"{pin.package} {pin.version}"
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "lib>=1.0\n", "lib\n"])
+def test_a_first_requirement_that_is_no_pin_is_refused(catalogue, text):
+    (catalogue / "fake" / "requirements.txt").write_text(text)
+    with pytest.raises(EnvironmentFailed, match="exact pin"):
+        pin_of("fake", catalogue)

@@ -1,0 +1,166 @@
+"""The run and its ledger: FAILs are repeated, what repeats is listed with its pair and explanation, the rest beside it.
+
+The library is written here and runs under this Python. Its mechanisms are all but deterministic: the leaking ones give
+perfect separation on 2,000 outputs a side, so that both runs refute them (probability of a miss below 1e-100), and the
+keeping one adds Laplace noise of scale 1 to a count and FAILs at epsilon = 1 with probability at most its significance.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, run
+from audit.report.certificate import load_certificate
+from wild import __main__ as command
+from wild import mechanism
+from wild.environments import CATALOGUE, Pin
+from wild.ledger import AGAIN, Audited, ledger, short_code
+from wild.mechanism import Served
+
+SERVED = """
+import numpy as np
+
+MECHANISMS = {
+    "leaks": lambda dataset, size, rng: len(dataset) + 0.1 * rng.random(size),
+    "keeps": lambda dataset, size, rng: len(dataset) + rng.laplace(size=size),
+    "repeats": lambda dataset, size, rng: np.random.default_rng(7).random(size),
+}
+"""
+WHY = "`fakelib/leaks.py: leaks` adds next to no noise."
+
+
+def check(name, budget=2_000, **settings):
+    return PrivacyCheck(
+        name=f"fake/{name}",
+        mechanism=Served("fake", name),
+        claim=PrivacyClaim(1.0, 0.0, AddRemove(), 'fakelib 1.0: "private | for sure"'),
+        pairs=[([], [0])],
+        budget=budget,
+        tolerance=5.0,
+        **settings,
+    )
+
+
+LEAKS, KEEPS = check("leaks", expected=Verdict.FAIL), check("keeps", budget=20_000)
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A catalogue with one library, in an empty working folder."""
+    folder = tmp_path / "catalogue" / "fake"
+    folder.mkdir(parents=True)
+    (folder / "served.py").write_text(SERVED)
+    (folder.parent / "serve.py").write_text((CATALOGUE / "serve.py").read_text())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(mechanism, "CATALOGUE", folder.parent)
+    monkeypatch.setattr(mechanism, "_python", lambda library: sys.executable)
+    monkeypatch.setattr(command, "libraries", lambda: ["fake"])
+    monkeypatch.setattr(command, "prepare", lambda library: False)
+    monkeypatch.setattr(command, "pin_of", lambda library: Pin("fakelib", "1.0"))
+    audits = type(sys)("wild.fake.audits")
+    audits.CHECKS, audits.NOTES = [LEAKS, KEEPS], {LEAKS.name: WHY}
+    monkeypatch.setitem(sys.modules, "wild.fake", type(sys)("wild.fake"))
+    monkeypatch.setitem(sys.modules, "wild.fake.audits", audits)
+    yield audits
+    for name in ("leaks", "keeps", "repeats"):
+        Served("fake", name).program.close()
+
+
+def wild(*arguments):
+    return CliRunner().invoke(command.main, [*arguments, "--workers", "0"])
+
+
+def test_certificates_and_ledger(fake):
+    done = wild()
+    assert done.exit_code == 0, done.output
+    first, again = (load_certificate(Path("reports/wild/fake") / folder) for folder in ("", "again"))
+    assert [record["verdict"] for record in first["checks"]] == ["FAIL", "PASS"]
+    assert [record["name"] for record in again["checks"]] == ["fake/leaks"]
+    assert again["checks"][0]["settings"]["significance"] == pytest.approx(AGAIN)
+    assert again["settings"]["seed"] == first["settings"]["seed"] + 1
+    page = Path("docs/found.md").read_text()
+    assert "| fakelib 1.0 | 2 | 2 | 1 | 1 | 0 |" in page
+    assert "### 1. fake/leaks" in page
+    assert "python -m wild --library fake --select 'fake/leaks'" in page
+    assert WHY in page
+    assert "| fakelib 1.0 | fake/keeps | (1, 0) add/remove | PASS |" in page
+
+
+def test_the_pair_of_a_finding_can_be_pasted(fake):
+    wild()
+    code = Path("docs/found.md").read_text().split("```python\n")[1].split("```")[0]
+    pasted: dict[str, object] = {}
+    exec(code, pasted)
+    assert [pasted["left"], pasted["right"]] == [[], [0]]
+
+
+def test_a_selection_is_shown_and_not_written(fake):
+    done = wild("--select", "*keeps")
+    assert done.exit_code == 0, done.output
+    assert "fake/keeps" in done.output
+    assert "fake/leaks" not in done.output
+    assert not Path("reports").exists()
+    assert not Path("docs").exists()
+
+
+def test_an_unexpected_fail_is_a_fail_of_the_run(fake):
+    fake.CHECKS = [check("leaks")]
+    assert wild().exit_code == 1
+
+
+def test_an_unknown_library_is_wrong_usage(fake):
+    done = wild("--library", "flake")
+    assert done.exit_code == 64
+    assert "no library 'flake'; there are fake" in done.output
+
+
+def test_a_pattern_without_a_check_is_wrong_usage(fake):
+    done = wild("--select", "*absent*")
+    assert done.exit_code == 64
+    assert "no check matches '*absent*'" in done.output
+
+
+def test_a_fail_that_does_not_repeat_is_not_listed(fake):
+    """The repetition is of a mechanism that keeps its claim, under the name of the one that failed."""
+    first = run([LEAKS], workers=0).certificate
+    again = run([replace(KEEPS, name=LEAKS.name)], workers=0)
+    for repetition in (again.certificate, None):
+        page = ledger([Audited("fake", "fakelib 1.0", first, repetition, {})])
+        assert "### 1." not in page
+        assert "INCONCLUSIVE (did not repeat)" in page
+
+
+def test_a_fail_of_randomness_is_listed_with_its_dataset(fake):
+    """Every call repeats the noise of the first, so that all comparisons between calls are won."""
+    served = Served("fake", "repeats")
+    repeats = RandomnessCheck(name="fake/repeats", mechanism=served, dataset=[0], source="fakelib 1.0")
+    certificate = run([repeats], workers=0).certificate
+    page = ledger([Audited("fake", "fakelib 1.0", certificate, certificate, {repeats.name: "It keeps its seed."})])
+    assert "### 1. fake/repeats" in page
+    assert "```python\ndataset = [0]\n```" in page
+
+
+def test_text_from_a_library_does_not_break_the_tables(fake):
+    report = run([replace(KEEPS, name="fake/a|b")], workers=0)
+    page = ledger([Audited("fake", "fakelib 1.0", report.certificate, None, {})])
+    assert "fake/a\\|b" in page
+
+
+@pytest.mark.parametrize(
+    ("code", "short"),
+    [
+        ("[0.0, 0.0, 0.0, 0.0, 1.0]", "[0.0] * 4 + [1.0]"),
+        ("[0, 1]", "[0, 1]"),
+        ("[]", "[]"),
+        ("[[1, 0], [1, 0], [1, 0]]", "[[1, 0]] * 3"),
+        ("np.array([0, 0, 0, 0, 0, 0])", "np.array([0, 0, 0, 0, 0, 0])"),
+        ("array of shape (9,): [0 ...", "array of shape (9,): [0 ..."),
+    ],
+)
+def test_runs_of_equal_entries_are_shown_as_products(code, short):
+    assert short_code(code) == short

@@ -1,0 +1,100 @@
+"""What diffprivlib.models releases once fitted: the attributes that the documentation lists, or predictions."""
+
+import numpy as np
+from diffprivlib import models
+
+
+def of(dataset):
+    """Features and labels of a labelled dataset."""
+    return np.array(dataset["X"], dtype=float), np.array(dataset["y"])
+
+
+def line(bounds_x, fit_intercept):
+    """Coefficient and intercept of a regression on one feature."""
+
+    def release(dataset, state):
+        model = models.LinearRegression(
+            epsilon=1.0, bounds_X=bounds_x, bounds_y=(-1, 1), fit_intercept=fit_intercept, random_state=state
+        ).fit(*of(dataset))
+        return np.array([*np.ravel(model.coef_), *np.ravel(model.intercept_)])
+
+    return release
+
+
+def logistic(**settings):
+    """Coefficient of a logistic regression without intercept."""
+
+    def release(dataset, state):
+        model = models.LogisticRegression(epsilon=1.0, fit_intercept=False, random_state=state, **settings)
+        return float(model.fit(*of(dataset)).coef_[0, 0])
+
+    return release
+
+
+def bayes(bounds):
+    """Counts, means and variances of two classes, when there are two."""
+
+    def release(dataset, state):
+        model = models.GaussianNB(epsilon=1.0, bounds=bounds, random_state=state).fit(*of(dataset))
+        return np.concatenate([model.class_count_, model.theta_.ravel(), model.var_.ravel()])
+
+    return release
+
+
+def bayes_classes(dataset, state):
+    """Number of classes of a naive Bayes classifier."""
+    return float(len(models.GaussianNB(epsilon=1.0, bounds=(0, 1), random_state=state).fit(*of(dataset)).classes_))
+
+
+def clusters(attribute, **settings):
+    """An attribute of a clustering."""
+
+    def release(dataset, state):
+        model = models.KMeans(epsilon=1.0, bounds=(0, 1), random_state=state, **settings).fit(np.array(dataset))
+        return np.ravel(getattr(model, attribute)).astype(float)
+
+    return release
+
+
+def components(dataset, state):
+    """First principal axis in the plane, and what it explains."""
+    model = models.PCA(1, epsilon=1.0, centered=True, data_norm=1.0, random_state=state).fit(np.array(dataset))
+    return np.array([*model.components_[0], *model.explained_variance_])
+
+
+def scaler(dataset, state):
+    """Mean and variance of one feature."""
+    model = models.StandardScaler(epsilon=1.0, bounds=(0, 1), random_state=state).fit(np.array(dataset))
+    return np.array([*np.ravel(model.mean_), *np.ravel(model.var_)])
+
+
+def tree(dataset, state):
+    """What a tree of depth 1 predicts at both ends."""
+    model = models.DecisionTreeClassifier(1, epsilon=1.0, bounds=(0, 1), classes=[0, 1], random_state=state)
+    return [int(label) for label in model.fit(*of(dataset)).predict([[0.0], [1.0]])]
+
+
+def forest(dataset, state):
+    """What every tree of a forest of depth 1 predicts at both ends."""
+    model = models.RandomForestClassifier(
+        3, epsilon=1.0, bounds=(0, 1), classes=[0, 1], max_depth=1, random_state=state
+    ).fit(*of(dataset))
+    return [int(each.predict([[0.0], [1.0]])[end]) for each in model.estimators_ for end in (0, 1)]
+
+
+RELEASES = {
+    "LinearRegression 0..1": line((0, 1), False),
+    "LinearRegression -1..1": line((-1, 1), False),
+    "LinearRegression with intercept": line((0, 1), True),
+    "LogisticRegression norm 1": logistic(data_norm=1.0),
+    "LogisticRegression norm 100": logistic(data_norm=100.0, C=0.004),
+    "GaussianNB": bayes((0, 1)),
+    "GaussianNB 10..11": bayes((10, 11)),
+    "GaussianNB classes": bayes_classes,
+    "KMeans centers": clusters("cluster_centers_", n_clusters=2),
+    "KMeans inertia": clusters("inertia_", n_clusters=1),
+    "PCA": components,
+    "StandardScaler": scaler,
+    "DecisionTreeClassifier": tree,
+    "RandomForestClassifier": forest,
+}

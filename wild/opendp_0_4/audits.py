@@ -1,0 +1,43 @@
+"""OpenDP 0.4.0: randomised response, before the repair of the boolean form in release 0.5.0. A dataset is one record.
+
+This release has privacy relations: `measurement.check(1, epsilon)` says whether epsilon is promised for any two
+records. It holds from log 3 on for the boolean form with prob = 0.75, and from log 6 on for three categories.
+"""
+
+from __future__ import annotations
+
+import math
+
+from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
+from wild.mechanism import Served
+
+LIBRARY, RELEASE = "opendp_0_4", "OpenDP 0.4.0"
+
+
+def _check(name: str, epsilon: float, expected: Verdict) -> PrivacyCheck:
+    return PrivacyCheck(
+        name=f"opendp 0.4/{name} eps={epsilon:.4g}",
+        mechanism=Served(LIBRARY, name, own_randomness=True),
+        claim=PrivacyClaim(epsilon, 0.0, Local(), f"{RELEASE}, privacy relation of {name}, prob = 0.75"),
+        pairs=[(0, 1)],
+        budget=30_000,
+        method="fixed",
+        expected=expected,
+        tolerance=1.0,
+    )
+
+
+CHECKS = [
+    _check("make_randomized_response_bool", math.log(3), Verdict.FAIL),
+    _check("make_randomized_response", math.log(6), Verdict.PASS),
+]
+
+NOTES = {
+    CHECKS[0].name: (
+        "Where the answer is not to be the truth, it is drawn anew, True with probability `prob`, in place of the "
+        "other answer: True is kept with probability 0.75 + 0.25 x 0.75, as measured. True epsilon: log(0.8125 / "
+        "0.0625) = 2.56. The library is compiled; `opendp/meas.py: make_randomized_response_bool` documents `prob` "
+        "as \"Probability of returning the correct answer\". The changelog of release 0.5.0 lists the repair under "
+        "Security."
+    )
+}

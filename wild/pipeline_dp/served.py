@@ -1,0 +1,93 @@
+"""PipelineDP: its engine on the local backend, and its exponential mechanism.
+
+A dataset is a list of values, one a privacy unit, all in one partition. An engine and its budget are made anew for
+every output, as in the README; a release is its metrics in the order in which they were asked for.
+"""
+
+from __future__ import annotations
+
+from pipeline_dp import (
+    AggregateParams,
+    DataExtractors,
+    DPEngine,
+    LocalBackend,
+    Metrics,
+    NaiveBudgetAccountant,
+    NoiseKind,
+)
+from pipeline_dp.dp_computations import ExponentialMechanism
+
+EPSILON = 2.0
+STEEP = 5.0  # epsilon of the exponential mechanism
+PARTITION = 0
+
+_EXTRACTORS = DataExtractors(
+    privacy_id_extractor=lambda row: row[0],
+    partition_extractor=lambda row: PARTITION,
+    value_extractor=lambda row: row[1],
+)
+
+
+def aggregated(dataset, metrics, **parameters):
+    """What the engine releases of the partition: a named tuple."""
+    accountant = NaiveBudgetAccountant(total_epsilon=EPSILON, total_delta=0.0)
+    engine = DPEngine(accountant, LocalBackend())
+    params = AggregateParams(
+        metrics=metrics,
+        noise_kind=NoiseKind.LAPLACE,
+        max_partitions_contributed=1,
+        max_contributions_per_partition=1,
+        **parameters,
+    )
+    released = engine.aggregate(list(enumerate(dataset)), params, _EXTRACTORS, public_partitions=[PARTITION])
+    accountant.compute_budgets()
+    return dict(released)[PARTITION]
+
+
+def numbers(metrics, **parameters):
+    """A mechanism that releases numbers."""
+    return lambda dataset, rng: [float(number) for number in aggregated(dataset, metrics, **parameters)]
+
+
+def moments(**bounds):
+    """Count, sum and sum of squares about the middle, of values between bounds, from count, mean and variance."""
+    middle = (bounds["min_value"] + bounds["max_value"]) / 2
+
+    def draw(dataset, rng):
+        released = aggregated(dataset, [Metrics.COUNT, Metrics.MEAN, Metrics.VARIANCE], **bounds)
+        divisor, mean = max(1.0, released.count), released.mean - middle  # as the library divides
+        return [released.count, mean * divisor, (released.variance + mean**2) * divisor]
+
+    return draw
+
+
+class Majority(ExponentialMechanism.ScoringFunction):
+    """How many records are equal to a candidate."""
+
+    global_sensitivity = 1.0
+    is_monotonic = True
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+
+    def score(self, k):
+        return float(self.dataset.count(k))
+
+
+def exponential(dataset, rng):
+    """The most frequent of two values."""
+    return int(ExponentialMechanism(Majority(dataset)).apply(STEEP, [0, 1]))
+
+
+_UNIT, _SYMMETRIC = {"min_value": 0.0, "max_value": 1.0}, {"min_value": -1.0, "max_value": 1.0}
+
+MECHANISMS = {
+    "COUNT": numbers([Metrics.COUNT]),
+    "PRIVACY_ID_COUNT": numbers([Metrics.PRIVACY_ID_COUNT]),
+    "SUM": numbers([Metrics.SUM], **_UNIT),
+    "MEAN": numbers([Metrics.COUNT, Metrics.MEAN], **_UNIT),
+    "VARIANCE in [0, 1]": moments(**_UNIT),
+    "VARIANCE in [-1, 1]": moments(**_SYMMETRIC),
+    "PERCENTILE": numbers([Metrics.PERCENTILE(50)], **_UNIT),
+    "ExponentialMechanism": exponential,
+}

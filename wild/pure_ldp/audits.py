@@ -1,0 +1,99 @@
+"""pure-ldp 1.2.0: frequency oracles and heavy hitters under local differential privacy, one user's report at a time.
+
+The README calls it "simple implementations of various state-of-the-art LDP algorithms"; every client takes
+"epsilon: float - Privacy budget", the base class says. A dataset is one record; any two are neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from audit import Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
+from wild.mechanism import Served
+
+LIBRARY, RELEASE = "pure_ldp", "pure-ldp 1.2.0"
+EPSILON, GENERAL, VALUES = 1.0, 2.0, 4
+SCALE = 0.5  # RAPPOR's f, and one hash function
+RAPPOR_EPSILON = 2 * math.log((1 - SCALE / 2) / (SCALE / 2))
+BUDGET, GENERAL_BUDGET, BITS_BUDGET = 160_000, 120_000, 20_000
+
+_ONE, _WORDS, _LONG_WORDS = (1, 2), ("00", "11"), ("000", "111")
+_BITS = (1, 3)  # of different bits of the Bloom filter
+_BUDGET = 'docstring of FreqOracleClient: "epsilon (float): Privacy budget"'
+_CONVERTED = 'docstring of RAPPORClient.convert_f_to_eps, of f and k = 1: "Returns: Epsilon value"'
+
+
+def _claim(epsilon: float, source: str = _BUDGET) -> PrivacyClaim:
+    return PrivacyClaim(epsilon, 0.0, Local(), f"{RELEASE}, {source}")
+
+
+def _check(name: str, pair: tuple[Any, Any] = _ONE, epsilon: float = EPSILON, **settings: Any) -> PrivacyCheck:
+    source = settings.pop("source", _BUDGET)
+    return PrivacyCheck(
+        name=f"pure-ldp/{name} eps={epsilon:.4g}",
+        mechanism=Served(LIBRARY, name, own_randomness=True),
+        claim=_claim(epsilon, source),
+        pairs=[pair],
+        method="fixed",
+        **{"budget": BUDGET, **settings},
+    )
+
+
+def one_hot(value: int) -> np.ndarray:
+    """What histogram encoding adds noise to; shape (VALUES,)."""
+    return np.eye(VALUES)[value - 1]
+
+
+def _bits_of_histogram_encoding() -> PrecisionCheck:
+    return PrecisionCheck(
+        name=f"pure-ldp/HE bits eps={EPSILON:g}",
+        mechanism=Served(LIBRARY, "HE", own_randomness=True),
+        claim=_claim(EPSILON),
+        pairs=[_ONE],
+        budget=BITS_BUDGET,
+        query=one_hot,
+        expected=Verdict.FAIL,
+    )
+
+
+CHECKS = [
+    _check("DE"),
+    _check("SUE"),
+    _check("OUE"),
+    _check("HE"),
+    _bits_of_histogram_encoding(),
+    _check("BLH"),
+    _check("OLH"),
+    _check("FLH"),
+    _check("HM", expected=Verdict.FAIL),
+    _check("HM as a list"),
+    _check("HR, high privacy"),
+    _check("HR, general", epsilon=GENERAL, budget=GENERAL_BUDGET),
+    _check("RAPPOR", _BITS, RAPPOR_EPSILON, source=_CONVERTED, budget=GENERAL_BUDGET, expected=Verdict.FAIL),
+    _check("CMS"),
+    _check("HCMS"),
+    _check("PCS"),
+    _check("PEM", _LONG_WORDS),
+    _check("TreeHistogram", _WORDS),
+]
+
+NOTES = {
+    "pure-ldp/HE bits eps=1": (
+        "`frequency_oracles/histogram_encoding/he_client.py: HEClient._perturb` adds `np.random.laplace` to a vector "
+        "of zeros and a one, in doubles: the last bits of an entry tell which of them is under the noise. The "
+        "documentation has no caveat."
+    ),
+    "pure-ldp/HM eps=1": (
+        "`frequency_oracles/hadamard_mechanism/hadamard_mechanism_client.py: HadamardMechClient.privatise` returns a "
+        "`list` when it tells the truth and a `zip` when it does not: the type of the report tells which, and "
+        "epsilon is infinite for whoever receives the object. The same report as a list keeps the claim."
+    ),
+    f"pure-ldp/RAPPOR eps={RAPPOR_EPSILON:.4g}": (
+        "`frequency_oracles/rappor/rappor_client.py: RAPPORClient._perturb` sets bits to 1 and clears none: `data[i] "
+        "= 1` has no other branch. The bit of the user's value is always 1, so that a 0 there excludes the value: "
+        "epsilon is infinite."
+    ),
+}

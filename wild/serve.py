@@ -1,0 +1,128 @@
+"""The server of one mechanism of a library, inside the library's environment: the protocol of `docs/programs.md`.
+
+    python -I wild/serve.py wild/<library>/served.py NAME
+
+`served.py` has `MECHANISMS`, a dict of functions of either form:
+
+    (dataset, size, rng) -> array or list of `size` outputs
+    (dataset, rng)       -> one output; called `size` times, and an exception is the output {"raised": its type}
+
+`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labelled data; `rng` is a numpy Generator. Floats go
+out as float64, bit by bit; everything else as JSON, NaN and infinities in words. What the library prints goes to
+standard error. -I keeps this folder off `sys.path`, where the folders named like the libraries would hide them.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported: an audit has its own workers
+
+import importlib.util
+import inspect
+import json
+import math
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+PROTOCOL = 1
+
+
+def main(path: str, name: str) -> None:
+    """Answer requests until the input ends."""
+    answers = _claim_standard_output()
+    draw = batch_of(load(path)[name])
+    for line in sys.stdin.buffer:
+        answers.write(answer(draw, json.loads(line)))
+        answers.flush()
+
+
+def load(path: str) -> dict:
+    """The MECHANISMS of a file; modules beside it can be imported by it."""
+    sys.path.append(str(Path(path).resolve().parent))
+    spec = importlib.util.spec_from_file_location("served", path)
+    module = importlib.util.module_from_spec(spec)
+    warnings.simplefilter("ignore")  # `served.py` may make errors of those that matter
+    spec.loader.exec_module(module)
+    return module.MECHANISMS
+
+
+def batch_of(mechanism):
+    """The mechanism as a function of (dataset, size, rng)."""
+    if "size" in inspect.signature(mechanism).parameters:
+        return lambda dataset, size, rng: mechanism(dataset, size, rng) if size > 1 else [_one(mechanism, dataset, rng)]
+    return lambda dataset, size, rng: [caught(mechanism, dataset, rng) for _ in range(size)]
+
+
+def caught(function, *args):
+    """What the function gives; its exception, which can leak like any other output."""
+    try:
+        return function(*args)
+    except (Exception, SystemExit) as error:
+        return {"raised": type(error).__name__}
+
+
+def _one(mechanism, dataset, rng):
+    return caught(lambda: mechanism(dataset, 1, rng)[0])
+
+
+def answer(draw, request: dict) -> bytes:
+    """The answer to one request; that a whole batch raised is an error, after which single outputs are asked for."""
+    number = request["request"]
+    if request["protocol"] != PROTOCOL:
+        return _line({"request": number, "error": f"protocol {request['protocol']} is not known"})
+    rng = np.random.default_rng(request["seed"])
+    try:
+        outputs = draw(request["dataset"], request["size"], rng)
+    except (Exception, SystemExit) as error:
+        return _line({"request": number, "error": f"raised {type(error).__name__}: {error}"})
+    array = as_floats(outputs)
+    if array is None:
+        return _line({"request": number, "outputs": [plain(output) for output in outputs]})
+    return _line({"request": number, "shape": array.shape}) + array.astype("<f8").tobytes()
+
+
+def as_floats(outputs):
+    """The outputs as an array of float64 of one or two axes, or None when they are something else."""
+    if isinstance(outputs, np.ndarray):
+        array = outputs
+    elif all(isinstance(output, float) for output in outputs):  # float64 scalars of numpy are floats
+        array = np.array(outputs)
+    elif all(isinstance(output, np.ndarray) and output.dtype == np.float64 for output in outputs):
+        shapes = {output.shape for output in outputs}
+        array = np.array(outputs) if len(shapes) == 1 else None
+    else:
+        array = None
+    fits = array is not None and array.dtype == np.float64 and array.ndim in (1, 2)
+    return array if fits else None
+
+
+def plain(value):
+    """A value as JSON has it; floats that JSON does not have, in words."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _line(message: dict) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def _claim_standard_output():
+    """The stream for answers; standard output itself is turned to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
