@@ -16,12 +16,14 @@ import numpy as np
 from audit.empirical.calibration import Line
 from audit.empirical.folds import Folds
 from audit.empirical.scorers import Score, Scorer, Training
-from audit.empirical.thresholds import Ranked, Stakes, Thresholds, best_of_few, best_thresholds
+from audit.empirical.thresholds import Ranked, Stakes, Thresholds, best_thresholds
 
-CHARGES = (2.0, 5.0)  # standard errors by which candidate thresholds may be charged: for rare events, and for plateaus
+CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
+CHARGES_ON_A_LINE = (2.0, 5.0)  # when no score repeats: where the likelihood ratio is flat, the larger event is better
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
-_FEW_VALUES = 16  # of a score that is simple although it is learned: it is the counts themselves
+_REPEATS = 0.5  # share of scores that repeat from which a score is not a line but a list of values
+_FEW_VALUES = 6  # of a score that is simple although it is learned: it is the counts themselves
 
 
 @dataclass(frozen=True)
@@ -96,14 +98,11 @@ class Contender:
             return self.score.complete
         return all(half[self.index].complete for half in self.fits.halves)
 
-    def placed(self, thresholds: Thresholds, stakes: Stakes) -> Thresholds:
+    def placed(self, thresholds: Thresholds) -> Thresholds:
         """Where thresholds that were picked on the scores of the halves belong on the final score."""
-        if self.calibrated or self.score is None:
+        if not self.learned or self.score is None:
             return thresholds
-        whole = _scores(self.score, self.fits.folds.whole) if self.learned else self._both
-        if self._is_coarse:
-            return best_of_few(whole, stakes)
-        return thresholds.moved(self._both.pooled, whole.pooled) if self.learned else thresholds
+        return thresholds.moved(self._both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
 
     def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
         """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
@@ -119,7 +118,7 @@ class Contender:
         if line is not None:
             thresholds, promise = line.best_thresholds(self._both, stakes)
             yield promise, thresholds
-        promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in CHARGES)
+        promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
         yield promise, best_thresholds(self._both, stakes, charge)
 
     @cached_property
@@ -127,6 +126,12 @@ class Contender:
         """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
         side = self.halves[0].sides[0]
         return 1 + int(np.count_nonzero(side[1:] != side[:-1])) <= _FEW_VALUES
+
+    @property
+    def _charges(self) -> tuple[float, float]:
+        side = self.halves[0].sides[0]
+        repeats = len(side) - np.count_nonzero(side[1:] != side[:-1])
+        return CHARGES if repeats > _REPEATS * len(side) else CHARGES_ON_A_LINE
 
     @cached_property
     def _both(self) -> Ranked:

@@ -106,7 +106,7 @@ def choose_events_for_each(
                 if step > 1:
                     trial = _offers(_competing([scorer], folds), stakes)
                 offers = [at + more for at, more in zip(offers, trial, strict=True)]
-    return [_best(*case) for case in zip(offers, stakes, strict=True)]
+    return [_best(at) for at in offers]
 
 
 def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
@@ -114,11 +114,11 @@ def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
     return _largest(trial) > found or (sees_more and found <= stakes.epsilon)
 
 
-def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
+def _best(offers: Sequence[Offer]) -> EventPair | None:
     for promise, contender, thresholds in sorted(offers, key=lambda offer: -offer.promise):
         if contender.score is not None:
             complete = any(offer.contender.complete for offer in offers)
-            return EventPair(contender.score, contender.placed(thresholds, stakes), promise, complete)
+            return EventPair(contender.score, contender.placed(thresholds), promise, complete)
     return None
 
 

@@ -14,8 +14,6 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from audit.empirical.scorers.base import shrunk_log_ratio
-
 Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
 _COARSE = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
@@ -172,16 +170,6 @@ class Tails:
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
-    @classmethod
-    def shrunk(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
-        """Frequencies when the scores take no values but those of the grid, as far as chance does not explain them."""
-        counts = [np.diff(np.r_[np.searchsorted(side, grid), len(side)]) for side in ranked.sides]
-        ratios = shrunk_log_ratio(counts[0], counts[1], *ranked.sizes)
-        both = 2 * (counts[0] + counts[1]) / max(1, ranked.total)
-        chances = [both * special.expit(ratios), both * special.expit(-ratios)]
-        least = [np.cumsum(side[::-1])[::-1] for side in chances]
-        return cls(grid, _with_empty(least), _with_empty([np.cumsum(side) for side in chances]))
-
     def best(self, stakes: Stakes, charge: float) -> Thresholds:
         """The thresholds with the largest promise."""
         nonempty = np.append(np.ones(len(self.grid)), 0.0)
@@ -212,25 +200,15 @@ def best_thresholds(ranked: Ranked, stakes: Stakes, charge: float, stated: bool 
     return search(_fine_grid(ranked.pooled, grid, coarse))
 
 
-def best_of_few(ranked: Ranked, stakes: Stakes) -> Thresholds:
-    """The pair of thresholds with the largest promise when the scores take few values.
-
-    What chance may have added to a rare value is taken off its estimate rather than charged to every event: a charge
-    prefers events that are frequent, and of few values the best one is often not.
-    """
-    grid = distinct(ranked.pooled)
-    return Tails.shrunk(grid, ranked).best(stakes, 0.0) if len(grid) else NO_THRESHOLDS
-
-
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:
     """Candidate thresholds among sorted scores: all values when they are few."""
     n = len(ordered)
     if n == 0:
         return ordered
     size = int(np.clip(math.sqrt(n), *_COARSE))
-    values = distinct(ordered)
-    if len(values) <= 2 * size:
-        return values
+    distinct = ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
+    if len(distinct) <= 2 * size:
+        return distinct
     tails = np.geomspace(1, n, size).astype(int) - 1
     ranks = np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, size).astype(int)])
     return np.unique(ordered[ranks])
@@ -245,11 +223,6 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
             ends = np.searchsorted(ordered, grid[[max(0, at - 1), min(len(grid) - 1, at + 1)]])
             ranks.append(np.linspace(ends[0], ends[1], 2 * _FINE + 1).astype(int))
     return np.unique(ordered[np.minimum(np.concatenate(ranks), len(ordered) - 1)])
-
-
-def distinct(ordered: np.ndarray) -> np.ndarray:
-    """The values of a sorted array."""
-    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
 
 
 def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
