@@ -9,12 +9,12 @@ def of(dataset):
     return np.array(dataset["X"], dtype=float), np.array(dataset["y"])
 
 
-def line(bounds_x, fit_intercept):
-    """Coefficient and intercept of a regression on one feature."""
+def line(bounds_x):
+    """Coefficient of a regression on one feature, without intercept."""
 
     def release(dataset, state):
         model = models.LinearRegression(
-            epsilon=1.0, bounds_X=bounds_x, bounds_y=(-1, 1), fit_intercept=fit_intercept, random_state=state
+            epsilon=1.0, bounds_X=bounds_x, bounds_y=(-1, 1), fit_intercept=False, random_state=state
         ).fit(*of(dataset))
         return np.array([*np.ravel(model.coef_), *np.ravel(model.intercept_)])
 
@@ -83,9 +83,8 @@ def forest(dataset, state):
 
 
 RELEASES = {
-    "LinearRegression 0..1": line((0, 1), False),
-    "LinearRegression -1..1": line((-1, 1), False),
-    "LinearRegression with intercept": line((0, 1), True),
+    "LinearRegression 0..1": line((0, 1)),
+    "LinearRegression -1..1": line((-1, 1)),
     "LogisticRegression norm 1": logistic(data_norm=1.0),
     "LogisticRegression norm 100": logistic(data_norm=100.0, C=0.004),
     "GaussianNB": bayes((0, 1)),
