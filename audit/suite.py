@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import os
 import zlib
 from collections import Counter
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audit.arguments import integer, open_probability, positive
 from audit.checkpoint import Checkpoint, plan_of
@@ -26,6 +24,7 @@ from audit.kinds import failed, kind_of
 from audit.report.certificate import Report
 from audit.report.provenance import versions
 from audit.sampling import BLOCK, Stream
+from audit.targets import listed_in
 
 DEFAULT_TIMEOUT = 600.0
 LEAST_SPREAD = 32 * BLOCK  # outputs a side below which the blocks of a check are not worth sending around
@@ -155,24 +154,11 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
     """
     checks: list[Check] = []
     for target in targets:
-        checks += _checks_of(target)
+        checks += listed_in(target, "CHECKS")
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
     if not chosen:
         raise UnknownTarget(f"no check of {', '.join(targets)} matches {select!r}; `dp-audit list` shows the names")
     return require_checks(chosen)
-
-
-def _checks_of(target: str) -> list[Check]:
-    try:
-        module = importlib.import_module(target)
-    except AuditError:
-        raise
-    except Exception as error:
-        raise UnknownTarget(f"target {target!r} cannot be imported: {type(error).__name__}: {error}") from error
-    found: Any = getattr(module, "CHECKS", None)
-    if not found:
-        raise UnknownTarget(f"target {target!r} has no CHECKS, or none in them")
-    return list(found)
 
 
 def stream_of(check: Check, seed: int) -> Stream:

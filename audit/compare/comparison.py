@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,8 @@ import numpy as np
 from audit.arguments import integer, positive, real
 from audit.checks import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
-from audit.errors import AuditError, InvalidArgument, UnknownTarget
+from audit.errors import InvalidArgument
+from audit.targets import listed_in
 from audit.verdict import Verdict
 
 LEAST_SAMPLE = 200  # outputs; below it too few are left once the training part and the coins' margin are taken
@@ -125,7 +125,7 @@ def collect(targets: Sequence[str]) -> list[Comparison]:
     UnknownTarget
         When a target cannot be imported or has no `COMPARISONS`.
     """
-    return require_comparisons(comparison for target in targets for comparison in _comparisons_of(target))
+    return require_comparisons(comparison for target in targets for comparison in listed_in(target, "COMPARISONS"))
 
 
 def require_comparisons(comparisons: Iterable[Comparison]) -> list[Comparison]:
@@ -138,19 +138,6 @@ def require_comparisons(comparisons: Iterable[Comparison]) -> list[Comparison]:
             raise InvalidArgument.of("comparisons", "hold instances of Comparison", comparison)
     _require_unique([comparison.name for comparison in listed], "comparisons")
     return listed
-
-
-def _comparisons_of(target: str) -> list[Comparison]:
-    try:
-        module = importlib.import_module(target)
-    except AuditError:
-        raise
-    except Exception as error:
-        raise UnknownTarget(f"target {target!r} cannot be imported: {type(error).__name__}: {error}") from error
-    found: Any = getattr(module, "COMPARISONS", None)
-    if not found:
-        raise UnknownTarget(f"target {target!r} has no COMPARISONS, or none in them")
-    return list(found)
 
 
 def _require_unique(names: Sequence[str], what: str) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from audit.compare.table import COLUMNS, law_sentences, legend, remarks
+from audit.report.html import template_environment
 
 _STYLE = """
 .scroll { overflow-x: auto; }
@@ -25,17 +25,10 @@ _STYLE = """
 
 def html_of(document: Mapping[str, Any]) -> str:
     """Render a comparison's plain data."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("audit.compare", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     certificates = resources.files("audit.report").joinpath("certificate.css").read_text(encoding="utf-8")
     style = certificates + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("comparison.html.j2").render(
+    return template_environment("audit.compare").get_template("comparison.html.j2").render(
         document=document,
         columns=COLUMNS,
         legend=legend(document),

@@ -34,15 +34,20 @@ _METHODS = {
 }
 
 
-def html_of(certificate: Mapping[str, Any]) -> str:
-    """Render a certificate's plain data."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("audit.report", "."),
+def template_environment(package: str) -> jinja2.Environment:
+    """The templates of a package: what they show is escaped, and a name that is not given is an error."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package, "."),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def html_of(certificate: Mapping[str, Any]) -> str:
+    """Render a certificate's plain data."""
+    environment = template_environment("audit.report")
     environment.filters.update(
         claimed=claimed, found=found, paper=paper, number=number, count=count, method=method, pictures=pictures_of
     )

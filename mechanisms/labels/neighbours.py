@@ -11,6 +11,7 @@ round takes for the prior of a training point the mean posterior of its own k ne
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -113,8 +114,8 @@ class TargetClassifier(Classifier):
         """The labels."""
         return np.arange(self._n_classes())
 
-    def _n_classes(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _n_classes(self) -> int: ...
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Predict labels, shape (m,); ties at random, the same for the same queries."""
@@ -156,8 +157,8 @@ class EncodedClassifier(TargetClassifier):
         self.ties_ = int(rng.integers(2**63))
         return self
 
-    def _model(self) -> TargetModel:
-        raise NotImplementedError
+    @abstractmethod
+    def _model(self) -> TargetModel: ...
 
     def _targets(self, released: np.ndarray) -> np.ndarray:
         return self.encoder.targets(released)

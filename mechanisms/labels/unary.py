@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -40,14 +41,14 @@ class UnaryLabelEncoder(LabelEncoder):
     head: ClassVar[Head] = "sigmoid"
 
     @property
+    @abstractmethod
     def p_keep(self) -> float:
         """Probability p of a 1 at the label's own bit."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def q_flip(self) -> float:
         """Probability q of a 1 at any other bit."""
-        raise NotImplementedError
 
     def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
         """Draw K bits for every label, shape (n, K)."""

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = [  # lowest first; a module may import its own layer and those before it
-    {"audit.errors", "audit.arguments"},
+    {"audit.errors", "audit.arguments", "audit.targets"},
     {"audit.relations", "audit.claims", "audit.verdict", "audit.contract"},
     {"audit.executors"},
     {"audit.sampling", "audit.exact"},
