@@ -15,7 +15,6 @@ from scipy import special, stats
 
 from audit.empirical.thresholds import Ranked, Sides, Stakes, Thresholds, best_thresholds
 
-_FEWEST = 200_000  # outputs, both sides together: fewer do not show that a line is wrong where it matters, in the tails
 _BINS = 200  # of equal mass, in which the line is fitted
 _TESTED = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # cuts of the test of fit
 _MISFIT = 0.001  # level of the test
@@ -34,7 +33,7 @@ class Line:
     def through(cls, ranked: Ranked) -> Line | None:
         """Fit to fresh scores of both sides; None when no line fits, or it is flat."""
         pooled = ranked.pooled
-        if len(pooled) < _FEWEST or not np.isfinite(pooled[[0, -1]]).all():
+        if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
             return None
         edges = np.unique(pooled[np.arange(1, _BINS) * len(pooled) // _BINS])
         left, right = (_counts(side, edges) for side in ranked.sides)
@@ -64,8 +63,17 @@ class Line:
             return 0.0
         return float(stats.chi2.sf(np.sum((left - expected)[used] ** 2 / variance[used]), freedom))
 
-    def best_thresholds(self, scores: Ranked, stakes: Stakes) -> tuple[Thresholds, float]:
-        """The thresholds that the line finds best, and what it promises as far as the counts allow."""
+    def best_thresholds(self, scores: Ranked, stakes: Stakes, allowance: float) -> tuple[Thresholds, float]:
+        """The thresholds that the line finds best, and what it promises as far as the counts allow.
+
+        Parameters
+        ----------
+        scores : Ranked
+            Those that the line was fitted to.
+        stakes : Stakes
+        allowance : float
+            Standard errors that the promise may lie above what the counts beyond the thresholds show; below, if < 0.
+        """
         ratios = scores.on_line(self.slope, self.offset)
         chosen = best_thresholds(ratios, stakes, 0.0, stated=True)
         plus, minus = ratios.pooled >= chosen.upper, ratios.pooled <= chosen.lower
@@ -76,7 +84,7 @@ class Line:
             np.array([right, seen[0]]), np.array([wrong, seen[1]]), np.full(2, chosen.used), 0.0
         )
         error = 2 / math.sqrt(1 + sum(seen) * ratios.total)
-        promise = min(stated, counted + error)
+        promise = min(stated, counted + allowance * error)
         upper, lower = ((threshold - self.offset) / self.slope for threshold in (chosen.upper, chosen.lower))
         return Thresholds(upper, lower), float(promise)
 

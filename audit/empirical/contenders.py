@@ -22,8 +22,10 @@ CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be cha
 CHARGES_ON_A_LINE = (2.0, 5.0)  # when no score repeats: where the likelihood ratio is flat, the larger event is better
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
 _JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
-_REPEATS = 0.5  # share of scores that repeat from which a score is not a line but a list of values
-_FEW_VALUES = 6  # of a score that is simple although it is learned: it is the counts themselves
+_TABLE = 0.5  # different scores an output below which a score is not a line but a table of values
+_COARSE = 6  # values of a score that is simple although it is learned: it is the counts themselves
+_SHORT = 12  # values of a table so short that each is seen often: it does not look good by chance
+_LINE_NEEDS, _TABLE_NEEDS = 10_000, 20_000  # outputs: fewer do not show that a line is wrong in the tails
 
 
 @dataclass(frozen=True)
@@ -114,24 +116,35 @@ class Contender:
 
     def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
         """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
-        line = None if self._is_coarse else Line.through(self._both)
+        line = self._line
         if line is not None:
-            thresholds, promise = line.best_thresholds(self._both, stakes)
+            flattered = self.learned and self._is_table and self._values > _SHORT
+            thresholds, promise = line.best_thresholds(self._both, stakes, -1.0 if flattered else 1.0)
             yield promise, thresholds
         promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
         yield promise, best_thresholds(self._both, stakes, charge)
 
     @cached_property
+    def _line(self) -> Line | None:
+        enough = _TABLE_NEEDS if self._is_table else _LINE_NEEDS
+        return Line.through(self._both) if not self._is_coarse and len(self._both.pooled) >= enough else None
+
+    @property
+    def _values(self) -> int:
+        return self.halves[0].distinct
+
+    @property
     def _is_coarse(self) -> bool:
-        """Whether the score takes few values: it is then no richer than they are, and no line shows which are best."""
-        side = self.halves[0].sides[0]
-        return 1 + int(np.count_nonzero(side[1:] != side[:-1])) <= _FEW_VALUES
+        """Whether the score is no richer than its counts: no line shows which values are best."""
+        return self._values <= _COARSE
+
+    @property
+    def _is_table(self) -> bool:
+        return self._values <= _TABLE * len(self.halves[0].sides[0])
 
     @property
     def _charges(self) -> tuple[float, float]:
-        side = self.halves[0].sides[0]
-        repeats = len(side) - np.count_nonzero(side[1:] != side[:-1])
-        return CHARGES if repeats > _REPEATS * len(side) else CHARGES_ON_A_LINE
+        return CHARGES if self._is_table else CHARGES_ON_A_LINE
 
     @cached_property
     def _both(self) -> Ranked:

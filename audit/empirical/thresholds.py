@@ -55,6 +55,12 @@ class Ranked:
         return sum(self.sizes)
 
     @cached_property
+    def distinct(self) -> int:
+        """How many different scores the left outputs have."""
+        side = self.sides[0]
+        return int(np.count_nonzero(side[1:] != side[:-1])) + min(1, len(side))
+
+    @cached_property
     def pooled(self) -> np.ndarray:
         """The scores of both sides, sorted."""
         return merged(*self.sides)
