@@ -1,0 +1,79 @@
+"""What events chosen on training outputs are worth: the bound that they give in the mean, by the exact output law.
+
+The law takes the place of the certifying outputs, so that only the choice is measured. Seeds are fixed and nothing is
+a hypothesis test: the rules that these tests hold fast were each seen to fail them when taken out.
+"""
+
+from statistics import mean, median
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.empirical.events import choose_events
+from audit.empirical.game import GameCounts, game_epsilon_lower_bound
+from audit.empirical.scorers import Training
+from audit.empirical.thresholds import Stakes
+from audit.sampling import encode
+
+SEEDS = range(16)
+GRID = np.linspace(-15, 16, 62_001)
+
+# Which of ten queries is the first above a noisy threshold, for ten ones, and for five twos and five zeros: Lyu, Su & Li
+# 2017, Algorithm 1 with c = 1 and threshold .5, by Gauss-Legendre quadrature over the threshold's noise.
+AT_ONE = [
+    [0.54147, 0.20704, 0.09631, 0.05099, 0.02972, 0.01867, 0.01244, 0.0087, 0.00631, 0.00473],
+    [0.62053, 0.19741, 0.07872, 0.03713, 0.02002, 0.00736, 0.00573, 0.00456, 0.00368, 0.00302],
+]
+AT_A_TENTH = [
+    [0.50417, 0.20832, 0.10343, 0.0576, 0.03483, 0.02244, 0.0152, 0.01073, 0.00784, 0.0059],
+    [0.51249, 0.20822, 0.10192, 0.05614, 0.03367, 0.02053, 0.01416, 0.01015, 0.0075, 0.0057],
+]
+
+
+def on_the_line(law):
+    """Numbers, and the probability of each on either side of the pair (0, 1)."""
+    steps = (GRID[1:] + GRID[:-1]) / 2
+    edges = np.r_[-np.inf, steps, np.inf]
+    return GRID, [np.diff(law.cdf(edges - centre)) for centre in (0, 1)]
+
+
+def two_sided_geometric(epsilon):
+    integers = np.arange(-60, 61)
+    ratio = np.exp(-epsilon)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(integers)
+    return integers.astype(float), [law, np.r_[0.0, law[:-1]]]
+
+
+def stopped(first_above):
+    """Rows of flags: 0 below, 1 at the first query above, 2 behind it; the last row has none above."""
+    rows = np.triu(np.full((10, 10), 2.0), 1) + np.eye(10)
+    return np.r_[rows, np.zeros((1, 10))], [np.append(law, 1 - sum(law)) for law in first_above]
+
+
+def worth(case, size, runs, seed):
+    """The bound that the events chosen on `size` outputs a side give in the mean of so many certifying runs."""
+    outputs, laws = case
+    rng = np.random.default_rng(seed)
+    drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
+    training = Training(*(encode(side, size) for side in drawn), None, (0, 1))
+    events = choose_events(training, Stakes(0.0, 0.05, 2 * size, runs))
+    guesses = events.guess(encode(outputs, len(outputs)))
+    share = [[law[guesses == sign].sum() / 2 for sign in (1, -1, 0)] for law in laws]
+    counts = GameCounts(*(round(runs * probability) for side in share for probability in side))
+    return game_epsilon_lower_bound(counts, 0.0, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("case", "size", "certifying", "average", "least"),
+    [
+        pytest.param(on_the_line(stats.laplace), 12_500, 175_000, mean, 0.985, id="plateau on the line"),
+        pytest.param(on_the_line(stats.norm), 6_250, 87_500, mean, 2.85, id="ratio that grows outwards"),
+        pytest.param(two_sided_geometric(1.0), 12_500, 175_000, mean, 0.988, id="plateau of repeated values"),
+        pytest.param(stopped(AT_ONE), 32_500, 135_000, mean, 0.8, id="few values, a rare one best"),
+        pytest.param(stopped(AT_A_TENTH), 300_000, 1_400_000, median, 0.069, id="few values, nearly alike"),
+    ],
+)
+def test_events_are_worth_nearly_what_the_law_allows(case, size, certifying, average, least):
+    found = [worth(case, size, certifying, seed) for seed in SEEDS]
+    assert average(found) >= least
