@@ -19,7 +19,7 @@ from audit.sampling import encode
 SEEDS = range(16)
 GRID = np.linspace(-15, 16, 62_001)
 
-# Which of ten queries is the first above a noisy threshold, for ten ones, and for five twos and five zeros: Lyu, Su & Li
+# Which of ten queries is the first above a noisy threshold, for ten ones and for five twos and five zeros: Lyu, Su & Li
 # 2017, Algorithm 1 with c = 1 and threshold .5, by Gauss-Legendre quadrature over the threshold's noise.
 AT_ONE = [
     [0.54147, 0.20704, 0.09631, 0.05099, 0.02972, 0.01867, 0.01244, 0.0087, 0.00631, 0.00473],
