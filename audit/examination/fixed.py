@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,35 @@ from audit.statement import examine_statement, states_a_law
 _UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they promise
 
 
+class Trained(NamedTuple):
+    """What training leaves for the certifying runs; no aim when there is nothing to aim at."""
+
+    drawn: list[tuple[Outputs, Outputs]]
+    split: Split
+    aim: Aim | None
+
+
 def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | None]:
     """Probe, train, compare with the stated law, certify.
+
+    Raises
+    ------
+    SubjectFailed, BadLength
+        When the mechanism gives no outputs.
+    """
+    drawn, split, aim = train(session)
+    claim = session.check.claim
+    point = claim.point if aim is None else aim.point
+    exact, failure = _examine(session, drawn, point)
+    game = None if aim is None else _certify(session, split, aim)
+    odd = dict(sorted(session.oddities.items()))
+    curve = trace_curve(session.check.mechanism, point, session.check.pairs, exact)
+    evidence = Evidence(session.samples, exact, game, odd, failure, None, point if claim.is_curve else None, curve)
+    return evidence, None if aim is None else aim.events
+
+
+def train(session: Session) -> Trained:
+    """Draw training outputs, probe, and aim; once more with more outputs where chance decided on the aim.
 
     Raises
     ------
@@ -38,14 +66,7 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
     if aim is not None and split.more and _is_unsure(aim, drawn):
         drawn, split = _train_more(session, split, drawn), split.with_more
         aim = take_aim(session, drawn, split)
-    claim = session.check.claim
-    point = claim.point if aim is None else aim.point
-    exact, failure = _examine(session, drawn, point)
-    game = None if aim is None else _certify(session, split, aim)
-    odd = dict(sorted(session.oddities.items()))
-    curve = trace_curve(session.check.mechanism, point, session.check.pairs, exact)
-    evidence = Evidence(session.samples, exact, game, odd, failure, None, point if claim.is_curve else None, curve)
-    return evidence, None if aim is None else aim.events
+    return Trained(drawn, split, aim)
 
 
 def _examine(

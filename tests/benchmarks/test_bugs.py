@@ -13,11 +13,13 @@ from audit import Verdict
 from audit.errors import AuditError
 from audit.suite import collect
 from benchmarks.bugs import BUGS, CHECKS
+from benchmarks.bugs.at_one import BUDGET
 from benchmarks.bugs.auditors import AUDITORS
 from benchmarks.bugs.noise_mechanisms import TruncatedGeometric
 from benchmarks.bugs.rappor import Rappor
 from benchmarks.bugs.scoreboard import main
 from benchmarks.bugs.sparse_vector import ABOVE, BELOW, NO_VALUE, NOT_ASKED, STOPPED, svt1, svt3, svt5
+from benchmarks.bugs.worth import checks, draw_reference, worth
 
 BY_NAME = {bug.name: bug for bug in BUGS}
 
@@ -90,6 +92,16 @@ def test_the_scoreboard_takes_any_auditor(capsys):
     assert "SVT4" in printed
     assert "0.1500" in printed
     assert " + " in printed
+
+
+def test_what_chosen_events_are_worth():
+    """Laplace, epsilon 1: below the truth by more than the sample's error; judged where nothing leaks, nothing."""
+    check = next(iter(checks(BUDGET)))
+    left, right = draw_reference(check, 200_000)
+    judged = worth(check, 5000, 0, [left, right])
+    assert judged.scorer == "monotone"
+    assert 0.85 < judged.bound < 1 - 3 * judged.error
+    assert worth(check, 5000, 0, [left, left]).bound == 0.0
 
 
 def test_bad_checks_raise():
