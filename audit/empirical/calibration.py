@@ -17,7 +17,7 @@ from audit.empirical.thresholds import Ranked, Sides, Stakes, Thresholds, best_t
 
 _BINS = 200  # of equal mass, in which the line is fitted
 _TESTED = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # cuts of the test of fit
-_MISFIT = 1e-5  # level of the test: a slightly bent line still ranks events better than their counts
+_MISFIT = 0.001  # level of the test
 _CERTAIN = 3.0  # standard errors that the slope must differ from 0 by
 _STEPS = 12
 
