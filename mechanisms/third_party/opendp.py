@@ -79,21 +79,21 @@ def _count_checks() -> list[PrivacyCheck]:
             mechanism=OpenDP(partial(laplace, 0.5), count_positive),
             claim=_claim(laplace(0.5).map(1), Substitution(), "make_laplace"),
             pairs=[swap],
-            budget=130_000,
+            budget=155_000,
         ),
         _check(
             name="opendp/women with an affair, make_geometric add-remove eps=2",
             mechanism=OpenDP(partial(geometric, 0.5), count_positive),
             claim=_claim(geometric(0.5).map(1), AddRemove(), "make_geometric"),
             pairs=[removal],
-            budget=130_000,
+            budget=155_000,
         ),
         _check(
             name=f"opendp/women with an affair, make_gaussian delta={DELTA:g}",
             mechanism=OpenDP(partial(gaussian, 2.0), count_positive),
             claim=_claim(approximate_epsilon(2.0), Substitution(), "make_gaussian", DELTA),
             pairs=[swap],
-            budget=130_000,
+            budget=155_000,
         ),
     ]
 
@@ -106,14 +106,14 @@ def _other_checks() -> list[PrivacyCheck]:
             mechanism=OpenDP(partial(laplace_vector, sensitivity), AGE, vectorised=True),
             claim=_claim(laplace_vector(sensitivity).map(sensitivity), Substitution(), "make_laplace"),
             pairs=[extreme_swap(column("age"))],
-            budget=180_000,
+            budget=215_000,
         ),
         _check(
             name="opendp/one woman's answer, make_randomized_response_bool",
             mechanism=OpenDP(partial(warner, 0.75), had_affair),
             claim=_claim(warner(0.75).map(1), Local(), "make_randomized_response_bool"),
             pairs=[(float(column("affairs").min()), float(column("affairs").max()))],
-            budget=180_000,
+            budget=215_000,
         ),
     ]
 
