@@ -157,7 +157,13 @@ def start(folder, long, *arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     )
+
+
+def hear_ctrl_c():
+    """A suite that a shell started in the background ignores Ctrl-C, and what it starts inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 HANGING = "Marking(FOLDER, hangs_away=True)"
