@@ -116,10 +116,8 @@ class Contender:
 
     def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
         """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
-        line = self._line
-        if line is not None:
-            flattered = self.learned and self._is_table and self._values > _SHORT
-            thresholds, promise = line.best_thresholds(self._both, stakes, -1.0 if flattered else 1.0)
+        if self._line is not None:
+            thresholds, promise = self._line.best_thresholds(self._both, stakes, self._allowance)
             yield promise, thresholds
         promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
         yield promise, best_thresholds(self._both, stakes, charge)
@@ -128,6 +126,11 @@ class Contender:
     def _line(self) -> Line | None:
         enough = _TABLE_NEEDS if self._is_table else _LINE_NEEDS
         return Line.through(self._both) if not self._is_coarse and len(self._both.pooled) >= enough else None
+
+    @property
+    def _allowance(self) -> float:
+        """Standard errors by which the line may promise more than counts show; a long table looks good by chance."""
+        return -1.0 if self.learned and self._is_table and self._values > _SHORT else 1.0
 
     @property
     def _values(self) -> int:

@@ -60,11 +60,11 @@ def train(session: Session) -> Trained:
     """
     spent = session.samples + probe_cost(session.budget)
     split = Split.of(session.budget, len(session.check.pairs), spent, session.width)
-    drawn = _train(session, split)
+    drawn = _draw(session, split)
     session.probe()
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
     if aim is not None and split.more and _is_unsure(aim, drawn):
-        drawn, split = _train_more(session, split, drawn), split.with_more
+        drawn, split = _draw_more(session, split, drawn), split.with_more
         aim = take_aim(session, drawn, split)
     return Trained(drawn, split, aim)
 
@@ -85,7 +85,7 @@ def _examine(
         return (), f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
 
 
-def _train(session: Session, split: Split) -> list[tuple[Outputs, Outputs]]:
+def _draw(session: Session, split: Split) -> list[tuple[Outputs, Outputs]]:
     """Draw training outputs; when a whole batch raises, start again with one output a call."""
     size = split.training
     if session.check.method == "exact":  # nothing is certified by a game: all outputs test the sampler
@@ -117,7 +117,7 @@ def _is_unsure(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
     return 2 / math.sqrt(guesses + 1) > _UNSURE * promise
 
 
-def _train_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:
+def _draw_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:
     more, odd = draw_training(session.subject, session.check.pairs, split.more, session.stream, MORE)
     session.samples += 2 * split.more * len(more)
     session.note(odd)
