@@ -2,7 +2,8 @@
 
 A score fitted as a log-likelihood ratio is usually too bold. One slope and one offset, fitted on outputs that the
 score has not seen, make it honest; when no bin of scores contradicts the line, the share of right guesses beyond a
-threshold follows from all outputs together rather than from the few beyond it.
+threshold follows from all outputs together rather than from the few beyond it. A line that some bin contradicts may
+still say best where to cut, but not what the cut is worth.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ _STEPS = 12
 
 @dataclass(frozen=True)
 class Line:
-    """slope * score + offset is a log-likelihood ratio."""
+    """slope * score + offset is a log-likelihood ratio; only nearly so when the counts show that it is bent."""
 
     slope: float
     offset: float
+    bent: bool = False
 
     @classmethod
     def through(cls, ranked: Ranked) -> Line | None:
-        """Fit to fresh scores of both sides; None when no line fits, or it is flat."""
+        """Fit to fresh scores of both sides; None when it is flat, or the fit does not converge."""
         pooled = ranked.pooled
         if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
             return None
@@ -43,10 +45,9 @@ class Line:
         if fitted is None:
             return None
         offset, slope, error = fitted
-        line = cls(slope - error, offset)
-        if slope < _CERTAIN * error or cls(slope, offset)._misfit(ranked.sides, pooled) < _MISFIT:
+        if slope < _CERTAIN * error:
             return None
-        return line
+        return cls(slope - error, offset, cls(slope, offset)._misfit(ranked.sides, pooled) < _MISFIT)
 
     def _misfit(self, ordered: Sides, pooled: np.ndarray) -> float:
         """p-value of the counts between the tested cuts, given the line."""

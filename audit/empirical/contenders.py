@@ -117,7 +117,7 @@ class Contender:
     def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
         """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
         if self._line is not None:
-            thresholds, promise = self._line.best_thresholds(self._both, stakes, self._allowance)
+            thresholds, promise = self._line.best_thresholds(self._both, stakes, self._allowance(self._line))
             yield promise, thresholds
         promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
         yield promise, best_thresholds(self._both, stakes, charge)
@@ -127,10 +127,10 @@ class Contender:
         enough = _TABLE_NEEDS if self._is_table else _LINE_NEEDS
         return Line.through(self._both) if not self._is_coarse and len(self._both.pooled) >= enough else None
 
-    @property
-    def _allowance(self) -> float:
-        """Standard errors by which the line may promise more than counts show; a long table looks good by chance."""
-        return -1.0 if self.learned and self._is_table and self._values > _SHORT else 1.0
+    def _allowance(self, line: Line) -> float:
+        """Standard errors by which a line may promise more than counts show; less than they do where it is doubtful."""
+        long_table = self.learned and self._is_table and self._values > _SHORT  # it looks good by chance
+        return -1.0 if line.bent or long_table else 1.0
 
     @property
     def _values(self) -> int:

@@ -91,7 +91,6 @@ def answers(left: Sequence[float], right: Sequence[float]) -> Pair:
 ONE = answers([0], [1])
 ONE_ENTRY = answers([1] * 5, [2] + [1] * 4)
 HALF_HALF = answers([1] * 10, [2] * 5 + [0] * 5)
-HALVES = answers([1] * 10, [0] * 5 + [2] * 5)  # the order that shows a release after many refusals
 X_SHAPE = answers([1] * 5 + [0] * 5, [0] * 5 + [1] * 5)
 ALL_UP = answers([1] * 10, [2] * 10)
 E, INF, PASS, OPEN = NOMINAL, math.inf, Verdict.PASS, Verdict.INCONCLUSIVE
@@ -146,7 +145,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug("SVT1", svt.svt1(E), HALF_HALF, 0.088, Aim((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
     Bug("SVT2", svt.svt2(E), HALF_HALF, 0.088, Aim((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
-    Bug("SVT3", svt.svt3(E), HALVES, 0.5, Aim((0.155, 0.22), (0.21, 0.31), 0.182), known=False),
+    Bug("SVT3", svt.svt3(E), ALL_UP, 0.5, Aim((0.155, 0.22), (0.21, 0.31), 0.182), known=False),
     Bug("SVT4", svt.svt4(E), X_SHAPE, 0.172, Aim((0.147, 0.162), (0.154, 0.166), 0.170)),
     Bug("SVT5", svt.svt5(E), HALF_HALF, INF, Aim((9.2, 11.8), (9.70, 12.0), 1.761)),
     Bug("SVT6", svt.svt6(E), HALF_HALF, 0.42, Aim((0.29, 0.325), (0.326, 0.386), 0.272), known=False),

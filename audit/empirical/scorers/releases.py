@@ -2,16 +2,18 @@
 
 How often each flag occurs says where the values were released, the values themselves how near they lie to either
 input. The two speak together: a value that was compared with a hidden threshold bounds that threshold, and with it
-what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, in a few
-steps. Logistic regression sees all of it; every number is kept, since on such outputs the rare events that tell most
-are the ones that a significance test of a coefficient would miss; but the steps are left out, all of them, where the
-likelihood does not pay for them.
+what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, along ramps
+that are level beyond their ends: a threshold far below every answer tells no more than one just below. Logistic
+regression sees all of it; every number is kept, since on such outputs the rare events that tell most are the ones
+that a significance test of a coefficient would miss; but the ramps are left out, all of them, where the likelihood
+does not pay for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +27,7 @@ _MOST_ROWS = 200_000  # a side
 _SAMPLE = 2000
 _FEWEST_VALUES = 40  # distinct numbers in a block that holds released values rather than flags
 _CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
-_KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest value at which the weight of a flag may change
+_KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest value between which the weight of a flag changes evenly
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Block:
     counted : tuple of (flag, int array)
         A flag, and the coordinates of a group (within the block) in which it is counted.
     knots : tuple of float
-        Of the lowest value; with none, and no flag counted, the values stand alone.
+        Of the lowest value, where ramps end; with none, and no flag counted, the values stand alone.
     centre, scale : float
         Median and standard deviation of the lowest value.
     """
@@ -76,12 +78,12 @@ class Block:
         part = at(numbers, self.of)
         lowest, released = _lowest(part)
         total = np.clip(np.where(np.isfinite(part), part - self.centre, 0.0).sum(axis=1) / self.scale, -_CLIP, _CLIP)
-        steps = [np.where(released, np.clip((lowest - knot) / self.scale, -_CLIP, 0.0), 0.0) for knot in self.knots]
+        ramps = [_ramp(lowest, *ends) for ends in pairwise(self.knots)]
         counts = [occurrences(at(part, group), flag) for flag, group in self.counted]
         columns = [released, total]
         if self.left is not None and self.right is not None:
             columns.append(nearness(part, self.left, self.right).sum(axis=1))
-        columns += [*steps, *counts, *(count * step for count in counts for step in steps)]
+        columns += [*ramps, *counts, *(count * ramp for count in counts for ramp in ramps)]
         return np.column_stack(columns)
 
 
@@ -138,6 +140,11 @@ def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return lowest, lowest < np.inf
 
 
+def _ramp(lowest: np.ndarray, low: float, high: float) -> np.ndarray:
+    """-1 up to `low`, 0 from `high` on and where nothing was released."""
+    return np.clip((lowest - high) / (high - low), -1.0, 0.0) if high > low else np.where(lowest < high, -1.0, 0.0)
+
+
 def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
 
@@ -145,14 +152,14 @@ def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
 def _better(
     rows: tuple[np.ndarray, np.ndarray], patterns: Sequence[PatternScore], blocks: Sequence[Block]
 ) -> tuple[Parts, np.ndarray]:
-    """The design, plain or with steps, whose likelihood pays best for its terms (Akaike 1974), and its weights."""
+    """The design, plain or with ramps, whose likelihood pays best for its terms (Akaike 1974), and its weights."""
     pooled, of_left = np.concatenate(rows), np.arange(sum(map(len, rows))) < len(rows[0])
-    stepped = [block(pooled) for block in blocks]
-    plain = [columns[:, : block.plain(pooled[:1]).shape[1]] for block, columns in zip(blocks, stepped, strict=True)]
+    ramped = [block(pooled) for block in blocks]
+    plain = [columns[:, : block.plain(pooled[:1]).shape[1]] for block, columns in zip(blocks, ramped, strict=True)]
     shared = [np.ones(len(pooled)), *(pattern(pooled) for pattern in patterns)]
     costs: list[float] = []
     fits: list[tuple[Parts, np.ndarray]] = []
-    for columns, parts in ((plain, [block.plain for block in blocks]), (stepped, list(blocks))):
+    for columns, parts in ((plain, [block.plain for block in blocks]), (ramped, list(blocks))):
         x = np.column_stack([*shared, *columns])
         weights, _ = newton(x, of_left)
         costs.append(log_loss(x, weights, of_left) + len(weights))
