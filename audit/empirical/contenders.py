@@ -104,28 +104,28 @@ class Contender:
         """Where thresholds that were picked on the scores of the halves belong on the final score."""
         if not self.learned or self.score is None:
             return thresholds
-        return thresholds.moved(self._both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
+        return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
 
     def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
         """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
         if self.calibrated:  # it says itself where to cut: nothing is compared on the counts
-            thresholds = best_thresholds(self._both, stakes, 0.0, stated=True)
-            return thresholds, _promise(stakes, [thresholds.frequencies(self._both)], thresholds.used, 0.0)
+            thresholds = best_thresholds(self.both, stakes, 0.0, stated=True)
+            return thresholds, _promise(stakes, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
         promise, thresholds = max(self._ways(stakes), key=lambda way: way[0])
         return thresholds, promise
 
     def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
         """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
         if self._line is not None:
-            thresholds, promise = self._line.best_thresholds(self._both, stakes, self._allowance(self._line))
+            thresholds, promise = self._line.best_thresholds(self.both, stakes, self._allowance(self._line))
             yield promise, thresholds
         promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
-        yield promise, best_thresholds(self._both, stakes, charge)
+        yield promise, best_thresholds(self.both, stakes, charge)
 
     @cached_property
     def _line(self) -> Line | None:
         enough = _TABLE_NEEDS if self._is_table else _LINE_NEEDS
-        return Line.through(self._both) if not self._is_coarse and len(self._both.pooled) >= enough else None
+        return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 
     def _allowance(self, line: Line) -> float:
         """Standard errors by which a line may promise more than counts show; less than they do where it is doubtful."""
@@ -150,7 +150,8 @@ class Contender:
         return CHARGES if self._is_table else CHARGES_ON_A_LINE
 
     @cached_property
-    def _both(self) -> Ranked:
+    def both(self) -> Ranked:
+        """Its scores of all outputs, each by the fit that had not seen it."""
         return self.halves[0].with_more(self.halves[1])
 
     def _promise_when_charged(self, stakes: Stakes, charge: float) -> float:

@@ -16,6 +16,7 @@ from audit.empirical.thresholds import Stakes, Thresholds
 from audit.sampling import Outputs
 
 _TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
+_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they promise
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,15 @@ class EventPair:
         The epsilon that the training outputs promise; an estimate, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
+    unsure : bool
+        Whether it would refute the claim, but chance decided that it looks best: more outputs would choose better.
     """
 
     score: Score
     thresholds: Thresholds
     promise: float
     complete: bool = False
+    unsure: bool = False
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
@@ -73,6 +77,13 @@ class Offer(NamedTuple):
     contender: Contender
     thresholds: Thresholds
 
+    def is_unsure(self, stakes: Stakes) -> bool:
+        """Whether it rests on so few guesses that chance decided on it; only of interest when it refutes the claim."""
+        if self.contender.calibrated or not self.promise > stakes.epsilon:
+            return False
+        seen = self.contender.both
+        return 2 / math.sqrt(sum(self.thresholds.frequencies(seen)) * seen.total + 1) > _UNSURE * self.promise
+
 
 def choose_events(
     training: Training,
@@ -83,8 +94,9 @@ def choose_events(
     """The event pair with the largest promise over all scorers; None when no scorer can read the outputs.
 
     The scorers of last resort are slow. They are not asked when another score sees everything or the mechanism states
-    its likelihood ratio. Else each is tried on a few outputs, and competes when that trial promises more than the
-    others do, or when it would see everything and the others promise no refutation.
+    its likelihood ratio, nor while more outputs will train if chance decides. Else each is tried on a few outputs, and
+    competes when that trial promises more than the others do, or when it would see everything and the others promise
+    no refutation.
     """
     return choose_events_for_each(training, [stakes], scorers, last_resort)[0]
 
@@ -98,7 +110,7 @@ def choose_events_for_each(
     """`choose_events` at several stakes, with the scores fitted once."""
     folds = Folds.of(training)
     offers = _offers(_competing(scorers, folds), stakes)
-    if not any(offer.contender.complete or offer.contender.calibrated for offer in offers[0]):
+    if _needs_last_resort(offers[0], stakes[0]):
         found, step = [_largest(at) for at in offers], max(1, len(training.left) // _TRIAL)
         for scorer in last_resort:
             trial = _offers(_competing([scorer], Folds.of(thinned(training, step)) if step > 1 else folds), stakes)
@@ -106,7 +118,13 @@ def choose_events_for_each(
                 if step > 1:
                     trial = _offers(_competing([scorer], folds), stakes)
                 offers = [at + more for at, more in zip(offers, trial, strict=True)]
-    return [_best(at) for at in offers]
+    return [_best(*at) for at in zip(offers, stakes, strict=True)]
+
+
+def _needs_last_resort(offers: Sequence[Offer], stakes: Stakes) -> bool:
+    if any(offer.contender.complete or offer.contender.calibrated for offer in offers):
+        return False
+    return not (stakes.more and offers and max(offers, key=_promised).is_unsure(stakes))
 
 
 def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
@@ -114,12 +132,17 @@ def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
     return _largest(trial) > found or (sees_more and found <= stakes.epsilon)
 
 
-def _best(offers: Sequence[Offer]) -> EventPair | None:
-    for promise, contender, thresholds in sorted(offers, key=lambda offer: -offer.promise):
+def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
+    for offer in sorted(offers, key=_promised, reverse=True):
+        promise, contender, thresholds = offer
         if contender.score is not None:
-            complete = any(offer.contender.complete for offer in offers)
-            return EventPair(contender.score, contender.placed(thresholds), promise, complete)
+            complete, placed = any(other.contender.complete for other in offers), contender.placed(thresholds)
+            return EventPair(contender.score, placed, promise, complete, offer.is_unsure(stakes))
     return None
+
+
+def _promised(offer: Offer) -> float:
+    return offer.promise
 
 
 def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:

@@ -121,6 +121,8 @@ class Stakes:
         Both sides together.
     epsilon : float
         The claimed one: what promises more is a refutation.
+    more : bool
+        Whether more outputs will train if chance decides what looks best on these.
     """
 
     delta: float
@@ -128,6 +130,7 @@ class Stakes:
     training_runs: int
     certifying_runs: int
     epsilon: float = math.inf
+    more: bool = False
 
     def promise(self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, charge: float) -> np.ndarray:
         """An estimate of the bound that the certifying runs will give, less a charge for training noise.

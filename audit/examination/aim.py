@@ -66,7 +66,8 @@ def take_aim(session: Session, drawn: Drawn, split: Split) -> Aim | None:
 
 
 def _stakes(session: Session, split: Split, runs: int, point: Point) -> Stakes:
-    return Stakes(point.delta, session.significance, 2 * split.training, runs, point.epsilon)
+    more = bool(split.more) and len(session.check.pairs) == 1  # of several pairs another may promise most
+    return Stakes(point.delta, session.significance, 2 * split.training, runs, point.epsilon, more)
 
 
 def _candidates(session: Session, drawn: Drawn, split: Split, runs: int) -> Iterator[Aim]:

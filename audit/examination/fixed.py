@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,8 +18,6 @@ from audit.examination.session import FIT, Session
 from audit.sampling import Outputs, SubjectFailed, concatenate
 from audit.sampling.probe import probe_cost
 from audit.statement import examine_statement, states_a_law
-
-_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they promise
 
 
 class Trained(NamedTuple):
@@ -51,7 +48,7 @@ def examine_at_fixed_budget(session: Session) -> tuple[Evidence, EventPair | Non
 
 
 def train(session: Session) -> Trained:
-    """Draw training outputs, probe, and aim; once more with more outputs where chance decided on the aim.
+    """Draw training outputs, probe, and aim; again with more outputs as long as chance decided on the aim.
 
     Raises
     ------
@@ -63,8 +60,9 @@ def train(session: Session) -> Trained:
     drawn = _draw(session, split)
     session.probe()
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
-    if aim is not None and split.more and _is_unsure(aim, drawn):
-        drawn, split = _draw_more(session, split, drawn), split.with_more
+    stage = MORE
+    while aim is not None and aim.events.unsure and split.more:
+        drawn, split, stage = _draw_more(session, split.more[0], drawn, stage), split.with_more, stage + 1
         aim = take_aim(session, drawn, split)
     return Trained(drawn, split, aim)
 
@@ -108,18 +106,11 @@ def _draw(session: Session, split: Split) -> list[tuple[Outputs, Outputs]]:
     return drawn
 
 
-def _is_unsure(aim: Aim, drawn: list[tuple[Outputs, Outputs]]) -> bool:
-    """Whether learned events would refute the claim, but chance decided which of them look best."""
-    promise = aim.events.promise
-    if aim.events.score.calibrated or not promise > aim.point.epsilon:
-        return False
-    guesses = sum(int(np.count_nonzero(aim.events.guess(side))) for side in drawn[aim.pair])
-    return 2 / math.sqrt(guesses + 1) > _UNSURE * promise
-
-
-def _draw_more(session: Session, split: Split, drawn: list[tuple[Outputs, Outputs]]) -> list[tuple[Outputs, Outputs]]:
-    more, odd = draw_training(session.subject, session.check.pairs, split.more, session.stream, MORE)
-    session.samples += 2 * split.more * len(more)
+def _draw_more(
+    session: Session, size: int, drawn: list[tuple[Outputs, Outputs]], stage: int
+) -> list[tuple[Outputs, Outputs]]:
+    more, odd = draw_training(session.subject, session.check.pairs, size, session.stream, stage)
+    session.samples += 2 * size * len(more)
     session.note(odd)
     return [
         (concatenate([left, more_left]), concatenate([right, more_right]))
