@@ -129,8 +129,10 @@ class Contender:
 
     def _allowance(self, line: Line) -> float:
         """Standard errors by which a line may promise more than counts show; less than they do where it is doubtful."""
+        if line.bent:
+            return -_JUDGED_LEARNED
         long_table = self.learned and self._is_table and self._values > _SHORT  # it looks good by chance
-        return -1.0 if line.bent or long_table else 1.0
+        return -1.0 if long_table else 1.0
 
     @property
     def _values(self) -> int:
