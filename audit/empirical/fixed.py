@@ -23,8 +23,7 @@ from audit.sampling import Block, Outputs, Side, Stream, Subject, blocks, concat
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
-# Outputs a side over all pairs, in each step: memory does not grow with the budget.
-MOST_FIRST, MOST_MORE = 100_000, (550_000, 550_000)
+MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side in a step: memory does not grow with the budget
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each step of more has one from MORE on
 LEFT, RIGHT = 0, 1
@@ -56,8 +55,9 @@ class Split:
         if first < FEWEST_FIRST:  # too few to choose events by: take more at once, and leave it at that
             first, more_share = min(FEWEST_SHARE * budget, FEWEST_FIRST), 0.0
         training = max(1, min(int(first), MOST_FIRST, most) // pairs)
-        room = np.clip(min(int(more_share * budget), most) - np.r_[0, np.cumsum(MOST_MORE[:-1])], 0, MOST_MORE) // pairs
-        more = tuple(size for size in room.tolist() if size)
+        room = min(int(more_share * budget), most)
+        steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
+        more = tuple(size // pairs for size in steps if size >= pairs)
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
     @property

@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.empirical.events import choose_events
 from audit.empirical.scorers import SCORERS, Training
 from audit.empirical.scorers.layout import Layout, nearness
 from audit.empirical.scorers.logistic import independent, newton
-from audit.empirical.thresholds import Stakes
 from audit.sampling import encode
 
 BUDGET = 20_000
@@ -164,30 +162,3 @@ def test_frequent_atoms_do_not_hide_rare_values():
     claim = PrivacyClaim(1.0, 0.005, Local())
     result = check_privacy(rarely_released, claim, [(0, 1)], budget=50_000, significance=1e-6, seed=1)
     assert result.verdict is Verdict.FAIL
-
-
-def compared_and_released(data, size, rng):
-    """Ten answers are held against one noisy threshold until one is above: what was compared is released."""
-    noisy = np.asarray(data) + rng.laplace(scale=2.0, size=(size, 10))
-    above = noisy >= 1 + rng.laplace(scale=2.0, size=(size, 1))
-    first = np.where(above.any(axis=1), above.argmax(axis=1), 10)[:, None]
-    place = np.arange(10)
-    return np.where(place < first, -np.inf, np.where(place == first, noisy, np.inf))
-
-
-def test_a_released_value_and_the_flags_before_it_are_read_together():
-    """A low value after many refusals tells most; 32,500 training outputs a side, fixed seed.
-
-    The best event of the exact likelihood ratio has a right guess in 1.26e-3 of runs and a wrong one in 7.7e-5, a ratio
-    of exp(2.79); the chosen event must come within exp(0.5) of it on 800,000 fresh outputs.
-    """
-    pair = (np.ones(10), np.r_[2 * np.ones(5), np.zeros(5)])
-    rng = np.random.default_rng(3)
-    sides = [encode(compared_and_released(data, 32_500, rng), 32_500) for data in pair]
-    stakes = Stakes(0.0, 0.05, 65_000, 140_000)
-    events = choose_events(Training(*sides, compared_and_released, pair), stakes, last_resort=())
-    fresh = [events.guess(encode(compared_and_released(data, 400_000, rng), 400_000)) for data in pair]
-    right = (np.mean(fresh[0] == 1) + np.mean(fresh[1] == -1)) / 2
-    wrong = (np.mean(fresh[0] == -1) + np.mean(fresh[1] == 1)) / 2
-    assert events.score.name == "releases"
-    assert np.log(right / wrong) > 2.29
