@@ -66,7 +66,8 @@ def take_aim(session: Session, drawn: Drawn, split: Split) -> Aim | None:
 
 
 def _stakes(session: Session, split: Split, runs: int, point: Point) -> Stakes:
-    more = bool(split.more) and len(session.check.pairs) == 1  # of several pairs another may promise most
+    alone = len(session.check.pairs) == 1 and not session.check.claim.is_curve  # else another offer may be the best
+    more = alone and bool(split.more)
     return Stakes(point.delta, session.significance, 2 * split.training, runs, point.epsilon, more)
 
 
