@@ -5,8 +5,8 @@ input. The two speak together: a value that was compared with a hidden threshold
 what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, along ramps
 that are level beyond their ends: a threshold far below every answer tells no more than one just below. Logistic
 regression sees all of it; every number is kept, since on such outputs the rare events that tell most are the ones
-that a significance test of a coefficient would miss; but the ramps are left out, all of them, where the likelihood
-does not pay for them.
+that a significance test of a coefficient, or of the ramps together, would miss. The score without any ramp competes
+with the one that has them: they are noise where the values are not the ones that were compared.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 
 from audit.empirical.scorers.base import Training
 from audit.empirical.scorers.layout import Layout, RowScore, at, nearness, numeric_rows, occurrences, symbol_ratio
-from audit.empirical.scorers.logistic import log_loss, newton
+from audit.empirical.scorers.logistic import newton
 from audit.empirical.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
-_MOST_ROWS = 200_000  # a side
+_MOST_ROWS = 400_000  # a side
 _SAMPLE = 2000
 _FEWEST_VALUES = 40  # distinct numbers in a block that holds released values rather than flags
 _CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
@@ -71,7 +71,7 @@ class Block:
 
     @property
     def plain(self) -> Block:
-        """The values alone; its columns are the first ones of the block."""
+        """The values alone."""
         return replace(self, counted=(), knots=())
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
@@ -126,8 +126,9 @@ class Releases:
         if not patterns or flags is None:
             return []
         blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
-        parts, weights = _better(rows, patterns, blocks)
-        return [ReleaseScore(rows[0].shape[1], symbol_ratio(training), parts, weights)]
+        of_symbols, width = symbol_ratio(training), rows[0].shape[1]
+        designs: list[Parts] = [(*patterns, *(block.plain for block in blocks)), (*patterns, *blocks)]
+        return [ReleaseScore(width, of_symbols, parts, _weights(rows, parts)) for parts in designs]
 
 
 def _holds_values(sample: np.ndarray) -> bool:
@@ -149,19 +150,6 @@ def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
 
 
-def _better(
-    rows: tuple[np.ndarray, np.ndarray], patterns: Sequence[PatternScore], blocks: Sequence[Block]
-) -> tuple[Parts, np.ndarray]:
-    """The design, plain or with ramps, whose likelihood pays best for its terms (Akaike 1974), and its weights."""
-    pooled, of_left = np.concatenate(rows), np.arange(sum(map(len, rows))) < len(rows[0])
-    ramped = [block(pooled) for block in blocks]
-    plain = [columns[:, : block.plain(pooled[:1]).shape[1]] for block, columns in zip(blocks, ramped, strict=True)]
-    shared = [np.ones(len(pooled)), *(pattern(pooled) for pattern in patterns)]
-    costs: list[float] = []
-    fits: list[tuple[Parts, np.ndarray]] = []
-    for columns, parts in ((plain, [block.plain for block in blocks]), (ramped, list(blocks))):
-        x = np.column_stack([*shared, *columns])
-        weights, _ = newton(x, of_left)
-        costs.append(log_loss(x, weights, of_left) + len(weights))
-        fits.append(((*patterns, *parts), weights))
-    return fits[int(np.argmin(costs))]
+def _weights(rows: tuple[np.ndarray, np.ndarray], parts: Parts) -> np.ndarray:
+    of_left = np.arange(sum(map(len, rows))) < len(rows[0])
+    return newton(_design(parts, np.concatenate(rows)), of_left)[0]
