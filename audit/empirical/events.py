@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def choose_events_for_each(
 def _needs_last_resort(offers: Sequence[Offer], stakes: Stakes) -> bool:
     if any(offer.contender.complete or offer.contender.calibrated for offer in offers):
         return False
-    return not (stakes.more and offers and max(offers, key=_promised).is_unsure(stakes))
+    return not (stakes.more and offers and max(offers, key=attrgetter("promise")).is_unsure(stakes))
 
 
 def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
@@ -133,16 +134,12 @@ def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
 
 
 def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
-    for offer in sorted(offers, key=_promised, reverse=True):
+    for offer in sorted(offers, key=attrgetter("promise"), reverse=True):
         promise, contender, thresholds = offer
         if contender.score is not None:
             complete, placed = any(other.contender.complete for other in offers), contender.placed(thresholds)
             return EventPair(contender.score, placed, promise, complete, offer.is_unsure(stakes))
     return None
-
-
-def _promised(offer: Offer) -> float:
-    return offer.promise
 
 
 def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:

@@ -23,7 +23,7 @@ from audit.sampling import Block, Outputs, Side, Stream, Subject, blocks, concat
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
-MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side in a step: memory does not grow with the budget
+MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side over all pairs, in a step: memory stays as budgets grow
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each step of more has one from MORE on
 LEFT, RIGHT = 0, 1

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from audit.empirical.events import choose_events
-from audit.empirical.game import GameCounts, game_epsilon_lower_bound
 from audit.empirical.scorers import Training
 from audit.empirical.thresholds import Stakes
 from audit.sampling import encode
+from tests.empirical.exact_worth import worth_of
 
 SEEDS = range(16)
 GRID = np.linspace(-15, 16, 62_001)
@@ -64,10 +64,7 @@ def worth(case, size, runs, seed):
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
     training = Training(*(encode(side, size) for side in drawn), None, (0, 1))
     events = choose_events(training, Stakes(0.0, 0.05, 2 * size, runs))
-    guesses = events.guess(encode(outputs, len(outputs)))
-    share = [[law[guesses == sign].sum() / 2 for sign in (1, -1, 0)] for law in laws]
-    counts = GameCounts(*(round(runs * probability) for side in share for probability in side))
-    return game_epsilon_lower_bound(counts, 0.0, 0.05)
+    return worth_of(events, encode(outputs, len(outputs)), laws, runs)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 from scipy import special, stats
 
 from audit.empirical.events import choose_events
-from audit.empirical.game import GameCounts, game_epsilon_lower_bound
 from audit.empirical.scorers import Training
 from audit.empirical.thresholds import Stakes
 from audit.sampling import encode
+from tests.empirical.exact_worth import worth_of
 
 JUDGING = 200_000  # outputs a side: their ratios are exact, so that even rare events are judged closely
 TEN_ONES, HALF_TWOS, TEN_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5), np.full(10, 2.0)
@@ -58,10 +58,7 @@ def worth(pair, epsilon, size, runs, seed, judging):
     rng = np.random.default_rng(seed)
     sides = [encode(compared_and_released(answers, epsilon, size, rng), size) for answers in pair]
     events = choose_events(Training(*sides, None, pair), Stakes(0.0, 0.05, 2 * size, runs), last_resort=())
-    guesses = events.guess(outputs)
-    share = [[law[guesses == sign].sum() / 2 for sign in (1, -1)] for law in laws]
-    counts = [[round(runs * probability) for probability in (*side, 0.5 - sum(side))] for side in share]
-    return game_epsilon_lower_bound(GameCounts(*counts[0], *counts[1]), 0.0, 0.05)
+    return worth_of(events, outputs, laws, runs)
 
 
 @pytest.mark.parametrize(
