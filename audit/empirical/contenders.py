@@ -17,6 +17,7 @@ from audit.empirical.calibration import Line
 from audit.empirical.folds import Folds
 from audit.empirical.scorers import Score, Scorer, Training
 from audit.empirical.thresholds import Ranked, Stakes, Thresholds, best_thresholds
+from audit.sampling import BLOCK, Outputs
 
 CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
 CHARGES_ON_A_LINE = (2.0, 5.0)  # when no score repeats: where the likelihood ratio is flat, the larger event is better
@@ -174,7 +175,13 @@ class Contender:
 
 
 def _scores(score: Score, training: Training) -> Ranked:
-    return Ranked.of(score(training.left), score(training.right))
+    return Ranked.of(_in_blocks(score, training.left), _in_blocks(score, training.right))
+
+
+def _in_blocks(score: Score, outputs: Outputs) -> np.ndarray:
+    """The scores of all outputs: what is computed on the way stays in the cache."""
+    starts = range(0, max(1, len(outputs)), BLOCK)
+    return np.concatenate([score(outputs[start : start + BLOCK]) for start in starts])
 
 
 def _promise(stakes: Stakes, seen: Sequence[tuple[float, float]], used: int, charge: float) -> float:

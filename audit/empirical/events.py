@@ -34,15 +34,16 @@ class EventPair:
         The epsilon that the training outputs promise; an estimate, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
-    unsure : bool
-        Whether it would refute the claim, but chance decided that it looks best: more outputs would choose better.
+    wants : float
+        How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
+        0 when it does not seem refutable, or when nothing was chosen by counts.
     """
 
     score: Score
     thresholds: Thresholds
     promise: float
     complete: bool = False
-    unsure: bool = False
+    wants: float = 0.0
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
@@ -78,12 +79,13 @@ class Offer(NamedTuple):
     contender: Contender
     thresholds: Thresholds
 
-    def is_unsure(self, stakes: Stakes) -> bool:
-        """Whether it rests on so few guesses that chance decided on it; only of interest when it refutes the claim."""
+    def wants(self, stakes: Stakes) -> float:
+        """How many times the guesses that it rests on it takes to say that it is this good; see `EventPair`."""
         if self.contender.calibrated or not self.promise > stakes.epsilon:
-            return False
+            return 0.0
         seen = self.contender.both
-        return 2 / math.sqrt(sum(self.thresholds.frequencies(seen)) * seen.total + 1) > _UNSURE * self.promise
+        guesses = sum(self.thresholds.frequencies(seen)) * seen.total
+        return (2 / (_UNSURE * self.promise)) ** 2 / (guesses + 1)
 
 
 def choose_events(
@@ -125,7 +127,7 @@ def choose_events_for_each(
 def _needs_last_resort(offers: Sequence[Offer], stakes: Stakes) -> bool:
     if any(offer.contender.complete or offer.contender.calibrated for offer in offers):
         return False
-    return not (stakes.more and offers and max(offers, key=attrgetter("promise")).is_unsure(stakes))
+    return not (stakes.more and offers and max(offers, key=attrgetter("promise")).wants(stakes) > 1)
 
 
 def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
@@ -138,7 +140,7 @@ def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
         promise, contender, thresholds = offer
         if contender.score is not None:
             complete, placed = any(other.contender.complete for other in offers), contender.placed(thresholds)
-            return EventPair(contender.score, placed, promise, complete, offer.is_unsure(stakes))
+            return EventPair(contender.score, placed, promise, complete, offer.wants(stakes))
     return None
 
 

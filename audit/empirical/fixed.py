@@ -38,7 +38,7 @@ class Split:
     training : int
         Training outputs a side for each pair.
     more : tuple of int
-        As many again may train, one step after the other, as long as the events found are rare.
+        As many again may train, step by step, as far as the events found are rare.
     runs : int
         Certifying runs, both sides together, when no more trains.
     """
@@ -60,10 +60,11 @@ class Split:
         more = tuple(size // pairs for size in steps if size >= pairs)
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
-    @property
-    def with_more(self) -> Split:
-        """The division when one more step trains."""
-        return replace(self, training=self.training + self.more[0], more=self.more[1:])
+    def with_more(self, wanted: float) -> Split:
+        """The division when as many steps more train as it takes for `wanted` times the outputs, or all there are."""
+        sizes = np.cumsum((self.training, *self.more))
+        taken = min(int(np.searchsorted(sizes, wanted * self.training)), len(self.more))
+        return replace(self, training=int(sizes[taken]), more=self.more[taken:])
 
 
 def draw_training(

@@ -240,7 +240,8 @@ def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _sorted(scores: np.ndarray) -> np.ndarray:
-    ordered = np.sort(scores, kind="stable")  # quick where they are sorted already, as single numbers are
+    in_order = bool(np.all(scores[1:] >= scores[:-1]))  # single numbers are sorted before they are scored
+    ordered = scores if in_order else np.sort(scores)
     return ordered[: np.searchsorted(ordered, np.nan)]  # NaN comes last
 
 

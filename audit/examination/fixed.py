@@ -61,8 +61,9 @@ def train(session: Session) -> Trained:
     session.probe()
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
     stage = MORE
-    while aim is not None and aim.events.unsure and split.more:
-        drawn, split, stage = _draw_more(session, split.more[0], drawn, stage), split.with_more, stage + 1
+    while aim is not None and aim.events.wants > 1 and split.more:
+        before, split = split, split.with_more(aim.events.wants)
+        drawn, stage = _draw_more(session, split.training - before.training, drawn, stage), stage + 1
         aim = take_aim(session, drawn, split)
     return Trained(drawn, split, aim)
 

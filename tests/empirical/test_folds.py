@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from audit.empirical.contenders import Fits
 from audit.empirical.folds import Folds
 from audit.empirical.scorers import Training
 from audit.empirical.thresholds import Ranked, Thresholds
-from audit.sampling import encode
+from audit.sampling import BLOCK, encode
 
 
 def training(left, right):
@@ -29,6 +30,26 @@ def test_vectors_and_symbols_keep_their_order():
     texts = ["b", "a", "b", "c"]
     whole = Folds.of(training(texts, texts)).whole
     assert [whole.left.symbols.at(row) for row in range(4)] == ["str: 'b'", "str: 'a'", "str: 'b'", "str: 'c'"]
+
+
+class FirstCoordinate:
+    """A score that is not learned."""
+
+    learned = needs_all = complete = calibrated = False
+
+    def propose(self, training):
+        return [self]
+
+    def __call__(self, outputs):
+        return outputs.numbers[:, 0]
+
+
+@pytest.mark.parametrize("size", [5, 2 * BLOCK, 4 * BLOCK + 5])
+def test_every_output_is_scored_once_however_many_blocks_they_fill(size):
+    left, right = np.random.default_rng(3).random(size=(2, size, 2))
+    (contender,) = Fits(FirstCoordinate(), Folds.of(training(left, right))).contenders()
+    np.testing.assert_array_equal(contender.both.sides[0], np.sort(left[:, 0]))
+    np.testing.assert_array_equal(contender.both.sides[1], np.sort(right[:, 0]))
 
 
 @pytest.mark.parametrize("thresholds", [Thresholds(1.0, -1.0), Thresholds(2.0, np.nan), Thresholds(np.nan, 0.0)])

@@ -14,10 +14,17 @@ from audit.sampling import Stream, Subject
 FIRST, STEP = 1000, 2000
 
 
-def rarely_far(data, size, rng):
-    """Nothing tells the two sides apart but one output in thirty."""
-    numbers = rng.random(size)
-    return np.where(rng.random(size) < 0.03, numbers + 5 * data, numbers)
+def far(share):
+    """Nothing tells the two sides apart but this share of outputs."""
+
+    def mechanism(data, size, rng):
+        numbers = rng.random(size)
+        return np.where(rng.random(size) < share, numbers + 5 * data, numbers)
+
+    return mechanism
+
+
+rarely_far, SELDOM = far(0.03), far(0.08)
 
 
 def mostly_apart(data, size, rng):
@@ -53,12 +60,33 @@ def test_a_second_step_is_a_whole_one_and_memory_stays(budget, pairs, width, tra
     assert (split.training, split.more) == (training, more)
 
 
+@pytest.mark.parametrize(
+    ("more", "wanted", "training", "left"),
+    [
+        ((20, 20), 1.1, 30, (20,)),
+        ((20, 20), 3.0, 30, (20,)),
+        ((20, 20), 3.1, 50, ()),
+        ((20, 20), 1e9, 50, ()),
+        ((20,), 3.1, 30, ()),
+        ((), 3.1, 10, ()),
+    ],
+)
+def test_as_many_steps_are_taken_at_once_as_are_needed(more, wanted, training, left):
+    split = Split(10, more, 100).with_more(wanted)
+    assert (split.training, split.more, split.runs) == (training, left, 100)
+
+
 def test_rare_events_take_every_step_and_no_output_comes_twice(monkeypatch):
     session, found = trained(monkeypatch, rarely_far, [(0, 1)], 0.1)
     assert (found.split.training, found.split.more) == (FIRST + 2 * STEP, ())
     assert [len(side) for side in found.drawn[0]] == [FIRST + 2 * STEP] * 2
     assert len(np.unique(found.drawn[0][0].numbers)) == FIRST + 2 * STEP
     assert 2 * session.budget - session.samples == found.aim.runs
+
+
+def test_events_that_need_little_more_take_one_step(monkeypatch):
+    _, found = trained(monkeypatch, SELDOM, [(0, 1)], 0.1)
+    assert (found.split.training, found.split.more) == (FIRST + STEP, (STEP,))
 
 
 def test_frequent_events_take_none(monkeypatch):
@@ -78,7 +106,7 @@ def in_a_row(data, size, rng):
 
 @pytest.mark.parametrize(
     ("pairs", "looks"),
-    [([(0, 1)], {2 * (FIRST + 2 * STEP)}), ([(0, 1), (0, 1)], {FIRST, FIRST + STEP, FIRST + 2 * STEP})],
+    [([(0, 1)], {2 * (FIRST + 2 * STEP)}), ([(0, 1), (0, 1)], {FIRST, FIRST + 2 * STEP})],
 )
 def test_slow_scorers_wait_for_the_last_step_of_one_pair(monkeypatch, pairs, looks):
     """Of several pairs, the one that takes no further step may be the one that needs them."""

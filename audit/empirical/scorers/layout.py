@@ -67,8 +67,13 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.nda
     """
     reach = np.abs(right - left)
     finite = np.isfinite(numbers)
-    between = np.clip(left + right - 2.0 * np.where(finite, numbers, 0.0), -reach, reach)
-    return np.where(finite, np.sign(right - left) * between, 0.0)
+    change = np.where(finite, numbers, 0.0)
+    change *= -2.0
+    change += left + right
+    np.clip(change, -reach, reach, out=change)
+    change *= np.sign(right - left)
+    change *= finite
+    return change
 
 
 def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
