@@ -54,10 +54,7 @@ class Fits:
 
     def contenders(self) -> list[Contender]:
         """All its scores."""
-        return [
-            Contender(self, index, (_scores(first, self.folds.halves[0]), _scores(second, self.folds.halves[1])))
-            for index, (first, second) in enumerate(zip(*self.halves, strict=True))
-        ]
+        return [Contender(self, index) for index in range(len(self.halves[0]))]
 
 
 @dataclass(frozen=True)
@@ -70,13 +67,16 @@ class Contender:
         Of its scorer.
     index : int
         Which of the scorer's scores it is.
-    halves : pair of Ranked
-        Its scores of either half.
     """
 
     fits: Fits
     index: int
-    halves: tuple[Ranked, Ranked]
+
+    @cached_property
+    def halves(self) -> tuple[Ranked, Ranked]:
+        """Its scores of either half, by the fit that had not seen it."""
+        first, second = self.fits.folds.halves
+        return _scores(self.fits.halves[0][self.index], first), _scores(self.fits.halves[1][self.index], second)
 
     @property
     def score(self) -> Score | None:
@@ -156,6 +156,11 @@ class Contender:
     def both(self) -> Ranked:
         """Its scores of all outputs, each by the fit that had not seen it."""
         return self.halves[0].with_more(self.halves[1])
+
+    def forget(self) -> None:
+        """Drop the scores of the outputs: of many contenders only the best needs them again."""
+        for scores in ("halves", "both"):
+            vars(self).pop(scores, None)
 
     def _promise_when_charged(self, stakes: Stakes, charge: float) -> float:
         """The promise of thresholds picked, at this charge, on the half that does not judge them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
@@ -144,21 +144,20 @@ def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
     return None
 
 
-def _offers(competing: Sequence[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
+def _offers(competing: Iterable[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
     """For each of the stakes what every contender promises."""
-    return [
-        [
-            Offer(promise, contender, thresholds)
-            for contender in competing
-            for thresholds, promise in [contender.offer(at)]
-        ]
-        for at in stakes
-    ]
+    offers: list[list[Offer]] = [[] for _ in stakes]
+    for contender in competing:
+        for at, found in zip(stakes, offers, strict=True):
+            thresholds, promise = contender.offer(at)
+            found.append(Offer(promise, contender, thresholds))
+        contender.forget()
+    return offers
 
 
 def _largest(offers: Sequence[Offer]) -> float:
     return max((offer.promise for offer in offers), default=-math.inf)
 
 
-def _competing(scorers: Sequence[Scorer], folds: Folds) -> list[Contender]:
-    return [contender for scorer in scorers for contender in Fits(scorer, folds).contenders()]
+def _competing(scorers: Sequence[Scorer], folds: Folds) -> Iterator[Contender]:
+    return (contender for scorer in scorers for contender in Fits(scorer, folds).contenders())

@@ -24,6 +24,7 @@ FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
 MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side over all pairs, in a step: memory stays as budgets grow
+_TOO_FEW = 4.0  # more outputs promise more, so that fewer suffice than few let expect: at least this many times fewer
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each step of more has one from MORE on
 LEFT, RIGHT = 0, 1
@@ -61,9 +62,9 @@ class Split:
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
     def with_more(self, wanted: float) -> Split:
-        """The division when as many steps more train as it takes for `wanted` times the outputs, or all there are."""
+        """The division when one step more trains, or all those without which `wanted` times the outputs are far off."""
         sizes = np.cumsum((self.training, *self.more))
-        taken = min(int(np.searchsorted(sizes, wanted * self.training)), len(self.more))
+        taken = int(np.clip(np.searchsorted(sizes, wanted / _TOO_FEW * self.training), 1, len(self.more)))
         return replace(self, training=int(sizes[taken]), more=self.more[taken:])
 
 

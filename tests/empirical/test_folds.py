@@ -1,12 +1,15 @@
 """The halves of the training outputs, and thresholds on sorted scores; fixed seeds, exact equalities."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from audit.empirical.contenders import Fits
+from audit.empirical.events import choose_events
 from audit.empirical.folds import Folds
 from audit.empirical.scorers import Training
-from audit.empirical.thresholds import Ranked, Thresholds
+from audit.empirical.thresholds import Ranked, Stakes, Thresholds
 from audit.sampling import BLOCK, encode
 
 
@@ -62,3 +65,16 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
     ))
     expected = (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
     assert thresholds.frequencies(Ranked.of(left, right)) == pytest.approx(expected, abs=1e-15)
+
+
+def test_contenders_do_not_pile_up_their_scores():
+    """Memory of the choice, in numbers for each output; 12, and 20 where every contender keeps its scores."""
+    size = 100_000
+    numbers = np.random.default_rng(4).laplace(size=(2, size)) + [[0.0], [1.0]]
+    drawn, stakes = training(*numbers), Stakes(0.0, 0.05, 2 * size, 20 * size)
+    choose_events(drawn, stakes)  # imports are not counted
+    tracemalloc.start()
+    choose_events(drawn, stakes)
+    peak = tracemalloc.get_traced_memory()[1] / (8 * 2 * size)
+    tracemalloc.stop()
+    assert peak <= 16, peak
