@@ -68,7 +68,7 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
 
 
 def test_contenders_do_not_pile_up_their_scores():
-    """Memory of the choice, in numbers for each output; 12, and 20 where every contender keeps its scores."""
+    """Memory of the choice, in numbers for each output: it would not hold the scores of every contender."""
     size = 100_000
     numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))
     drawn, stakes = training(*numbers), Stakes(0.0, 0.05, 2 * size, 20 * size)

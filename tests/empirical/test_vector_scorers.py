@@ -14,6 +14,7 @@ import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.empirical.scorers import SCORERS, Training
+from audit.empirical.scorers.coordinates import Coordinates
 from audit.empirical.scorers.layout import Layout, nearness
 from audit.empirical.scorers.logistic import independent, newton
 from audit.sampling import encode
@@ -162,3 +163,9 @@ def test_frequent_atoms_do_not_hide_rare_values():
     claim = PrivacyClaim(1.0, 0.005, Local())
     result = check_privacy(rarely_released, claim, [(0, 1)], budget=50_000, significance=1e-6, seed=1)
     assert result.verdict is Verdict.FAIL
+
+
+def test_the_coordinate_that_stands_alone_is_the_one_that_tells_most():
+    left, right = np.random.default_rng(5).normal(np.array([[[0.0, 0.2, 1.0, 0.4]], [[0.0] * 4]]), size=(2, 2000, 4))
+    _, alone = Coordinates().propose(Training(encode(left, 2000), encode(right, 2000), None, (0, 1)))
+    assert [index for index, _ in alone.parts] == [2]
