@@ -1,23 +1,14 @@
 """Audit differential privacy: does the code that runs keep the promise, with a stated error probability?"""
 
-from audit.checks import PrivacyCheck
-from audit.claim_kinds import GaussianClaim, PiecewiseLinear, RenyiClaim, TradeOffClaim, ZeroConcentratedClaim
-from audit.claims import PrivacyClaim
-from audit.empirical.canaries import canary_epsilon_lower_bound
-from audit.empirical.confusion import epsilon_interval
-from audit.empirical.delta_bound import delta_lower_bound
-from audit.empirical.packing import check_packing, packing_epsilon_lower_bound
-from audit.errors import AuditError
-from audit.precision import PrecisionCheck, check_precision
-from audit.privacy import check_privacy
-from audit.randomness import RandomnessCheck, RandomnessResult, check_randomness
-from audit.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
-from audit.report.certificate import Report
-from audit.result import PrivacyResult
-from audit.sampling import per_call
-from audit.suite import run
-from audit.theorems import check_consistency, check_guarantee, check_inequality, check_lower_bound, check_rate
-from audit.utility import (
+from audit.base.errors import AuditError
+from audit.base.verdict import Verdict
+from audit.checks.precision import PrecisionCheck, check_precision
+from audit.checks.privacy.check import PrivacyCheck
+from audit.checks.privacy.function import check_privacy
+from audit.checks.privacy.result import PrivacyResult
+from audit.checks.randomness import RandomnessCheck, RandomnessResult, check_randomness
+from audit.checks.theorems import check_consistency, check_guarantee, check_inequality, check_lower_bound, check_rate
+from audit.checks.utility import (
     ConsistencyCheck,
     GuaranteeCheck,
     InequalityCheck,
@@ -26,7 +17,16 @@ from audit.utility import (
     RateCheck,
     UtilityResult,
 )
-from audit.verdict import Verdict
+from audit.claims import GaussianClaim, PiecewiseLinear, RenyiClaim, TradeOffClaim, ZeroConcentratedClaim
+from audit.claims.approximate import PrivacyClaim
+from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
+from audit.game.canaries import canary_epsilon_lower_bound
+from audit.game.confusion import epsilon_interval
+from audit.game.delta_bound import delta_lower_bound
+from audit.game.packing import check_packing, packing_epsilon_lower_bound
+from audit.report.certificate import Report
+from audit.runs.suite import run
+from audit.subjects import per_call
 
 __all__ = [
     "AddRemove",

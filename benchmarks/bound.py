@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from audit import check_privacy
-from audit.empirical.intervals import two_proportion_epsilon_lower_bound
+from audit.game.intervals import two_proportion_epsilon_lower_bound
 from benchmarks import subjects
 
 SEEDS = 20

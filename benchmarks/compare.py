@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from audit.compare.same_law import LawTest, tell_apart
-from audit.compare.sample import draw_sample
-from audit.sampling import Stream, encode
+from audit.faces.compare.same_law import LawTest, tell_apart
+from audit.faces.compare.sample import draw_sample
+from audit.subjects import Stream, encode
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 
 GAMES = 400

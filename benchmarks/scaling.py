@@ -24,12 +24,12 @@ import cloudpickle
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call, suite
-from audit.empirical.fixed import choose_pair, draw_training, play
-from audit.empirical.thresholds import Stakes
-from audit.executors import Executor, open_executor
-from audit.executors.crew import Crew
-from audit.sampling import BLOCK, Side, Stream, Subject
-from audit.sampling.blocks import group_size, groups_from
+from audit.game.fixed_budget import choose_pair, draw_training, play
+from audit.game.thresholds import Stakes
+from audit.subjects import BLOCK, Side, Stream, Subject
+from audit.subjects.blocks import group_size, groups_from
+from audit.subjects.workers import Executor, open_executor
+from audit.subjects.workers.crew import Crew
 
 RECORDS = 1_500
 PAIR = ([0.5] * RECORDS, [0.5] * (RECORDS - 1) + [1.0])

@@ -18,8 +18,8 @@ from functools import partial
 import joblib
 import numpy as np
 
-from audit.empirical.sequential import play_sequentially
-from audit.sampling import Outputs
+from audit.game.sequential import play_sequentially
+from audit.subjects import Outputs
 
 Side = Callable[[np.random.Generator, int], np.ndarray]
 

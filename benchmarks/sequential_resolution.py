@@ -16,9 +16,9 @@ from collections.abc import Callable
 import joblib
 import numpy as np
 
-from audit.empirical.resolution import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
-from audit.empirical.sequential import play_sequentially
-from audit.sampling import Outputs
+from audit.game.resolution import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
+from audit.game.sequential import play_sequentially
+from audit.subjects import Outputs
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 _SIGNIFICANCE = 0.05

@@ -22,10 +22,10 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.sampling import Stream
-from audit.utility import UtilityCheck
-from audit.utility.means import summarise
+from audit.checks.utility import UtilityCheck
+from audit.checks.utility.means import summarise
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.subjects import Stream
 from mechanisms.local.rates import MARGIN, ExcessOf
 from mechanisms.local.settings import SETTINGS
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
 
 
 class Estimator:

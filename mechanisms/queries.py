@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.arguments import integer, real
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, real
+from audit.base.errors import InvalidArgument
 
 
 def count_positive(dataset: Any) -> int:

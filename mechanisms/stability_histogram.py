@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
-from audit.arguments import open_probability, positive
-from audit.exact import Laplace, Point, PrivacyLoss, Product, ThresholdedLaplace
+from audit.base.arguments import open_probability, positive
+from audit.laws import Laplace, Point, PrivacyLoss, Product, ThresholdedLaplace
 from mechanisms.queries import Histogram, distinct
 
 SOURCE = "Bousquet et al. 2022, Theorem 2.4"

@@ -16,12 +16,12 @@ from typing import Any
 import click
 
 from audit import Report, Verdict, run
-from audit.errors import AuditError, InvalidCertificate
+from audit.base.errors import AuditError, InvalidCertificate
+from audit.base.verdict import standing, worst
 from audit.report.certificate import load_certificate
 from audit.report.files import write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
-from audit.suite import collect
-from audit.verdict import standing, worst
+from audit.runs.suite import collect
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
 from wild.ledger import AGAIN, Audited, ledger
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.adapters import Program
-from audit.sampling import SubjectFailed
+from audit.subjects import SubjectFailed
 from wild.environments import CATALOGUE, python_of
 
 

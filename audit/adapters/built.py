@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.errors import InvalidArgument
-from audit.sampling import PerCall
+from audit.base.errors import InvalidArgument
+from audit.subjects import PerCall
 
 
 def identity(dataset: Any) -> Any:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.adapters.built import OneByOne
-from audit.claims import PrivacyClaim
-from audit.errors import InvalidArgument, MissingExtra
+from audit.base.errors import InvalidArgument, MissingExtra
+from audit.claims.approximate import PrivacyClaim
 
 try:
     from diffprivlib.mechanisms import DPMechanism

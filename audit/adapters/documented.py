@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.exact import Law
+from audit.laws import Law
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Documented:
     mechanism : callable
         (dataset, size, rng) -> outputs.
     law_of : callable
-        dataset -> `audit.exact` law of one output.
+        dataset -> `audit.laws` law of one output.
     """
 
     mechanism: Callable[..., Any]

@@ -21,11 +21,11 @@ from dp_accounting import dp_event as events
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
-from audit.arguments import closed_probability
-from audit.claims import PrivacyClaim
-from audit.errors import InvalidArgument
-from audit.exact import FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, geometric_loss, no_loss
-from audit.relations import AddRemove, Local, Substitution
+from audit.base.arguments import closed_probability
+from audit.base.errors import InvalidArgument
+from audit.claims.approximate import PrivacyClaim
+from audit.claims.relations import AddRemove, Local, Substitution
+from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, geometric_loss, no_loss
 
 _ACCOUNTED = {
     AddRemove: NeighboringRelation.ADD_OR_REMOVE_ONE,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from audit.adapters.built import identity
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
 
 
 @dataclass(frozen=True)

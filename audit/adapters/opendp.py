@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from audit.adapters.built import Built, plain
-from audit.claim_kinds import Claim, ZeroConcentratedClaim
-from audit.claims import PrivacyClaim
-from audit.errors import InvalidArgument, MissingExtra
-from audit.relations import AddRemove, Group, Local, Substitution
-from audit.sampling import PerCall
+from audit.base.errors import InvalidArgument, MissingExtra
+from audit.claims import Claim, ZeroConcentratedClaim
+from audit.claims.approximate import PrivacyClaim
+from audit.claims.relations import AddRemove, Group, Local, Substitution
+from audit.subjects import PerCall
 
 try:
     import opendp.prelude as dp

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from audit.adapters.process import Process, ProcessFailed
-from audit.arguments import positive
-from audit.errors import InvalidArgument
-from audit.relations import Labeled
-from audit.sampling import SubjectFailed
+from audit.base.arguments import positive
+from audit.base.errors import InvalidArgument
+from audit.claims.relations import Labeled
+from audit.subjects import SubjectFailed
 
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly

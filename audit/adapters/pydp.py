@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from audit.adapters.built import Built, OneByOne, plain
-from audit.claims import PrivacyClaim
-from audit.errors import InvalidArgument, MissingExtra
-from audit.relations import AddRemove
-from audit.sampling import PerCall
+from audit.base.errors import InvalidArgument, MissingExtra
+from audit.claims.approximate import PrivacyClaim
+from audit.claims.relations import AddRemove
+from audit.subjects import PerCall
 
 try:
     from pydp.algorithms.numerical_mechanisms import NumericalMechanism

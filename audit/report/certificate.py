@@ -13,15 +13,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from audit.errors import InvalidCertificate
-from audit.record import expected_of
+from audit.base.errors import InvalidCertificate
+from audit.base.verdict import Verdict, standing, worst
+from audit.checks.record import expected_of
 from audit.report.calibration import calibration_summary
 from audit.report.chain import chain_of, seal_of
 from audit.report.files import write_whole
 from audit.report.provenance import provenance
 from audit.report.renderers import write_renderings
 from audit.report.wording import PRIVACY_KINDS, inventory
-from audit.verdict import Verdict, standing, worst
 
 SCHEMA_VERSION = "1.1"
 READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)

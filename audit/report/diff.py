@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from audit.claim_kinds import claim_of
-from audit.empirical.game import GameCounts
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.record import expected_of
+from audit.base.verdict import Verdict, standing
+from audit.checks.record import expected_of
+from audit.claims import claim_of
+from audit.game.guesses import GameCounts
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.wording import PRIVACY_KINDS, claimed, number
-from audit.verdict import Verdict, standing
 
 _SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _NOISE = 1e-4  # probability that either end of an interval of right guesses is wrong

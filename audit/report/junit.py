@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as XML
 
+from audit.base.verdict import Verdict, standing
 from audit.report.wording import PRIVACY_KINDS, claimed, found, is_met
-from audit.verdict import Verdict, standing
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TAGS = {Verdict.FAIL: "failure", Verdict.INCONCLUSIVE: "error"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import jinja2
 
+from audit.base.verdict import Verdict
 from audit.report.wording import audited_of, claimed, count, found, is_met, number, paper, worst_first
-from audit.verdict import Verdict
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _MOST = 60  # rows of a table: the summary of a job may not grow with the number of checks; more that PASS are counted

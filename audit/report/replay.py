@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.record import judged_part
+from audit.base.verdict import Verdict
+from audit.checks.record import judged_part
 from audit.report.certificate import summary_of
-from audit.verdict import Verdict
 
 
 @dataclass(frozen=True)

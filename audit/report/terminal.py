@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from audit.claim_kinds import claim_label
+from audit.base.verdict import Verdict
+from audit.claims import claim_label
 from audit.report.wording import bounds, by_table, number, tally
-from audit.verdict import Verdict
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit

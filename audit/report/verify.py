@@ -13,7 +13,7 @@ from typing import Any
 
 import jsonschema
 
-from audit.errors import InvalidCertificate
+from audit.base.errors import InvalidCertificate
 from audit.report.certificate import schema, spending, summary_of
 from audit.report.chain import chain_of, seal_of
 from audit.report.replay import replay

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.claim_kinds import claim_label
+from audit.claims import claim_label
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
 _ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}

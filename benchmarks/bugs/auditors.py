@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.empirical.fixed import draw_training
-from audit.empirical.intervals import two_proportion_epsilon_lower_bound
-from audit.empirical.scorers import SCORERS, Score, Training
-from audit.sampling import Outputs, Stream, Subject, blocks
+from audit.game.fixed_budget import draw_training
+from audit.game.intervals import two_proportion_epsilon_lower_bound
+from audit.game.scorers import SCORERS, Score, Training
+from audit.subjects import Outputs, Stream, Subject, blocks
 
 Auditor = Callable[[Any, tuple[Any, Any], int, float, int], float]
 

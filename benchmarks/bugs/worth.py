@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.empirical.events import EventPair
-from audit.empirical.game import GameCounts, game_epsilon_lower_bound
-from audit.empirical.scorers import SCORERS
-from audit.examination.fixed import train
-from audit.examination.session import Session
-from audit.sampling import Outputs, Stream, Subject, blocks
+from audit.checks.privacy.fixed import train
+from audit.checks.privacy.session import Session
+from audit.game.events import EventPair
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.scorers import SCORERS
+from audit.subjects import Outputs, Stream, Subject, blocks
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE
 from benchmarks.bugs.catalogue import BUGS
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit import PrivacyCheck, Verdict
-from audit.examination import run_check
-from audit.sampling import Stream
-from audit.suite import collect, stream_of
+from audit.checks.privacy import run_check
+from audit.runs.suite import collect, stream_of
+from audit.subjects import Stream
 
 BUDGET, SIGNIFICANCE = 300, 1e-6
 

@@ -24,7 +24,7 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.exact import Finite, Gaussian, Laplace, Law, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, Laplace, Law, TwoSidedGeometric
 
 LOCAL = Local()
 BIT = ((0, 1),)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, PrivacyClaim
-from audit.compare import Comparison, Implementation
+from audit.faces.compare import Comparison, Implementation
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism

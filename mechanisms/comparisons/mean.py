@@ -13,8 +13,8 @@ import numpy as np
 
 from audit import PrivacyClaim, Substitution
 from audit.adapters.pydp import PyDPAlgorithm
-from audit.compare import Comparison, Implementation
-from audit.errors import MissingExtra
+from audit.base.errors import MissingExtra
+from audit.faces.compare import Comparison, Implementation
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.queries import BoundedMean

@@ -19,8 +19,8 @@ from audit.adapters.diffprivlib import Diffprivlib
 from audit.adapters.documented import Documented
 from audit.adapters.opendp import OpenDP, dp
 from audit.adapters.pydp import PyDPNoise
-from audit.errors import MissingExtra
-from audit.exact import Laplace, Law, Product, TwoSidedGeometric
+from audit.base.errors import MissingExtra
+from audit.laws import Laplace, Law, Product, TwoSidedGeometric
 
 try:
     from diffprivlib import mechanisms as diffprivlib_mechanisms

@@ -15,8 +15,8 @@ from typing import Any
 
 from audit.adapters import Program
 from audit.adapters.documented import Documented
-from audit.compare import Implementation
-from audit.exact import Law
+from audit.faces.compare import Implementation
+from audit.laws import Law
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

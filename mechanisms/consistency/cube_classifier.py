@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 
 from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.arguments import integer, positive
-from audit.exact import Finite, Laplace, Law, Product
+from audit.base.arguments import integer, positive
+from audit.laws import Finite, Laplace, Law, Product
 from mechanisms.consistency.grids import SpaceGrid, UnitGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.votes import vote_law, vote_probability

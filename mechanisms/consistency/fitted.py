@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.exact import Law
+from audit.laws import Law
 from mechanisms.consistency.concepts import Quadrants
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes, SpaceVotes, flip_pair, move_pair
 from mechanisms.consistency.cube_density import CubeCounts, CubeDensity, moved_first, points_in_cubes

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from audit import InequalityCheck, Verdict
-from audit.exact import Laplace, Product
+from audit.laws import Laplace, Product
 from mechanisms.consistency.stable_counts import mean_error, new_label_probability, threshold
 from mechanisms.stability_histogram import StabilityHistogram, move_first, records
 

@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import softmax
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.arguments import open_probability, positive
-from audit.exact import Finite
+from audit.base.arguments import open_probability, positive
+from audit.laws import Finite
 from mechanisms.consistency.concepts import ConceptClass, Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.records import features, labels
 from mechanisms.estimator import Classifier

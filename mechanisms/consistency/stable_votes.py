@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.arguments import integer, open_probability, positive
-from audit.exact import Finite, Point, PrivacyLoss, Product, ThresholdedLaplace
+from audit.base.arguments import integer, open_probability, positive
+from audit.laws import Finite, Point, PrivacyLoss, Product, ThresholdedLaplace
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.stable_counts import threshold

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from scipy.stats import laplace
 
 from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.exact import Finite
+from audit.laws import Finite
 from mechanisms.cover.learners import Mistakes, ReferenceCoverLearner
 from mechanisms.cover.privacy import A1, first_threshold_pair
 from mechanisms.cover.thresholds import ThresholdClass

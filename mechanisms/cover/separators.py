@@ -24,8 +24,8 @@ from scipy.spatial import ConvexHull
 from scipy.special import betainc
 
 from audit import Labeled
-from audit.arguments import integer, positive
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
 from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
 
 FIBONACCI = 40_000  # points to thin out

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from audit import Labeled
-from audit.arguments import integer, positive
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
 
 LogWeights = Callable[[np.ndarray], np.ndarray]
 

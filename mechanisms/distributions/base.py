@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit import Labeled
-from audit.arguments import integer
+from audit.base.arguments import integer
 
 FloatArray = np.ndarray
 

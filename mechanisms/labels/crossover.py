@@ -17,7 +17,7 @@ import math
 from itertools import count
 from typing import Any
 
-from audit.utility import InequalityCheck
+from audit.checks.utility import InequalityCheck
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder, UnaryLabelEncoder
 
 CROSSOVERS = {0.1: 5, 0.2: 5, 0.5: 5, 1.0: 6, 2.0: 8, 3.0: 11, 4.0: 17, 6.0: 43}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.exact import Finite, Product
+from audit.laws import Finite, Product
 from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.unary import THEOREM, SymmetricUnaryLabelEncoder, class_pairs
 

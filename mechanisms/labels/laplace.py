@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.exact import Laplace, Product
-from audit.utility import InequalityCheck
+from audit.checks.utility import InequalityCheck
+from audit.laws import Laplace, Product
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder, class_pairs
 

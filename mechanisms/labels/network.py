@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, softmax
 
-from audit.arguments import integer, nonnegative, positive
-from audit.errors import InvalidArgument, MissingExtra
+from audit.base.arguments import integer, nonnegative, positive
+from audit.base.errors import InvalidArgument, MissingExtra
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder
 from mechanisms.labels.neighbours import EncodedClassifier, Refine, TargetModel
 

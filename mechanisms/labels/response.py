@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.errors import InvalidArgument
-from audit.exact import Finite
-from audit.utility import InequalityCheck
+from audit.base.errors import InvalidArgument
+from audit.checks.utility import InequalityCheck
+from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import class_pairs
 from mechanisms.randomized_response import RandomizedResponse

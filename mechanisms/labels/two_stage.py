@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
-from audit.arguments import integer, positive
-from audit.errors import InvalidArgument
-from audit.exact import Finite
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
+from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, one_hot, require_labels
 from mechanisms.labels.neighbours import NeighbourSum, TargetClassifier, TargetModel, as_points
 from mechanisms.labels.response import KaryRandomizedResponse, RandomizedResponseWithPrior, release_with_priors

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.exact import Finite, Product
-from audit.utility import InequalityCheck
+from audit.checks.utility import InequalityCheck
+from audit.laws import Finite, Product
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder, require_label
 
 THEOREM = "Zhao et al. 2024, Theorem 1"

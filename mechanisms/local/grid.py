@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit.arguments import integer, positive, real
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, positive, real
+from audit.base.errors import InvalidArgument
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

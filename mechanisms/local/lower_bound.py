@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Verdict
-from audit.utility import InequalityCheck, LowerBoundCheck, RateCheck
+from audit.checks.utility import InequalityCheck, LowerBoundCheck, RateCheck
 from mechanisms.local.hard_family import LeastFavourableFamily, line_family, plane_family
 
 FloatArray = NDArray[np.float64]

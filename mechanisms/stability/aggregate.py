@@ -18,8 +18,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.arguments import integer, nonnegative, open_probability, positive
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, nonnegative, open_probability, positive
+from audit.base.errors import InvalidArgument
 from mechanisms.estimator import Classifier
 from mechanisms.stability.calibration import Calibration
 from mechanisms.stability.chunks import Assignment, assignment_rule

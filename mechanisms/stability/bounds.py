@@ -3,7 +3,7 @@
 A run of sparse vector is a composition of epochs, each (eps0, 0)-DP. From above: n mechanisms that are (eps0, 0)-DP,
 chosen adaptively, are together at most as revealing as n runs of randomised response (Kairouz, Oh & Viswanath 2015,
 Theorem 3.3), whose profile is a sum of n + 1 terms. From below: the loss of one pair of datasets, composed by
-`audit.exact`. A claim is then *proved*, *refuted*, or *open* between the two.
+`audit.laws`. A claim is then *proved*, *refuted*, or *open* between the two.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from audit.arguments import closed_probability, integer, nonnegative, open_probability, positive
-from audit.errors import InvalidArgument
+from audit.base.arguments import closed_probability, integer, nonnegative, open_probability, positive
+from audit.base.errors import InvalidArgument
 
 _SAFETY = 1e-12  # relative: sums of at most 1e5 terms of double precision are better than that
 

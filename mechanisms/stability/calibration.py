@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from audit.arguments import integer, open_probability, positive, real
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer, open_probability, positive, real
+from audit.base.errors import InvalidArgument
 from mechanisms.stability.bounds import composed_epsilon, proved_epsilon
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.arguments import integer
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
 
 Assignment = Callable[[Any, int, np.random.Generator], np.ndarray]
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.arguments import integer
-from audit.errors import InvalidArgument
-from audit.exact import Finite
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
+from audit.laws import Finite
 from mechanisms.quadrature import TAIL, laplace_density, panelled_nodes
 from mechanisms.stability.calibration import Calibration, optimal, printed, pure
 from mechanisms.stability.epochs import below_probability

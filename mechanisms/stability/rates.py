@@ -17,8 +17,8 @@ from functools import partial
 import numpy as np
 
 from audit import InequalityCheck
-from audit.errors import InvalidArgument
-from audit.utility import RateCheck
+from audit.base.errors import InvalidArgument
+from audit.checks.utility import RateCheck
 from mechanisms.stability.long_runs import ThresholdService
 from mechanisms.stability.privacy_theorems import PAPER
 from mechanisms.stability.sizes import ServiceSize, transfer_records

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import InequalityCheck
-from audit.arguments import integer, nonnegative
-from audit.errors import InvalidArgument
-from audit.utility import RateCheck
+from audit.base.arguments import integer, nonnegative
+from audit.base.errors import InvalidArgument
+from audit.checks.utility import RateCheck
 from mechanisms.estimator import Estimator
 from mechanisms.stability.base_learners import labelled
 from mechanisms.stability.privacy_theorems import PAPER

@@ -22,9 +22,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution
-from audit.arguments import integer, open_probability, positive
-from audit.errors import InvalidArgument
-from audit.exact import Finite
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import InvalidArgument
+from audit.laws import Finite
 from mechanisms.estimator import Estimator
 from mechanisms.stability.calibration import Calibration, printed_soft
 from mechanisms.stability.chunks import assignment_rule

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, Verdict
-from audit.arguments import integer
-from audit.errors import InvalidArgument
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
 
 SOURCE = "Bassily, Thakurta & Thakkar 2018, Corollary 3.10"
 

@@ -14,7 +14,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 
 from audit import AddRemove, LabelFlip, Local, Substitution, Verdict, check_privacy
 from audit.adapters.dp_events import Accounted, event_claim, event_loss
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 GAUSSIAN, LAPLACE = dp_event.GaussianDpEvent(2.0), dp_event.LaplaceDpEvent(2.0)

@@ -7,15 +7,15 @@ import pytest
 from scipy.stats import norm
 
 from audit import AuditError
-from audit.claim_kinds import (
+from audit.claims import (
     GaussianClaim,
     RenyiClaim,
     TradeOffClaim,
     ZeroConcentratedClaim,
     renyi_divergence,
 )
-from audit.claim_kinds.polygon import polygon_below, symmetrised
-from audit.exact import FiniteLoss, GaussianLoss, LaplaceLoss, compose
+from audit.claims.polygon import polygon_below, symmetrised
+from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, compose
 
 THETA = math.e / (1 + math.e)
 RANDOMISED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])

@@ -19,10 +19,10 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.claim_kinds import claim_label, claim_of, claim_record
-from audit.claim_kinds.base import SHARES
-from audit.claims import Point
-from audit.exact import FiniteLoss
+from audit.claims import claim_label, claim_of, claim_record
+from audit.claims.approximate import Point
+from audit.claims.curve import SHARES
+from audit.laws import FiniteLoss
 
 Q = 1 / (1 + math.e)
 RANDOMISED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
-from audit.errors import NotNeighbouring
-from audit.relations import require_neighbouring
+from audit.base.errors import NotNeighbouring
+from audit.claims.relations import require_neighbouring
 
 NEIGHBOURS = [
     (Substitution(), [1, 2, 3], [1, 5, 3]),

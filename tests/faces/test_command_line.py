@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from audit import PrivacyCheck, PrivacyClaim
-from audit.cli import main
-from audit.kinds import failed
+from audit.checks.kinds import failed
+from audit.faces.command_line import main
 from audit.report.renderers import RENDERERS
 from audit.report.terminal import LiveProgress
 

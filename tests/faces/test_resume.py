@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from audit import suite
-from audit.checkpoint import FOLDER, Checkpoint
-from audit.cli import main
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
+from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
+from audit.runs import suite
+from audit.runs.checkpoint import FOLDER, Checkpoint
 
 CHECKS, KILLS = 50, 20
 MODULE = """
@@ -59,7 +59,7 @@ def write(folder, count=CHECKS, pause=0.1):
 
 
 def start(folder, *arguments, workers=0):
-    code = "from audit.cli import main; main()"
+    code = "from audit.faces.command_line import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", code, "run", "mine", "--workers", str(workers), *arguments],
         cwd=folder,

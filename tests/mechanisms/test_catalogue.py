@@ -11,7 +11,7 @@ import pytest
 
 import mechanisms
 from audit import AddRemove, Group, LabelFlip, Local, PrivacyCheck, Substitution, Verdict
-from audit.exact import ARITHMETIC_TOLERANCE
+from audit.laws import ARITHMETIC_TOLERANCE
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
 
 CHECKS = [check for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)]

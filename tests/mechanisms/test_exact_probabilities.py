@@ -11,7 +11,7 @@ from dp_accounting.pld.common import DifferentialPrivacyParameters
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from scipy import integrate, stats
 
-from audit.exact import GaussianLoss
+from audit.laws import GaussianLoss
 from mechanisms.exponential import ExponentialMechanism, complementary_epsilon, complementary_pair, label_mistakes
 from mechanisms.gaussian import GaussianMechanism, analytic_deviation, classical_deviation, gaussian_delta
 from mechanisms.noisy_max import ExponentialNoisyMax, GumbelNoisyMax, LaplaceNoisyMax

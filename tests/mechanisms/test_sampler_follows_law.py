@@ -16,7 +16,7 @@ from scipy import stats
 
 import mechanisms
 from audit import PrivacyCheck
-from audit.exact import Finite, Gaussian, Laplace, Point, Product, ThresholdedLaplace, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, Laplace, Point, Product, ThresholdedLaplace, TwoSidedGeometric
 
 N = 20_000
 ALARM = 1e-8

@@ -6,28 +6,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ORDER = [  # lowest first; a module may import its own layer and those before it
-    {"audit.errors", "audit.arguments", "audit.targets"},
-    {"audit.relations", "audit.claims", "audit.verdict", "audit.contract"},
-    {"audit.executors"},
-    {"audit.sampling", "audit.exact"},
-    {"audit.checks", "audit.neighbours", "audit.claim_kinds", "audit.describe"},
-    {"audit.adapters"},
-    {"audit.empirical"},
-    {"audit.evidence", "audit.search", "audit.utility", "audit.randomness"},
-    {"audit.judge", "audit.statement"},
-    {"audit.record", "audit.curve"},
-    {"audit.result"},
-    {"audit.examination"},
-    {"audit.precision"},
-    {"audit.kinds"},
-    {"audit.isolation"},
-    {"audit.privacy", "audit.theorems", "audit.report"},
-    {"audit.checkpoint"},
-    {"audit.suite"},
-    {"audit.compare"},
-    {"audit.cli", "audit.pytest_plugin", "audit.__init__"},
-]
+ROOMS = (  # lowest first: a module may import its own room and those before it
+    "base",
+    "laws",
+    "claims",
+    "subjects",
+    "adapters",
+    "game",
+    "checks",
+    "report",
+    "runs",
+    "faces",
+)
+MOST_ARROWS = 45  # between rooms; one arrow where any file of one room imports from another
 
 
 def module_name(path: Path) -> str:
@@ -55,11 +46,17 @@ def sources(package: str) -> list[Path]:
     return found
 
 
-def layer(name: str) -> int:
-    room = ".".join(name.split(".")[:2])
-    places = [index for index, rooms in enumerate(ORDER) if room in rooms]
-    assert places, f"{room} has no place in the order of the house"
-    return places[0]
+def room_of(name: str) -> str:
+    """The room of a module of `audit`; the package itself stands above all rooms."""
+    room = name.partition(".")[2].partition(".")[0]
+    return room if room in ROOMS else "audit"
+
+
+def rooms_imported(path: Path) -> set[str]:
+    """The other rooms that a file imports from."""
+    here = room_of(module_name(path))
+    named = {name.split(".")[1] for name in imports(path, top_only=False) if name.startswith("audit.")}
+    return {room for room in named if room in ROOMS and room != here}
 
 
 def test_audit_never_imports_mechanisms():
@@ -68,12 +65,24 @@ def test_audit_never_imports_mechanisms():
         assert not guilty, f"{path} imports {guilty}"
 
 
+def test_every_file_has_a_room():
+    assert len(ROOMS) <= 10
+    entries = {path for path in (ROOT / "audit").iterdir() if path.name != "__pycache__"}
+    assert {path.name for path in entries if path.is_dir()} == set(ROOMS)
+    assert {path.name for path in entries if path.is_file()} == {"__init__.py", "py.typed"}
+
+
 @pytest.mark.parametrize("path", sources("audit"), ids=module_name)
-def test_imports_go_one_way(path):
-    here = module_name(path)
-    for name in imports(path, top_only=False):
-        if name.startswith("audit.") and (ROOT / Path(*name.split("."))).with_suffix(".py").exists():
-            assert layer(name) <= layer(here), f"{here} imports {name}, which stands above it"
+def test_imports_go_down(path):
+    here = room_of(module_name(path))
+    if here != "audit":
+        below = set(ROOMS[: ROOMS.index(here)])
+        assert rooms_imported(path) <= below, f"{module_name(path)} imports from a room above its own"
+
+
+def test_few_arrows_between_rooms():
+    arrows = {(room_of(module_name(path)), room) for path in sources("audit") for room in rooms_imported(path)}
+    assert 0 < len({arrow for arrow in arrows if arrow[0] != "audit"}) <= MOST_ARROWS
 
 
 @pytest.mark.parametrize("package", ["audit", "mechanisms"])

@@ -149,7 +149,7 @@ class LiesAboutItsLaw:
         return data.sum() + rng.laplace(scale=2.0, size=size)
 
     def law(self, data):
-        from audit.exact import Laplace
+        from audit.laws import Laplace
 
         return Laplace(float(data.sum()), 1.0)
 

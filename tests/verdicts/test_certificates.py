@@ -12,7 +12,7 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.errors import InvalidCertificate
+from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate, schema
 from audit.report.markdown import escape_markdown, markdown_of
 from audit.report.renderers import RENDERERS

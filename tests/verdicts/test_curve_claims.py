@@ -27,12 +27,12 @@ from audit import (
     Verdict,
     ZeroConcentratedClaim,
 )
-from audit.claims import Point
-from audit.empirical.game import GameCounts
-from audit.errors import InvalidCertificate
-from audit.evidence import Evidence, ExactEvidence, GameEvidence
-from audit.exact import Finite, Gaussian, Laplace
-from audit.judge import judge
+from audit.base.errors import InvalidCertificate
+from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.checks.privacy.judge import judge
+from audit.claims.approximate import Point
+from audit.game.guesses import GameCounts
+from audit.laws import Finite, Gaussian, Laplace
 from audit.report.certificate import schema
 from audit.report.markdown import markdown_of
 from audit.report.replay import replay

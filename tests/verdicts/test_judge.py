@@ -6,9 +6,9 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
-from audit.empirical.game import GameCounts
-from audit.evidence import Evidence, ExactEvidence, GameEvidence
-from audit.judge import default_tolerance, judge
+from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.checks.privacy.judge import default_tolerance, judge
+from audit.game.guesses import GameCounts
 
 CLAIM = PrivacyClaim(1.0)
 LEAK = GameCounts(90_000, 10_000, 0, 10_000, 90_000, 0)  # log 9 = 2.197
@@ -146,7 +146,7 @@ def test_evidence_survives_a_round_trip():
 
 @pytest.mark.parametrize("change", [{"samples": -1}, {"game": 3}, {"exact": [{}]}, {"oddities": {"nan": "many"}}])
 def test_malformed_evidence_is_refused(change):
-    from audit.errors import InvalidCertificate
+    from audit.base.errors import InvalidCertificate
 
     with pytest.raises(InvalidCertificate):
         Evidence.from_dict(Evidence(7, (law(),), game()).to_dict() | change)

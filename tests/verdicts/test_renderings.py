@@ -12,9 +12,9 @@ import pytest
 
 import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
-from audit.errors import InvalidCertificate
-from audit.evidence import Evidence
-from audit.exact import Laplace
+from audit.base.errors import InvalidCertificate
+from audit.checks.privacy.evidence import Evidence
+from audit.laws import Laplace
 from audit.report.certificate import load_certificate
 from audit.report.html import html_of
 from audit.report.junit import junit_of

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from audit import AddRemove, Labeled, PrivacyClaim, Verdict, check_privacy
-from audit.sampling import SubjectFailed
+from audit.subjects import SubjectFailed
 from wild import mechanism
 from wild.environments import CATALOGUE
 from wild.mechanism import Served

@@ -8,7 +8,7 @@ import importlib
 import pytest
 
 from audit import Verdict
-from audit.suite import require_checks
+from audit.runs.suite import require_checks
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.mechanism import Served
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from audit.claim_kinds import Claim, claim_of
-from audit.claims import PrivacyClaim
-from audit.empirical.game import GameCounts
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.claims import Claim, claim_of
+from audit.claims.approximate import PrivacyClaim
+from audit.game.guesses import GameCounts
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.pictures.frame import Axis, Picture, Points, spanning
 from audit.report.wording import number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.pictures.frame import Axis, Picture
 
 

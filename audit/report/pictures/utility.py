@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from audit.empirical.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.checks.utility.curve import CurveEvidence
+from audit.checks.utility.guarantee import look_share
+from audit.checks.utility.plain import from_plain
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.pictures.frame import Axis, Picture, spanning
 from audit.report.wording import number
-from audit.utility.curve import CurveEvidence
-from audit.utility.guarantee import look_share
-from audit.utility.plain import from_plain
 
 _MOST_CASES = 250  # of an inequality; the worst of them are in the reason
 _WIDE = 30.0  # a ratio of largest to smallest beyond which an axis is logarithmic

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.exact import Gaussian, Product
+from audit.laws import Gaussian, Product
 from mechanisms.local.binary_array import LocalBinaryArrayMechanism, OneCell, Record, far_pair
 
 BUDGET = 20_000

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.exact import Finite, Laplace, Product
+from audit.laws import Finite, Laplace, Product
 from mechanisms.quadrature import laplace_cdf, laplace_density
 from mechanisms.queries import vector_answer
 from mechanisms.stability.bounds import release_probability

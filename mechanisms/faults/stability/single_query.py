@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyCheck
-from audit.exact import Finite
+from audit.laws import Finite
 from mechanisms.faults.stability.noise import fault_check
 from mechanisms.stability.instability import BOTTOM, SOURCE, DistanceToInstability, Majority, answer, labels
 

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
 from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity

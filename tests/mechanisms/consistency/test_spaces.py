@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.errors import InvalidArgument
+from audit.base.errors import InvalidArgument
 from mechanisms.consistency.metric_theorems import (
     SPACES,
     CellRisk,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from audit import PackingCheck, PrivacyCheck, Verdict, run
-from audit.sampling import Stream
-from audit.utility import UtilityCheck
+from audit.checks.utility import UtilityCheck
+from audit.subjects import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults
 

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from audit import PrivacyCheck, Verdict, run
-from audit.sampling import Stream
-from audit.utility import UtilityCheck
+from audit.checks.utility import UtilityCheck
+from audit.subjects import Stream
 from mechanisms import labels
 from mechanisms.faults import labels as faults
 from mechanisms.faults.labels import bits

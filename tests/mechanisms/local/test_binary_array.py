@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from audit import AuditError
-from audit.exact import LaplaceLoss
+from audit.laws import LaplaceLoss
 from mechanisms.faults.local import arrays, bits
 from mechanisms.local import decoys
 from mechanisms.local.binary_array import LocalBinaryArrayMechanism, OneCell, far_pair, flip_pair

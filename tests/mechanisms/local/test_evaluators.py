@@ -9,8 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 from audit import AuditError, Verdict
-from audit.sampling import Stream
-from audit.utility import InequalityCheck
+from audit.checks.utility import InequalityCheck
+from audit.subjects import Stream
 from mechanisms.distributions.zoo import cantor_times_uniform, smooth
 from mechanisms.local import concentration, excess, rates
 from mechanisms.local.agreement import AggregateExcess

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from audit import PrivacyCheck, Verdict, run
-from audit.sampling import Stream
-from audit.utility import UtilityCheck
+from audit.checks.utility import UtilityCheck
+from audit.subjects import Stream
 from mechanisms import local
 from mechanisms.faults import local as faults
 

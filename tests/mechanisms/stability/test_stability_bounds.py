@@ -12,7 +12,7 @@ import pytest
 from scipy import integrate, stats
 
 from audit import AuditError
-from audit.exact import FiniteLoss, compose
+from audit.laws import FiniteLoss, compose
 from mechanisms.faults.stability.noise import REFERENCE
 from mechanisms.stability.bounds import (
     Bracket,

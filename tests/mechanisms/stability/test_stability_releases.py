@@ -1,7 +1,7 @@
 """The releases: samplers against laws and against the interactive session, distances, chunks, services, validators.
 
 Null of the randomised tests: the two samplers have one law, or the sampler has the stated one. Exact tests of
-`audit.exact` at 1e-8 each, 20,000 outputs unless said otherwise.
+`audit.laws` at 1e-8 each, 20,000 outputs unless said otherwise.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from audit import AuditError, Verdict
-from audit.sampling import Stream
+from audit.subjects import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
 from mechanisms.stability.rates import RateAlong, RecordsNeeded

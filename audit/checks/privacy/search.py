@@ -1,0 +1,147 @@
+"""Neighbour search: find the pair of datasets that breaks a claim, and shrink it to a minimal one.
+
+Hypothesis generates pairs and climbs towards a larger promised bound (`hypothesis.target`). Every pair is tried with
+the same seeds, so that the search is a deterministic function of the seed. What it finds is only a suggestion: the
+pair is certified on fresh outputs, and the search costs no significance.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, replace
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+
+from audit.base.errors import AuditError
+from audit.checks.privacy.check import PrivacyCheck
+from audit.claims.neighbours import neighbouring_pairs
+from audit.game.events import choose_events
+from audit.game.scorers import Training
+from audit.game.thresholds import Stakes
+from audit.subjects import BadBatch, Block, Outputs, Stream, Subject, SubjectFailed
+
+EXAMPLES = 200  # pairs tried in one climb
+CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
+TRIAL = 400  # outputs a side for each pair tried
+_SHRINKING = 200  # pairs tried while shrinking
+LEFT, RIGHT = 0, 1
+
+
+@dataclass
+class Search:
+    """What the search has seen.
+
+    Parameters
+    ----------
+    check : PrivacyCheck
+        With `datasets`, a Hypothesis strategy.
+    significance : float in (0, 1)
+        Of the certification that follows.
+    budget : int
+        Outputs a side of the certification that follows.
+    stream : Stream
+        Seeds of the trials, the same for every pair.
+    """
+
+    check: PrivacyCheck
+    significance: float
+    budget: int
+    stream: Stream
+    samples: int = 0
+    best: tuple[Any, Any] | None = None
+    best_promise: float = -math.inf
+    failure: str | None = None
+
+    def promise(self, pair: tuple[Any, Any]) -> float:
+        """The epsilon that a small trial on this pair promises; -inf when it gives nothing to compare."""
+        try:
+            left, right = (self._trial(pair[side], side) for side in (LEFT, RIGHT))
+        except (SubjectFailed, BadBatch) as failure:
+            self.failure = str(failure)
+            return -math.inf
+        stakes = Stakes(self.check.claim.point.delta, self.significance, 2 * TRIAL, 2 * self.budget)
+        events = choose_events(Training(left, right, self.check.mechanism, pair), stakes, last_resort=())
+        found = events.promise if events is not None else -math.inf
+        if found > self.best_promise:
+            self.best, self.best_promise = pair, found
+        return found
+
+    def _trial(self, dataset: Any, side: int) -> Outputs:
+        self.samples += TRIAL
+        block = Block(dataset, TRIAL, self.stream.child(side).seed())
+        try:
+            return Subject(self.check.mechanism).draw(block)[0]
+        except SubjectFailed as failure:
+            if failure.kind != "raised":
+                raise
+            return Subject(self.check.mechanism, one_by_one=True).draw(block)[0]
+
+
+def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
+    """The most promising pair, shrunk as far as it still promises half of the violation.
+
+    Raises
+    ------
+    AuditError
+        When the strategy gave no pair on which the mechanism gives outputs.
+    """
+    pairs, claimed = neighbouring_pairs(search.check.claim.relation, search.check.datasets), search.check.claim.point
+    for start in range(CLIMBS):
+        if search.best_promise <= claimed.epsilon:
+            _climb(search, pairs, examples, start)
+    if search.best is None:
+        cause = f": the mechanism {search.failure}" if search.failure else ""
+        raise AuditError(f"`datasets` gave no pair on which the mechanism could be tried{cause}")
+    if search.best_promise <= claimed.epsilon:
+        return search.best
+    return _shrink(search, pairs, claimed.epsilon + 0.5 * (search.best_promise - claimed.epsilon))
+
+
+def with_found_pair(check: PrivacyCheck, budget: int, significance: float, stream: Stream) -> tuple[PrivacyCheck, int]:
+    """The check with the pair that its search found, and the number of outputs that the search drew."""
+    search = Search(check, significance, budget, stream)
+    pair = find_pair(search)
+    return replace(check, pairs=[pair], datasets=None), search.samples
+
+
+def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
+    def try_pair(pair: tuple[Any, Any]) -> None:
+        promise = search.promise(pair)
+        if math.isfinite(promise):
+            hypothesis.target(promise, label="promised epsilon")
+
+    wrapped = hypothesis.given(pairs)(try_pair)
+    wrapped = hypothesis.seed(search.stream.entropy + start)(_quietly(examples)(wrapped))
+    try:
+        wrapped()
+    except hypothesis.errors.Unsatisfiable:
+        return
+
+
+def _shrink(search: Search, pairs: Any, threshold: float) -> tuple[Any, Any]:
+    try:
+        found: tuple[Any, Any] = hypothesis.find(
+            pairs,
+            lambda pair: search.promise(pair) > threshold,
+            settings=_quietly(_SHRINKING),
+            random=random.Random(search.stream.entropy),
+        )
+    except hypothesis.errors.NoSuchExample:
+        assert search.best is not None
+        return search.best
+    return found
+
+
+def _quietly(examples: int) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.target, Phase.shrink),
+    )

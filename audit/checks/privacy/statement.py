@@ -1,0 +1,139 @@
+"""What a mechanism states about itself: its law or its privacy loss, and whether its outputs agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from audit.checks.privacy.evidence import ExactEvidence
+from audit.claims import Claim, ClaimKind
+from audit.claims.approximate import Point
+from audit.game.scorers import stated_log_likelihood
+from audit.laws import ARITHMETIC_TOLERANCE
+from audit.subjects import Outputs, Stream
+
+_LOSS_GRID = 512  # thresholds at which the law of the loss is compared
+_ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
+
+
+def states_a_law(mechanism: Any) -> bool:
+    """Whether an exact audit of the mechanism is possible."""
+    return callable(getattr(mechanism, "privacy_loss", None)) or callable(getattr(mechanism, "law", None))
+
+
+def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
+    """The privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
+    if callable(getattr(mechanism, "privacy_loss", None)):
+        return mechanism.privacy_loss(left, right)
+    return mechanism.law(left).loss_against(mechanism.law(right))
+
+
+def examine_statement(
+    mechanism: Any,
+    claim: Claim,
+    point: Point,
+    pairs: Sequence[tuple[Any, Any]],
+    drawn: Sequence[tuple[Outputs, Outputs]],
+    significance: float,
+    stream: Stream,
+) -> tuple[ExactEvidence, ...]:
+    """Bracket every pair's divergence by its stated law, and test the drawn outputs against that law.
+
+    Parameters
+    ----------
+    point : Point
+        Where epsilon and delta are bracketed: a point that the claim implies.
+    drawn : sequence of (left outputs, right outputs)
+        One entry a pair.
+    significance : float
+        Used for the stated resolution of the goodness of fit.
+    """
+    return tuple(
+        _examine(index, mechanism, claim, point, pair, outputs, significance, stream.child(index))
+        for index, (pair, outputs) in enumerate(zip(pairs, drawn, strict=True))
+    )
+
+
+def _examine(
+    index: int,
+    mechanism: Any,
+    claim: Claim,
+    point: Point,
+    pair: tuple[Any, Any],
+    outputs: tuple[Outputs, Outputs],
+    significance: float,
+    stream: Stream,
+) -> ExactEvidence:
+    loss = stated_loss(mechanism, *pair)
+    size = min(len(outputs[0]), len(outputs[1]))
+    judged = claim.judge_exactly(loss) if isinstance(claim, ClaimKind) else None
+    return ExactEvidence(
+        pair=index,
+        epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
+        epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
+        delta_upper_bound=float(loss.delta(point.epsilon)),
+        delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
+        total_variation=float(loss.total_variation()),
+        mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
+        fit_pvalue=_fit(mechanism, loss, pair, outputs, stream),
+        fit_outputs=size,
+        fit_resolution=_fit_resolution(size, significance),
+        keeps=judged.keeps if judged else None,
+        detail=judged.detail if judged else "",
+    )
+
+
+def _fit(
+    mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], stream: Stream
+) -> float | None:
+    """Finite-sample p-value over both sides (twice the smaller one); None when nothing can be compared."""
+    if any(side.symbols is not None and side.numbers.size and side.symbolic.any() for side in outputs):
+        readable = callable(getattr(mechanism, "law", None))
+        if not readable:
+            return None
+    if callable(getattr(mechanism, "law", None)):
+        values = [
+            mechanism.law(data).fit_pvalue(_as_array(side.raw), stream.child(number).rng())
+            for number, (data, side) in enumerate(zip(pair, outputs, strict=True))
+        ]
+    elif stated_log_likelihood(mechanism) is not None:
+        values = [
+            _loss_fit(mechanism, loss, pair, outputs[0], "left"),
+            _loss_fit(mechanism, loss, pair, outputs[1], "right"),
+        ]
+    else:
+        return None
+    return float(min(1.0, 2 * min(values)))
+
+
+def _loss_fit(mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: Outputs, side: str) -> float:
+    """Compare the observed privacy losses with their stated law (Dvoretzky-Kiefer-Wolfowitz-Massart)."""
+    log_likelihood = stated_log_likelihood(mechanism)
+    assert log_likelihood is not None
+    left, right = (np.asarray(log_likelihood(data, outputs.raw), dtype=float) for data in pair)
+    observed = np.sort(left - right if side == "left" else right - left)
+    if np.isnan(observed).any():
+        return 0.0
+    ranks = np.linspace(0, len(observed) - 1, _LOSS_GRID).astype(int)
+    thresholds = np.unique(observed[ranks])
+    thresholds = thresholds[np.isfinite(thresholds)] + _ABOVE
+    empirical = np.searchsorted(observed, thresholds, side="right") / len(observed)
+    stated = np.array([1.0 - loss.tails(t, side)[0] for t in thresholds])
+    distance = float(np.max(np.abs(empirical - stated), initial=0.0))
+    return float(min(1.0, 2 * np.exp(-2 * len(observed) * distance**2)))
+
+
+def _fit_resolution(size: int, significance: float) -> float | None:
+    """Distance in distribution at which the Dvoretzky-Kiefer-Wolfowitz-Massart test rejects, a side."""
+    return float(np.sqrt(np.log(4 / significance) / (2 * size))) if size else None
+
+
+def _as_array(raw: Any) -> np.ndarray:
+    try:
+        return np.asarray(raw)
+    except ValueError:  # ragged
+        array = np.empty(len(raw), dtype=object)
+        array[:] = raw
+        return array

@@ -1,0 +1,242 @@
+"""Curves: the mean loss at each of several sample sizes, simulated or computed, and what the judges read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
+from audit.checks.utility.base import UtilityCheck
+from audit.checks.utility.means import MeanSample
+from audit.checks.utility.simulation import Drawer, Support, Unusable, call, call_number, require_support
+from audit.subjects import Stream
+
+ROUNDING = 1e-9  # relative error that the arithmetic of an evaluator may have
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """What was observed at one sample size.
+
+    Parameters
+    ----------
+    size : int
+        Sample size n.
+    exact : float or None
+        The evaluator's value.
+    sample : MeanSample or None
+        The simulated losses.
+    reference : float or None
+        Value at n of the function that the claim states: a bound, or a scale.
+    """
+
+    size: int
+    exact: float | None
+    sample: MeanSample | None
+    reference: float | None
+
+    def interval(self, significance: float) -> tuple[float, float]:
+        """Bounds of the mean, each wrong with probability at most `significance`; equal when it was computed."""
+        if self.sample is None:
+            assert self.exact is not None
+            return self.exact, self.exact
+        return self.sample.lower_bound(significance), self.sample.upper_bound(significance)
+
+
+@dataclass(frozen=True)
+class CurveEvidence:
+    """The curve.
+
+    Parameters
+    ----------
+    samples : int
+        Losses drawn, pilots included, or values computed.
+    uses : str
+        "evaluator" or "simulation".
+    points : tuple of CurvePoint
+        In the order of the sizes.
+    beyond : tuple of CurvePoint
+        Values of an evaluator at larger sizes, which say from where on an exponent can be seen.
+    compared : tuple of CurvePoint
+        Where the losses of the learner were held against the evaluator: both are there.
+    failure : str or None
+        Why the check ended early.
+    """
+
+    samples: int
+    uses: str
+    points: tuple[CurvePoint, ...]
+    beyond: tuple[CurvePoint, ...] = ()
+    compared: tuple[CurvePoint, ...] = ()
+    failure: str | None = None
+
+    def barred(self, significance: float) -> str | None:
+        """Why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
+        if self.failure is not None:
+            return self.failure
+        for point, (lower, upper) in zip(self.compared, self.agreement(significance), strict=True):
+            assert point.exact is not None
+            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
+                return (
+                    f"the evaluator and the losses disagree at n = {point.size}: {point.exact:.6g}, and a mean in "
+                    f"[{lower:.6g}, {upper:.6g}]"
+                )
+        return None
+
+    def agreement(self, significance: float) -> list[tuple[float, float]]:
+        """Bounds of the mean losses where they were held against the evaluator, all right together."""
+        share = significance / (2 * max(1, len(self.compared)))
+        return [point.interval(share) for point in self.compared]
+
+    def how(self, significance: float) -> str:
+        """How the curve was observed, in words."""
+        if self.uses == "simulation":
+            return "by simulation"
+        if not self.compared:
+            return "by an evaluator, without noise"
+        widest = max((upper - lower) / 2 for lower, upper in self.agreement(significance))
+        sizes = ", ".join(str(point.size) for point in self.compared)
+        return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
+
+    @property
+    def basis(self) -> str:
+        """What a verdict on this evidence rests on."""
+        return "exact" if self.uses == "evaluator" else "statistical"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that were observed."""
+        return tuple(point.size for point in self.points)
+
+    def intervals(self, significance: float) -> list[tuple[float, float]]:
+        """Bounds of all means, together right with probability at least 1 - significance."""
+        share = significance / (2 * len(self.points))
+        return [point.interval(share) for point in self.points]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveCheck(UtilityCheck):
+    """A claim about the mean loss as a function of the sample size.
+
+    Parameters
+    ----------
+    losses : callable, optional
+        `(n, replicates, rng) -> (replicates,)`: independent losses of the learner trained on n fresh examples.
+    evaluator : callable, optional
+        `(n) -> float`: the mean loss without noise. Takes the place of `losses`; the result says so. When both are
+        given, the evaluator is judged, and is held against the losses at `compared_at`: where they contradict each
+        other, the check is INCONCLUSIVE.
+    compared_at : sequence of int
+        Sizes, for an evaluator with `losses`; the smallest of `sizes` unless given.
+    sizes : sequence of int
+        Sample sizes, increasing.
+    support : (low, high), or callable (n) -> (low, high)
+        Where the losses lie; [0, 1] unless given. A loss outside is INCONCLUSIVE. An infinite end gives no bound on
+        that side, so that claims about that side stay INCONCLUSIVE; the tighter the support, the tighter the bounds:
+        an upper bound allows for unseen losses at the upper end.
+
+    Other parameters are those of `UtilityCheck`.
+    """
+
+    losses: Callable[..., Any] | None = None
+    evaluator: Callable[[int], float] | None = None
+    sizes: Sequence[int] = field(default=())
+    support: Support | Callable[[int], Support] = (0.0, 1.0)
+    compared_at: Sequence[int] = ()
+
+    least_sizes: ClassVar[int] = 1
+
+    def _validate(self) -> None:
+        if self.losses is None and self.evaluator is None:
+            raise InvalidArgument("one of `losses` and `evaluator` must be given, got neither")
+        for name in ("losses", "evaluator"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, "be callable", getattr(self, name))
+        object.__setattr__(self, "sizes", _checked_sizes(self.sizes, "sizes", self.least_sizes))
+        if self.losses is not None and self.evaluator is not None:
+            compared = _checked_sizes(self.compared_at or self.sizes[:1], "compared_at", 1)
+            object.__setattr__(self, "compared_at", compared)
+        elif self.compared_at:
+            raise InvalidArgument("`compared_at` needs both `losses` and `evaluator`")
+        if self.losses is not None and not callable(self.support):
+            object.__setattr__(self, "support", require_support(self.support))
+
+    @property
+    def subject(self) -> Any:
+        """The losses or the evaluator."""
+        return self.losses if self.evaluator is None else self.evaluator
+
+    def reference(self, size: int) -> float | None:
+        """Value at `size` of the function that the claim states, if it states one."""
+        return None
+
+    def nothing(self, failure: str) -> CurveEvidence:
+        """Evidence of a check that observed nothing."""
+        return CurveEvidence(0, self._uses, (), failure=failure)
+
+    def gather(self, budget: int, significance: float, stream: Stream) -> CurveEvidence:
+        """Observe every size; a failure ends it, and what was observed before is kept."""
+        drawer = Drawer(self.subject if self.losses is None else self.losses)
+        points: list[CurvePoint] = []
+        compared: list[CurvePoint] = []
+        beyond: tuple[CurvePoint, ...] = ()
+        failure = None
+
+        replicates = budget // len(self.compared_at or self.sizes)
+        share = self.bet_share(significance)
+
+        def simulate(index: int, size: int) -> MeanSample:
+            return drawer.sample((size,), replicates, self._support_at(size), share, stream.child(index))
+
+        try:
+            for index, size in enumerate(self.sizes):
+                sample = simulate(index, size) if self.evaluator is None else None
+                points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
+            for index, size in enumerate(self.compared_at):
+                compared.append(CurvePoint(size, self._value(size), simulate(index, size), None))
+            beyond = self.look_beyond(tuple(points))
+        except Unusable as unusable:
+            failure = str(unusable)
+        values = 0 if self.evaluator is None else len(points) + len(beyond)
+        return CurveEvidence(drawer.drawn + values, self._uses, tuple(points), beyond, tuple(compared), failure)
+
+    def _value(self, size: int) -> float | None:
+        """The evaluator's value, if there is one."""
+        if self.evaluator is None:
+            return None
+        return call_number(self.evaluator, size, what=f"evaluator({size})")
+
+    def bet_share(self, significance: float) -> float:
+        """Significance of the bounds for which the bets are chosen; the bounds hold whatever it is."""
+        return significance / (2 * len(self.sizes))
+
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        """Further values of an evaluator; none unless a kind of check wants them."""
+        return ()
+
+    @property
+    def _uses(self) -> str:
+        return "simulation" if self.evaluator is None else "evaluator"
+
+    def _support_at(self, size: int) -> Support:
+        if not callable(self.support):
+            return self.support
+        try:
+            return require_support(call(self.support, size, what=f"support({size})"))
+        except InvalidArgument as error:
+            raise Unusable(str(error)) from None
+
+
+def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
+    try:
+        listed = tuple(integer(size, name, at_least=1) for size in sizes)
+    except TypeError:
+        raise InvalidArgument.of(name, "be a sequence of integers", sizes) from None
+    if len(listed) < least:
+        raise InvalidArgument.of(name, f"hold at least {least} sample sizes", sizes)
+    if any(b <= a for a, b in pairwise(listed)):
+        raise InvalidArgument.of(name, "increase", sizes)
+    return listed

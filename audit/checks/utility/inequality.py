@@ -1,0 +1,233 @@
+"""A stated inequality: between computed numbers, case by case, or between a mean that is sampled and a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from audit.base.arguments import nonnegative, real
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.utility.base import Interval, UtilityCheck, UtilityJudgement
+from audit.checks.utility.means import MeanSample
+from audit.checks.utility.simulation import Drawer, Support, Unusable, call, require_support
+from audit.subjects import Stream
+
+Sense = Literal["<=", ">=", "=="]
+ARITHMETIC = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
+_ABSOLUTE = 1e-12  # absolute error that they may have, for bounds near 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance of the inequality."""
+
+    label: str
+    quantity: float
+    bound: float
+
+
+@dataclass(frozen=True)
+class InequalityTerms:
+    """What the judge needs of the claim."""
+
+    sense: str
+    tolerance: float
+    bound: float | None
+    slack: float
+
+
+@dataclass(frozen=True)
+class InequalityEvidence:
+    """Computed cases, or the losses whose mean is compared with the bound."""
+
+    samples: int
+    uses: str
+    cases: tuple[Case, ...] = ()
+    sample: MeanSample | None = None
+    failure: str | None = None
+
+    def barred(self, significance: float) -> str | None:
+        """Why there can be no verdict, or None."""
+        return self.failure
+
+
+@dataclass(frozen=True, kw_only=True)
+class InequalityCheck(UtilityCheck):
+    """A stated inequality `quantity <= bound`, `>=` or `==`.
+
+    Either computed, by `values`: PASS (exact) when every case holds, FAIL when one does not. Or sampled, by `losses`
+    within `support`, and `bound`: the mean loss is compared with the bound by confidence bounds that hold in finite
+    samples. FAIL when the mean lies certainly on the wrong side; PASS when it lies certainly on the right side, but
+    for `slack`.
+
+    Parameters
+    ----------
+    values : callable, optional
+        `() -> sequence of (label, quantity, bound)`, one for each case; an empty one is INCONCLUSIVE.
+    losses : callable, optional
+        `(replicates, rng) -> (replicates,)`: independent values within `support`.
+    bound : float, optional
+        What the mean of `losses` is compared with.
+    support : (low, high)
+        Where the losses lie; a loss outside is INCONCLUSIVE. An infinite end gives no bound on that side.
+    sense : {"<=", ">=", "=="}
+        "==" needs `tolerance`.
+    tolerance : float >= 0, optional
+        Relative to the bound for `values` (default 1e-9: the error of the arithmetic); absolute for `losses` (default
+        0): by how much the mean may miss the bound without breaking the claim.
+    slack : float >= 0
+        Absolute, for `losses`: a PASS may leave a violation by so much unexcluded. With "==", tolerance does this.
+
+    Other parameters are those of `UtilityCheck`.
+    """
+
+    values: Callable[[], Any] | None = None
+    losses: Callable[..., Any] | None = None
+    bound: float | None = None
+    support: Support = (0.0, 1.0)
+    sense: Sense = "<="
+    tolerance: float | None = None
+    slack: float = 0.0
+
+    kind = "inequality"
+
+    def _validate(self) -> None:
+        if (self.values is None) == (self.losses is None):
+            raise InvalidArgument("one of `values` and `losses` must be given, and not both")
+        if self.sense not in get_args(Sense):
+            raise InvalidArgument.of("sense", "be one of <=, >=, ==", self.sense)
+        if self.sense == "==" and self.tolerance is None:
+            raise InvalidArgument("`tolerance` must be given when `sense` is '=='")
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", nonnegative(self.tolerance, "tolerance"))
+        object.__setattr__(self, "slack", nonnegative(self.slack, "slack"))
+        if not callable(self.subject):
+            raise InvalidArgument.of("values" if self.losses is None else "losses", "be callable", self.subject)
+        if self.losses is not None:
+            object.__setattr__(self, "bound", _finite(self.bound))
+            object.__setattr__(self, "support", require_support(self.support))
+
+    @property
+    def subject(self) -> Any:
+        """The values or the losses."""
+        return self.values if self.losses is None else self.losses
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few symbols."""
+        return f"quantity {self.sense} bound" if self.losses is None else f"mean {self.sense} {self.bound:.4g}"
+
+    def terms(self) -> InequalityTerms:
+        """The numbers of the claim."""
+        default = ARITHMETIC if self.losses is None else 0.0
+        return InequalityTerms(
+            self.sense, default if self.tolerance is None else self.tolerance, self.bound, self.slack
+        )
+
+    def nothing(self, failure: str) -> InequalityEvidence:
+        """Evidence of a check that observed nothing."""
+        return InequalityEvidence(0, self._uses, failure=failure)
+
+    def gather(self, budget: int, significance: float, stream: Stream) -> InequalityEvidence:
+        """Compute the cases, or draw the losses."""
+        if self.losses is not None:
+            return self._sample(budget, significance, stream)
+        try:
+            return self._compute()
+        except Unusable as failure:
+            return self.nothing(str(failure))
+
+    @staticmethod
+    def judge(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgement:
+        """Judge the evidence."""
+        if evidence.sample is not None:
+            return _judge_sample(terms, evidence.sample, significance)
+        return _judge_cases(terms, evidence.cases)
+
+    @property
+    def _uses(self) -> str:
+        return "stated values" if self.losses is None else "simulation"
+
+    def _compute(self) -> InequalityEvidence:
+        assert self.values is not None
+        listed = call(lambda: list(self.values()), what="values()")  # type: ignore[misc]
+        try:
+            cases = tuple(Case(str(label), float(quantity), float(bound)) for label, quantity, bound in listed)
+        except (TypeError, ValueError) as error:
+            raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
+        return InequalityEvidence(len(cases), self._uses, cases)
+
+    def _sample(self, budget: int, significance: float, stream: Stream) -> InequalityEvidence:
+        assert self.losses is not None
+        drawer = Drawer(self.losses)
+        share = significance / _sides(self.sense)
+        try:
+            sample, failure = drawer.sample((), budget, self.support, share, stream), None
+        except Unusable as unusable:
+            sample, failure = None, str(unusable)
+        return InequalityEvidence(drawer.drawn, self._uses, sample=sample, failure=failure)
+
+
+def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgement:
+    if not cases:
+        return UtilityJudgement(Verdict.INCONCLUSIVE, "none", "there is no case: nothing was compared")
+    undefined = [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]
+    if undefined:
+        first = undefined[0]
+        reason = f"{first.label}: quantity {first.quantity:g}, bound {first.bound:g} ({len(undefined)} of {len(cases)})"
+        return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason)
+    worst = max(cases, key=lambda case: _excess(terms, case))
+    found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)
+    shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
+    broken = sum(_excess(terms, case) > 0 for case in cases)
+    if broken:
+        reason = f"{broken} of {len(cases)} cases break it; the worst is {shown}"
+        return UtilityJudgement(Verdict.FAIL, "exact", reason, found)
+    return UtilityJudgement(Verdict.PASS, "exact", f"all {len(cases)} cases hold; the tightest is {shown}", found)
+
+
+def _excess(terms: InequalityTerms, case: Case) -> float:
+    """By how much a case breaks the inequality beyond what arithmetic may do; relative, > 0 when broken."""
+    if case.quantity == case.bound:
+        return -terms.tolerance
+    over = case.quantity - case.bound
+    wrong = {"<=": over, ">=": -over, "==": abs(over)}[terms.sense]
+    allowed = terms.tolerance * abs(case.bound) + _ABSOLUTE
+    if math.isinf(allowed) or math.isinf(wrong):
+        return wrong if math.isinf(wrong) else 0.0
+    return (wrong - allowed) / max(abs(case.bound), abs(case.quantity))
+
+
+def _judge_sample(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgement:
+    assert terms.bound is not None
+    share = significance / _sides(terms.sense)
+    lower, upper = sample.lower_bound(share), sample.upper_bound(share)
+    found = (Interval("mean", lower, upper),)
+    above, below = lower > terms.bound + terms.tolerance, upper < terms.bound - terms.tolerance
+    if (above and terms.sense != ">=") or (below and terms.sense != "<="):
+        reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], claimed {terms.sense} {terms.bound:.6g}"
+        reason += f" (error probability {significance:.2g}, {sample.count} losses)"
+        return UtilityJudgement(Verdict.FAIL, "statistical", reason, found)
+    room = terms.tolerance + terms.slack
+    kept = {"<=": upper <= terms.bound + room, ">=": lower >= terms.bound - room}
+    kept["=="] = kept["<="] and kept[">="]
+    if kept[terms.sense]:
+        reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], {terms.sense} {terms.bound:.6g} up to {room:g}"
+        return UtilityJudgement(Verdict.PASS, "statistical", reason, found)
+    reason = f"not refuted, but the mean is only known to lie in [{lower:.6g}, {upper:.6g}]: raise the budget"
+    return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+
+
+def _sides(sense: str) -> int:
+    """How many bounds can decide a FAIL: each side of "==", one otherwise."""
+    return 2 if sense == "==" else 1
+
+
+def _finite(bound: object) -> float:
+    number = real(bound, "bound")
+    if not math.isfinite(number):
+        raise InvalidArgument.of("bound", "be finite", bound)
+    return number

@@ -1,0 +1,164 @@
+"""Rates: the mean excess decays like a power of n, with the claimed exponent and constant, on a declared range."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar, Literal, get_args
+
+from audit.base.arguments import integer, positive, real
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.utility.base import UtilityJudgement
+from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint
+from audit.checks.utility.rate_exact import judge_evaluated
+from audit.checks.utility.rate_simulated import judge_simulated
+from audit.checks.utility.rate_terms import RateTerms, undecided
+from audit.checks.utility.simulation import Unusable, call_number
+
+Sense = Literal["equivalent", "at_least"]
+_LEAST_SIZES = 3
+_LEAST_SPAN = 8  # largest size over smallest: three doublings
+_BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean
+_LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each so many times the one before
+_LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
+_MOST_BEYOND = 64  # values up to a horizon
+_NO_SIMULATION = 0.5  # a significance, where values without noise are judged and it plays no part
+_PATIENCE = 10.0  # seconds for a value beyond the grid; a slower evaluator has given up
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateCheck(CurveCheck):
+    """The mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
+
+    Parameters
+    ----------
+    losses, evaluator, sizes, support
+        Excess over the limit; see `CurveCheck`. The sizes, at least 3 over at least three doublings, are declared
+        before anything is drawn as the range on which the asymptotic law is claimed to be seen.
+    exponent : float
+        Claimed exponent of decay; a negative one claims growth.
+    margin : float > 0
+        Absolute: how far from `exponent` the fitted exponent may lie.
+    sense : {"equivalent", "at_least"}
+        Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk).
+    constant : float > 0, optional
+        Claimed factor; with "at_least" the excess is claimed to stay below it.
+    constant_margin : float > 0
+        Relative: how far from `constant` the factor at the largest size may lie.
+    scale : callable, optional
+        `(n) -> float`: what decays is a power of this in place of n; positive and increasing.
+    horizon : int, optional
+        With an evaluator: largest size at which it may be asked when the declared range does not keep the claim. A
+        FAIL needs the claim broken there too, so that a range that begins too early is INCONCLUSIVE. Unless given, the
+        evaluator is asked up to 2^20 times the largest size, and only before a FAIL. A horizon at or below the largest
+        size declares that there is nothing to look for: the range alone decides.
+
+    Other parameters are those of `UtilityCheck`.
+    """
+
+    exponent: float = math.nan
+    margin: float = 0.05
+    sense: Sense = "equivalent"
+    constant: float | None = None
+    constant_margin: float = 0.1
+    scale: Callable[[int], float] | None = None
+    horizon: int | None = None
+
+    kind = "rate"
+    least_sizes: ClassVar[int] = _LEAST_SIZES
+
+    def _validate(self) -> None:
+        super()._validate()
+        object.__setattr__(self, "exponent", real(self.exponent, "exponent"))
+        if not math.isfinite(self.exponent):
+            raise InvalidArgument.of("exponent", "be finite", self.exponent)
+        for name in ("margin", "constant_margin"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        if self.constant is not None:
+            object.__setattr__(self, "constant", positive(self.constant, "constant"))
+        if self.sense not in get_args(Sense):
+            raise InvalidArgument.of("sense", "be 'equivalent' or 'at_least'", self.sense)
+        if self.scale is not None and not callable(self.scale):
+            raise InvalidArgument.of("scale", "be callable as (n)", self.scale)
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", integer(self.horizon, "horizon", at_least=1))
+        if self.sizes[-1] < _LEAST_SPAN * self.sizes[0]:
+            raise InvalidArgument.of("sizes", "span at least three doublings", self.sizes)
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few symbols."""
+        base = "n" if self.scale is None else "scale(n)"
+        factor = "" if self.constant is None else f"{self.constant:.4g} "
+        relation = "~" if self.sense == "equivalent" else "<="
+        return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
+
+    def terms(self) -> RateTerms:
+        """The numbers of the claim."""
+        look = 0 if self.evaluator is None else min(self.last_look, self.sizes[-1] * _LEAST_LOOK)
+        return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
+
+    @property
+    def last_look(self) -> int:
+        """The horizon, or where looking ends without one."""
+        return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
+
+    def reference(self, size: int) -> float | None:
+        """The scale at `size`."""
+        if self.scale is None:
+            return float(size)
+        value = call_number(self.scale, size, what=f"scale({size})")
+        if value <= 0:
+            raise Unusable(f"scale({size}) returned {value:g} where a positive number was due")
+        return value
+
+    @staticmethod
+    def judge(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+        """Judge the evidence."""
+        scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
+        if any(b <= a for a, b in pairwise(scales)):
+            return undecided("the scale does not increase with n, so that there is no exponent to fit")
+        if evidence.uses == "evaluator":
+            return judge_evaluated(terms, evidence, significance)
+        return judge_simulated(terms, evidence, significance)
+
+    def bet_share(self, significance: float) -> float:
+        """The same for every significance: the joint region spends a few nats on each mean."""
+        return _BET_SHARE
+
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        """Larger sizes, up to the horizon; where the evaluator gives up, looking ends.
+
+        Values that keep the claim are left at that; without a horizon, all are but those that would refute it.
+        """
+        if self.evaluator is None:
+            return ()
+        alone = replace(self.terms(), least_look=0)
+        verdict = self.judge(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
+        if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
+            return ()
+        step = _LOOK if self.horizon is None else 2
+        found: list[CurvePoint] = []
+        size = step * self.sizes[-1]
+        while size <= self.last_look and len(found) < _MOST_BEYOND:
+            point = self._point_beyond(size)
+            if point is None:
+                break
+            found.append(point)
+            size *= step
+        return tuple(found)
+
+    def _point_beyond(self, size: int) -> CurvePoint | None:
+        """A value beyond the grid; None when the evaluator gives none, none with a logarithm, or takes too long."""
+        assert self.evaluator is not None
+        started = time.perf_counter()
+        try:
+            value = call_number(self.evaluator, size, what=f"evaluator({size})")
+            point = CurvePoint(size, value, None, self.reference(size))
+        except Unusable:
+            return None
+        return point if value > 0 and time.perf_counter() - started < _PATIENCE else None

@@ -1,6 +1,0 @@
-"""The same claim on several implementations: who keeps it, who wastes noise, who errs most, who is slow."""
-
-from audit.compare.comparison import Comparison, Implementation
-from audit.compare.run import Compared, compare
-
-__all__ = ["Compared", "Comparison", "Implementation", "compare"]

@@ -1,0 +1,295 @@
+"""The command line: run, list, report, replay, verify, diff, compare.
+
+Exit status: 0 all as promised, 1 some FAIL (of `diff`: something got worse), 2 none FAIL but some INCONCLUSIVE, 64 bad
+usage, 65 a certificate that contradicts itself, 70 internal error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from audit.base.errors import AuditError, InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.faces.compare.command import compare
+from audit.report.certificate import certificate_path, load_certificate
+from audit.report.diff import changes
+from audit.report.renderers import write_renderings
+from audit.report.replay import replay as replay_certificate
+from audit.report.terminal import LiveProgress, output_console, print_certificate
+from audit.report.verify import problems_of, require_form
+from audit.runs import suite
+from audit.runs.checkpoint import Checkpoint
+from audit.subjects.workers import DEFAULT_EXECUTOR
+
+USAGE, CONTRADICTION, INTERNAL = 64, 65, 70
+
+_EXAMPLES = """\b
+First steps:
+  dp-audit list mylib.audits                     names and claims of the checks in mylib/audits.py
+  dp-audit run mylib.audits --out DIR            audit them; DIR holds the certificate
+  dp-audit run mylib.audits --out DIR --resume   go on after an interruption
+
+\b
+With a certificate:
+  dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
+  dp-audit verify DIR       is it whole: schema, sums, digests, every verdict from its evidence
+  dp-audit diff OLD NEW     what got worse from one to the other
+
+\b
+Exit status:
+  0  all as promised        64  wrong usage
+  1  some FAIL              65  a certificate that contradicts itself
+  2  some INCONCLUSIVE      70  internal error
+"""
+
+
+class _Suggesting(click.Group):
+    """A group whose error for an unknown command names the nearest one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.commands, n=1)
+            meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(self.commands)}"
+            raise click.UsageError(f"No such command {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Suggesting, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False
+)
+@click.version_option(package_name="dp-audit")
+def cli() -> None:
+    """Audit differential privacy: does the code that runs keep its promise, with a stated error probability?"""
+
+
+@cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports"),
+    show_default=True,
+    help="Folder for the certificate.",
+)
+@click.option(
+    "--budget",
+    type=float,
+    default=DEFAULT_BUDGET,
+    show_default=True,
+    help="Outputs a side, or losses in all, for each check that states no budget of its own.",
+)
+@click.option(
+    "--significance",
+    type=float,
+    default=DEFAULT_SIGNIFICANCE,
+    show_default=True,
+    help="Probability that any true claim of the run is judged FAIL.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence.")
+@click.option(
+    "--executor",
+    default=DEFAULT_EXECUTOR,
+    show_default=True,
+    metavar="WHERE",
+    help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
+)
+@click.option(
+    "--workers", type=int, show_default="number of cores", help="Worker processes; a cluster has its own number."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=suite.DEFAULT_TIMEOUT,
+    show_default=True,
+    help="Seconds after which a check is stopped.",
+)
+@click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
+def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **options: Any) -> int:
+    """Audit the CHECKS of TARGETs, write a certificate.
+
+    A TARGET is a package or module that Python can import from here, and that has a list CHECKS; without one,
+    the mechanisms that come with this package are audited.
+    """
+    targets = targets or ("mechanisms",)
+    if options["executor"] == DEFAULT_EXECUTOR and options["workers"] is None:
+        options["workers"] = os.cpu_count() or 1
+    checks = suite.collect(targets, select)
+    checkpoint = suite.checkpoint_for(checks, suite.Settings(**options), targets, out)
+    finished = _finished(out, checkpoint) if resume else None
+    certificate = finished or _audited(checks, targets, out, checkpoint, resume, options)
+    print_certificate(output_console(), certificate)
+    click.echo(f"certificate: {certificate_path(out)}{' (finished before: nothing was audited)' if finished else ''}")
+    return Verdict(certificate["verdict"]).exit_status
+
+
+def _finished(out: Path, checkpoint: Checkpoint) -> dict[str, Any] | None:
+    """The certificate of this very run, when it was completed and nothing is left to resume."""
+    try:
+        found = None if checkpoint.folder.exists() else load_certificate(out)
+    except InvalidCertificate:
+        return None
+    return found if found and found["provenance"].get("plan") == checkpoint.plan else None
+
+
+def _audited(
+    checks: Sequence[Any],
+    targets: Sequence[str],
+    out: Path,
+    checkpoint: Checkpoint,
+    resume: bool,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Run what is not yet recorded, and write the certificate."""
+    checkpoint.begin(resume)
+    done = sum(checkpoint.recorded(check) is not None for check in checks)
+    with LiveProgress(Console(stderr=True), len(checks), done) as progress:
+        report = suite.run(
+            checks,
+            **options,
+            progress=progress.finished,
+            announce=progress.started,
+            targets=targets,
+            checkpoint=checkpoint,
+        )
+    report.save(out)
+    if all(checkpoint.recorded(check) is not None for check in checks):
+        checkpoint.end()
+    else:
+        click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
+    return report.certificate
+
+
+@cli.command("list")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
+def list_command(targets: Sequence[str], select: str | None) -> int:
+    """List the checks of the TARGETs with their claims."""
+    for check in suite.collect(targets or ("mechanisms",), select):
+        expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
+        click.echo(f"{check.name}  {check.claim}{expected}  {check.claim.source}")
+    return 0
+
+
+@cli.command("report")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+def report_command(directory: Path) -> int:
+    """Show a certificate, and write its HTML anew.
+
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
+    """
+    certificate = load_certificate(directory)
+    require_form(certificate)
+    written = write_renderings(certificate, certificate_path(directory).parent)
+    print_certificate(output_console(), certificate)
+    click.echo(f"written: {', '.join(map(str, written))}")
+    return 0
+
+
+@cli.command("replay")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+def replay_command(directory: Path) -> int:
+    """Compute every verdict anew, from its evidence.
+
+    DIR holds a certificate; nothing in it is imported or run.
+    """
+    outcome = replay_certificate(load_certificate(directory))
+    for difference in outcome.differences:
+        click.echo(difference)
+    if outcome.differences:
+        click.echo(f"the certificate contradicts its evidence in {len(outcome.differences)} places")
+        return CONTRADICTION
+    click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
+    return outcome.verdict.exit_status
+
+
+@cli.command("verify")
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+def verify_command(directory: Path) -> int:
+    """Say whether a certificate is whole.
+
+    Its schema, sums, shares of the significance, digests, and every verdict from its evidence.
+
+    Exit status 0 says that the certificate is whole, whatever its verdict. Digests notice accidents and edits, not a
+    forger who computes them again: compare the seal with one kept in another place.
+    """
+    certificate = load_certificate(directory)
+    problems = problems_of(certificate)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        click.echo(f"the certificate is not whole: {len(problems)} problems")
+        return CONTRADICTION
+    seal = certificate.get("seal", "none: version 1.0 of the schema had no digests, its numbers rest on replay alone")
+    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}\nseal: {seal}")
+    return 0
+
+
+@cli.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+def diff_command(old: Path, new: Path) -> int:
+    """Compare two certificates, what got worse first.
+
+    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
+    """
+    both = load_certificate(old), load_certificate(new)
+    for certificate in both:
+        require_form(certificate)
+    found = changes(*both)
+    for change in found:
+        click.echo(str(change))
+    worse = sum(change.is_regression for change in found)
+    click.echo(f"{worse} got worse, {len(found) - worse} other changes, in {len(both[1]['checks'])} checks")
+    return 1 if worse else 0
+
+
+cli.add_command(compare)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status."""
+    sys.path.insert(0, os.getcwd())  # targets of the working folder, as `python -m` finds them
+    try:
+        status = cli.main(args=arguments, prog_name="dp-audit", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        status = stop.exit_code
+    except click.UsageError as error:
+        click.echo(f"dp-audit: {error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", err=True)
+        status = USAGE
+    except click.ClickException as error:
+        click.echo(f"dp-audit: {error.format_message()}; see dp-audit --help", err=True)
+        status = USAGE
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("dp-audit: interrupted; the same command with --resume goes on from here", err=True)
+        status = 130
+    except InvalidCertificate as error:
+        click.echo(f"dp-audit: {error}", err=True)
+        status = CONTRADICTION
+    except AuditError as error:
+        click.echo(f"dp-audit: {error}", err=True)
+        status = USAGE
+    except Exception:
+        traceback.print_exc()
+        status = INTERNAL
+    sys.exit(status or 0)
+
+
+def _usage(context: click.Context | None) -> str:
+    """What to type, in one line."""
+    if context is None or context.parent is None:
+        return "dp-audit --help"
+    return " ".join(context.get_usage().removeprefix("Usage:").split())

@@ -1,0 +1,146 @@
+"""The pytest face: a fixture `dp_audit`, a marker of that name, and one significance for the whole session.
+
+The session's significance is shared out equally over the collected tests that use the fixture, whatever their order
+and the processes that run them, so that a suite of any size stays at the stated false-alarm rate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.base.arguments import integer, open_probability
+from audit.base.errors import AuditError
+from audit.checks.privacy.check import DEFAULT_SIGNIFICANCE
+from audit.faces.pytest_plugin.auditor import Auditor
+from audit.faces.pytest_plugin.session import BUDGETS, FIXTURE, Session, Settings, budget_of, settings_of
+from audit.faces.pytest_plugin.summary import lines, received, sent
+from audit.report.certificate import Report
+
+_SESSION = pytest.StashKey[Session]()
+_AUDITOR = pytest.StashKey[Auditor]()
+_ATTACHED = "dp_audit_results"  # attribute of a test's report, in which results travel between processes
+
+MARKER = (
+    "dp_audit(budget, audits, seed, timeout): settings of the test's audits: a budget as in --dp-budget, how many "
+    "audits share the test's significance equally, a seed, seconds for each; every test that uses the fixture has "
+    "the marker"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of the command line."""
+    group = parser.getgroup("dp-audit", "differential-privacy audits")
+    group.addoption(
+        "--dp-significance",
+        type=float,
+        default=DEFAULT_SIGNIFICANCE,
+        metavar="A",
+        help="probability that any true claim of the session is judged FAIL (default: %(default)s)",
+    )
+    named = ", ".join(f"{name} ({size:,})" for name, size in BUDGETS.items())
+    group.addoption(
+        "--dp-budget",
+        default="standard",
+        metavar="N",
+        help=f"outputs a side for each audit that states no budget: a number, or {named} (default: %(default)s)",
+    )
+    group.addoption("--dp-seed", type=int, default=0, metavar="S", help="seed of all audits (default: %(default)s)")
+    group.addoption("--dp-report", type=Path, default=None, metavar="DIR", help="write a certificate to DIR")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse impossible options before anything is collected."""
+    config.addinivalue_line("markers", MARKER)
+    try:
+        config.stash[_SESSION] = Session(
+            open_probability(config.getoption("--dp-significance"), "--dp-significance"),
+            budget_of(config.getoption("--dp-budget"), "--dp-budget"),
+            integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),
+            recorded=config.getoption("--dp-report") is not None,
+        )
+    except AuditError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that uses the fixture, so that `-m dp_audit` selects them."""
+    for item in items:
+        if _audits(item) and item.get_closest_marker(FIXTURE) is None:
+            item.add_marker(FIXTURE)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Count the tests among which the significance is shared, and refuse impossible markers."""
+    using = [item for item in session.items if _audits(item)]
+    session.config.stash[_SESSION].tests = max(1, len(using))
+    for item in using:
+        _settings(item)
+
+
+@pytest.fixture
+def dp_audit(request: pytest.FixtureRequest) -> Auditor:
+    """Audits of privacy and utility claims: `dp_audit.privacy(mechanism, claim, pairs)` fails unless it PASSes."""
+    node = request.node
+    auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node))
+    node.stash[_AUDITOR] = auditor
+    return auditor
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Attach what was audited to the test's report, as text that any process can read."""
+    outcome: Any = yield
+    auditor = item.stash.get(_AUDITOR, None)
+    if call.when == "call" and auditor is not None and auditor.results:
+        setattr(outcome.get_result(), _ATTACHED, json.dumps(sent(auditor.results)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Nothing is kept here but what the reports bring: this process may not be the one that audited."""
+    attached = getattr(report, _ATTACHED, None)
+    if attached is not None:
+        _kept.extend(received(json.loads(attached)))
+
+
+_kept: list[Any] = []
+
+
+def pytest_sessionstart() -> None:
+    """A session begins with nothing audited."""
+    _kept.clear()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The worst evidence first, and the certificate when a folder was named."""
+    if not _kept:
+        return
+    session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
+    terminalreporter.section("differential-privacy audits")
+    for line in lines(results, session.significance):
+        terminalreporter.write_line(line)
+    folder = config.getoption("--dp-report")
+    if folder is not None:
+        report = Report(results, session.significance, session.budget, session.seed)
+        terminalreporter.write_line(f"certificate: {report.save(folder)}")
+
+
+def _audits(item: pytest.Item) -> bool:
+    return FIXTURE in getattr(item, "fixturenames", ())
+
+
+def _settings(node: pytest.Item) -> Settings:
+    """What the markers of a test say, the nearest one last."""
+    marks = list(node.iter_markers(FIXTURE))[::-1]
+    if any(mark.args for mark in marks):
+        raise pytest.UsageError(f"{node.nodeid}: the marker dp_audit takes keywords only, as in dp_audit(budget=1e6)")
+    try:
+        return settings_of({key: value for mark in marks for key, value in mark.kwargs.items()})
+    except AuditError as error:
+        raise pytest.UsageError(f"{node.nodeid}: {error}") from error

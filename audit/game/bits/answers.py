@@ -1,0 +1,143 @@
+"""Guesses of the two exact answers: simple statistics of the datasets, and whole numbers near the outputs.
+
+The auditor knows the datasets and usually the query; guessing spares the user from stating it. An answer that is wrong
+gives events without power, and the training outputs tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from audit.game.scorers import Training
+from audit.subjects import Outputs
+
+_MOST_STEPS = 2  # whole numbers on either side of the median that are tried
+_MOST_LABELS = 64
+_MOST_RECORDS = 2_000_000  # larger datasets are not read for guesses
+
+
+@dataclass(frozen=True)
+class AnswerPair:
+    """What the query may answer on either dataset.
+
+    Parameters
+    ----------
+    left, right : float array, shape () or (d,)
+        Guessed exact answers.
+    origin : str
+        Where the guess comes from; shown in the event.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    origin: str
+
+    @property
+    def gap(self) -> float:
+        """Largest change of a coordinate."""
+        return float(np.max(np.abs(self.left - self.right)))
+
+
+STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
+    "the data": lambda data: data,
+    "sum": lambda data: data.sum(axis=0),
+    "mean": lambda data: data.mean(axis=0),
+    "number of records": lambda data: len(data) if data.ndim else 1,
+    "count above zero": lambda data: np.count_nonzero(data > 0),
+    "count not zero": lambda data: np.count_nonzero(data),
+    "maximum": lambda data: data.max(axis=0),
+    "minimum": lambda data: data.min(axis=0),
+    "median": lambda data: np.median(data, axis=0),
+}
+
+
+def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
+    """Distinct guesses that differ between the two sides and have the shape of an output.
+
+    `query(dataset)`, or the mechanism's attribute of that name, is tried first.
+    """
+    shape = training.left.numbers.shape[1:]
+    if shape != training.right.numbers.shape[1:]:
+        return []
+    found: dict[bytes, AnswerPair] = {}
+    for guess in (*_queried(training, query), *_statistics(training.pair), *_constants(), *_whole(training, shape)):
+        fits = guess.left.shape == guess.right.shape and guess.left.shape in ((), shape)
+        both = np.concatenate([guess.left.ravel(), guess.right.ravel()])
+        if fits and np.isfinite(both).all() and guess.gap > 0:
+            found.setdefault(both.tobytes(), guess)
+    return list(found.values())
+
+
+def columns(outputs: Outputs) -> np.ndarray:
+    """The numbers of a batch as shape (size, d)."""
+    return outputs.numbers.reshape(len(outputs), -1)
+
+
+def _queried(training: Training, query: Any) -> Iterator[AnswerPair]:
+    for name, function in (("query", query), ("the mechanism's query", getattr(training.mechanism, "query", None))):
+        if callable(function):
+            yield from _answered(name, function, *training.pair)
+
+
+def _answered(name: str, function: Callable[..., Any], left: Any, right: Any) -> Iterator[AnswerPair]:
+    """The guess that a function of the dataset makes; none when it raises or answers without numbers."""
+    try:
+        values = [np.asarray(function(side), dtype=float) for side in (left, right)]
+    except Exception:  # a guess may fail on any dataset
+        return
+    yield AnswerPair(values[0], values[1], name)
+
+
+def _statistics(pair: tuple[Any, Any]) -> Iterator[AnswerPair]:
+    for left, right in zip(*map(_views, pair), strict=False):
+        for name, statistic in STATISTICS.items():
+            yield from _answered(name, statistic, left, right)
+        counts = _label_counts(left, right)
+        if counts is not None:
+            yield AnswerPair(*counts, "counts of each value")
+
+
+def _views(dataset: Any) -> list[np.ndarray]:
+    """The numeric arrays in a dataset: itself, or the parts of a labelled one."""
+    parts = [dataset.y, dataset.X] if hasattr(dataset, "X") and hasattr(dataset, "y") else [dataset]
+    arrays = []
+    for part in parts:
+        try:
+            array = np.asarray(part, dtype=float)
+        except (ValueError, TypeError):
+            continue
+        if array.ndim == 0 or 0 < array.size <= _MOST_RECORDS:
+            arrays.append(array)
+    return arrays
+
+
+def _label_counts(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    if left.ndim != 1 or right.ndim != 1:
+        return None
+    labels = np.unique(np.concatenate([left, right]))
+    if len(labels) > _MOST_LABELS:
+        return None
+    first, second = ((labels[:, None] == side[None, :]).sum(axis=1).astype(float) for side in (left, right))
+    return first, second
+
+
+def _constants() -> Iterator[AnswerPair]:
+    zero, one = np.array(0.0), np.array(1.0)
+    yield AnswerPair(zero, one, "0 and 1")
+    yield AnswerPair(one, zero, "1 and 0")
+
+
+def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
+    """Whole numbers near the medians; for a vector, the nearest ones."""
+    sides = [columns(training.left), columns(training.right)]
+    if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
+        return
+    centres = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
+    steps = range(-_MOST_STEPS, _MOST_STEPS + 1) if shape == () else (0,)
+    for a, b in product(steps, steps):
+        yield AnswerPair(np.asarray(centres[0] + a), np.asarray(centres[1] + b), "whole numbers near the medians")

@@ -1,0 +1,148 @@
+"""A lower bound of epsilon from one training run with many canaries.
+
+m records are included independently, each by a fair coin. From the output alone the auditor guesses of r of them
+whether they were included; the number of right guesses is compared with what (epsilon, delta)-DP allows:
+
+    P(right >= v) <= beta + 2 m delta alpha,   theta = e^epsilon / (1 + e^epsilon),
+    beta  = P(Binomial(r, theta) >= v),   alpha = max over 1 <= i <= v of P(v > Binomial(r, theta) >= v - i) / i
+
+(Steinke, Nasr & Jagielski 2023, Privacy auditing with one (1) training run, theorem 5.2). Inclusion of one canary is
+one step of the relation, add/remove.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
+from audit.base.errors import InvalidArgument
+
+_LARGEST = 60.0  # beyond it theta is 1 in floating point
+
+
+def canary_epsilon_lower_bound(
+    scores_in: Any,
+    scores_out: Any,
+    *,
+    guesses: int | tuple[int, int],
+    delta: float = 0.0,
+    significance: float = 0.05,
+) -> float:
+    """Lower confidence bound of epsilon from the scores of canaries; too high with probability <= `significance`.
+
+    The probability is over the coins that included the canaries and the randomness of the run. 0.0 when nothing is
+    certified.
+
+    Parameters
+    ----------
+    scores_in, scores_out : array-like, shape (included,) and (left out,)
+        A score of each canary, larger for "was included"; a function of the output, the same one for all. The split
+        must come from one independent fair coin for each canary: not from taking exactly half.
+    guesses : int, or pair of int
+        How many canaries are guessed: "included" for the highest scores, "left out" for the lowest ones; an int is
+        shared evenly. Fixed before the scores are seen.
+    delta : float in [0, 1]
+    significance : float in (0, 1)
+
+    Notes
+    -----
+    Which of several equal scores is guessed must not depend on the truth; those that tie at a cut are taken to be
+    wrong as far as that is possible, which can only lower the bound.
+    """
+    included, left_out = _scores(scores_in, "scores_in"), _scores(scores_out, "scores_out")
+    canaries = len(included) + len(left_out)
+    high, low = _shared(guesses)
+    if high + low > canaries:
+        raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
+    right = _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
+    return guessing_epsilon_lower_bound(right, high + low, canaries, delta=delta, significance=significance)
+
+
+def guessing_epsilon_lower_bound(
+    right: int, guesses: int, canaries: int, *, delta: float = 0.0, significance: float = 0.05
+) -> float:
+    """Lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` canaries were right.
+
+    An epsilon is refuted when `guessing_pvalue` is at most `significance`. A mechanism that is private at some epsilon
+    is so at every larger one: refuting one epsilon refutes all below it.
+    """
+    level = open_probability(significance, "significance")
+
+    def refuted(epsilon: float) -> bool:
+        return guessing_pvalue(right, guesses, canaries, epsilon, delta) <= level
+
+    if not refuted(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while high < _LARGEST and refuted(high):
+        low, high = high, 2 * high
+    while high - low > 1e-9 * (1 + high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if refuted(middle) else (low, middle)
+    return low
+
+
+def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0) -> float:
+    """Upper bound of the probability that so many guesses are right under (epsilon, delta)-DP: beta + 2 m delta alpha.
+
+    Parameters
+    ----------
+    right, guesses, canaries : int, 0 <= right <= guesses <= canaries
+        v, r and m above; r is fixed beforehand.
+    epsilon : float, finite, >= 0
+    delta : float in [0, 1]
+    """
+    m = integer(canaries, "canaries", at_least=1)
+    r = integer(guesses, "guesses", at_least=0)
+    v = integer(right, "right", at_least=0)
+    if r > m:
+        raise InvalidArgument.of("guesses", f"be at most the {m} canaries", guesses)
+    if v > r:
+        raise InvalidArgument.of("right", f"be at most the {r} guesses", right)
+    at, slack = nonnegative(epsilon, "epsilon"), closed_probability(delta, "delta")
+    if v == 0:
+        return 1.0
+    beta = float(special.betaincc(r - v + 1, v, special.expit(-at)))
+    if slack == 0:
+        return beta
+    return min(1.0, beta + 2 * m * slack * _largest_average(v, r, at))
+
+
+def _largest_average(v: int, r: int, epsilon: float) -> float:
+    """Largest of P(v > Binomial >= v - i) / i over 1 <= i <= v: below the mode the averages fall, so few i matter."""
+    steps = np.arange(1, v + 1)
+    mass = stats.binom.pmf(v - steps, r, special.expit(epsilon))
+    return float(np.max(np.cumsum(mass) / steps))
+
+
+def _scores(scores: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidArgument.of(name, "be real numbers", scores) from None
+    if array.ndim != 1 or np.isnan(array).any():
+        raise InvalidArgument.of(name, "be a vector without NaN", scores)
+    return array
+
+
+def _shared(guesses: int | tuple[int, int]) -> tuple[int, int]:
+    if isinstance(guesses, tuple):
+        if len(guesses) != 2:
+            raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
+        return integer(guesses[0], "guesses", at_least=0), integer(guesses[1], "guesses", at_least=0)
+    total = integer(guesses, "guesses", at_least=1)
+    return math.ceil(total / 2), total // 2
+
+
+def _fewest_right(guessed: np.ndarray, others: np.ndarray, count: int) -> int:
+    """Fewest of `guessed` among the `count` highest scores of both, over all ways to break ties."""
+    if count == 0:
+        return 0
+    together = np.sort(np.concatenate([guessed, others]))
+    cut = together[len(together) - count]
+    wrong = int(np.sum(others >= cut))
+    return max(int(np.sum(guessed > cut)), count - wrong)

@@ -1,0 +1,141 @@
+"""Structure of outputs that are not vectors of one length: lists, tuples, sets, dicts and text.
+
+Each output becomes a row of numbers (length, first and last entry, extremes, sum, order, repeats, counts of the
+entries or characters that occur most) to which the scorers of vectors apply. It sees what these numbers
+show, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.game.scorers.base import Score, Scorer, Training
+from audit.game.scorers.coordinates import Coordinates
+from audit.game.scorers.vectors import Vectors
+from audit.subjects import Outputs
+
+_MOST_ROWS = 20_000  # a side: rows are read one by one
+_MOST_COUNTED = 8
+_MEMBERS: tuple[Scorer, ...] = (Vectors(), Coordinates())
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Numbers of one output; shape (size, 11 + counted) for a batch.
+
+    Parameters
+    ----------
+    counted : tuple
+        Entries or characters whose occurrences are counted.
+    """
+
+    counted: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Any]) -> Embedding:
+        """Count the entries that occur most often."""
+        found = Counter(_hashable(entry) for row in rows for entry in _entries(row))
+        ranked = sorted(found.items(), key=lambda item: (-item[1], repr(item[0])))
+        return cls(tuple(entry for entry, _ in ranked[:_MOST_COUNTED]))
+
+    def __call__(self, rows: Sequence[Any]) -> Outputs:
+        table = np.array([self._numbers(row) for row in rows], dtype=float)
+        return Outputs(table, table.reshape(len(rows), -1))
+
+    def _numbers(self, row: Any) -> list[float]:
+        entries = _entries(row)
+        values = [_as_number(entry) for entry in entries]
+        counts = Counter(map(_hashable, entries))
+        if not values:
+            return [float(_is_container(row))] + [0.0] * (10 + len(self.counted))
+        steps = np.diff(values)
+        summary = [1.0, len(values), values[0], values[-1], min(values), max(values), sum(values)]
+        order = [float(np.sum(steps > 0)), float(np.sum(steps < 0)), len(counts), max(counts.values())]
+        return summary + order + [counts[entry] for entry in self.counted]
+
+
+@dataclass(frozen=True)
+class StructureScore:
+    """A score of vectors, applied to the embedded outputs."""
+
+    embedding: Embedding
+    inner: Score
+    complete: bool = False
+    calibrated: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"structure, {self.inner.name}"
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        return self.inner(self.embedding(outputs.raw)) if _is_ragged(outputs) else np.full(len(outputs), np.nan)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        plus, minus = self.inner.describe(upper, lower)
+        return f"structure of the output: {plus}", f"structure of the output: {minus}"
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Outputs of varying length, by one of the scorers of vectors."""
+
+    member: Scorer
+    learned: bool = True
+    needs_all: bool = False
+
+    def propose(self, training: Training) -> Sequence[StructureScore]:
+        if not (_is_ragged(training.left) and _is_ragged(training.right)):
+            return []
+        sides = [_thinned(side) for side in (training.left, training.right)]
+        embedding = Embedding.of([*sides[0][:2000], *sides[1][:2000]])
+        table = Training(embedding(sides[0]), embedding(sides[1]), None, (None, None))
+        return [StructureScore(embedding, score) for score in self.member.propose(table)]
+
+
+STRUCTURE_SCORERS: tuple[Structure, ...] = tuple(Structure(member) for member in _MEMBERS)
+
+
+def _is_ragged(outputs: Outputs) -> bool:
+    """Whether some output is text or a container that the codec did not make a vector."""
+    if outputs.symbols is None or not outputs.is_scalar:
+        return False
+    kinds = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
+    return any(text.startswith(kinds) for text in outputs.symbols.table)
+
+
+def _thinned(outputs: Outputs) -> Sequence[Any]:
+    rows: Sequence[Any] = outputs.raw[:: max(1, -(-len(outputs) // _MOST_ROWS))]
+    return rows
+
+
+def _is_container(row: Any) -> bool:
+    return isinstance(row, (str, bytes, list, tuple, set, frozenset, dict, np.ndarray))
+
+
+def _entries(row: Any) -> list[Any]:
+    if isinstance(row, dict):
+        return sorted(row.items(), key=repr)
+    if isinstance(row, (set, frozenset)):
+        return sorted(row, key=repr)
+    if isinstance(row, np.ndarray):
+        return row.ravel().tolist()
+    return list(row) if _is_container(row) else [row]
+
+
+def _hashable(entry: Any) -> Any:
+    return entry if isinstance(entry, (str, int, float, bool, type(None))) else repr(entry)
+
+
+def _as_number(entry: Any) -> float:
+    """The entry itself when it is a number, the code of a character, the length of anything longer."""
+    if isinstance(entry, (bool, int, float, np.number, np.bool_)):
+        value = float(entry)
+        return value if np.isfinite(value) else 0.0
+    if isinstance(entry, str):
+        return float(ord(entry)) if len(entry) == 1 else float(len(entry))
+    return float(len(entry)) if hasattr(entry, "__len__") else 0.0

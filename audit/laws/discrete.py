@@ -1,0 +1,199 @@
+"""Laws on countable sets: two-sided geometric noise on the integers, and any finite set of outcomes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.base.arguments import integer, open_probability
+from audit.base.errors import InvalidArgument
+from audit.laws.closed_form import geometric_loss
+from audit.laws.finite import FiniteLoss, probabilities
+from audit.laws.goodness import (
+    bonferroni,
+    cells_pvalue,
+    dkw_width,
+    normal_quantiles,
+    require_outputs,
+    serial_pvalues,
+)
+from audit.laws.law import Law, ScalarLaw, loss_between
+from audit.laws.loss import FloatArray, PrivacyLoss
+
+_NEGLIGIBLE = 1e-18
+
+
+@dataclass(frozen=True)
+class TwoSidedGeometric(ScalarLaw):
+    """Two-sided geometric law on the integers: probability (1 - r) / (1 + r) r^|z - loc|.
+
+    Parameters
+    ----------
+    loc : int
+    ratio : float in (0, 1)
+        r; e^-epsilon for a count of sensitivity 1.
+    """
+
+    loc: int
+    ratio: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "loc", integer(self.loc, "loc", at_least=-(2**53)))
+        object.__setattr__(self, "ratio", open_probability(self.ratio, "ratio"))
+
+    def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
+        """Give the log-probability of each output; -inf unless it is an integer."""
+        try:
+            z = np.asarray(outputs, dtype=float)
+        except (TypeError, ValueError):
+            raise InvalidArgument.of("outputs", "be real numbers", outputs) from None
+        if z.ndim != 1:
+            raise InvalidArgument(f"`outputs` must have shape (size,), got {z.shape}")
+        constant = math.log1p(-self.ratio) - math.log1p(self.ratio)
+        whole = np.isfinite(z) & (z == np.floor(z))
+        return np.where(whole, constant + np.abs(np.where(whole, z, 0.0) - self.loc) * math.log(self.ratio), -np.inf)
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """Give the probability of an output <= x."""
+        steps = np.floor(x) - self.loc
+        below = self.ratio ** np.maximum(-steps, 0) / (1 + self.ratio)
+        above = self.ratio ** np.maximum(steps + 1, 0) / (1 + self.ratio)
+        return np.where(steps < 0, below, 1 - above)
+
+    def cdf_left(self, x: FloatArray) -> FloatArray:
+        """Give the probability of an output < x."""
+        return self.cdf(np.ceil(x) - 1)
+
+    def pmf(self, z: np.ndarray) -> FloatArray:
+        """Give the probabilities of integers."""
+        return (1 - self.ratio) / (1 + self.ratio) * self.ratio ** np.abs(z - self.loc)
+
+
+class Finite(Law):
+    """A law on a finite set of outcomes.
+
+    Parameters
+    ----------
+    pmf : mapping outcome -> probability
+        Outcomes are hashable: numbers, text, tuples of these. Probabilities sum to 1 within 1e-9.
+
+    Notes
+    -----
+    Outputs are an array of shape (size,), numeric, text or object, or of shape (size, d), whose rows are
+    compared as tuples of Python scalars. An object array may hold tuples, lists and arrays. 1, 1.0 and True
+    are one outcome.
+    """
+
+    def __init__(self, pmf: Mapping[Hashable, float]) -> None:
+        if not isinstance(pmf, Mapping):
+            raise InvalidArgument.of("pmf", "be a mapping outcome -> probability", pmf)
+        masses = probabilities(list(pmf.values()), "pmf")
+        kept = [(outcome, mass) for outcome, mass in zip(pmf, masses.tolist(), strict=True) if mass > 0]
+        self._pmf: dict[Hashable, float] = {_plain(outcome): mass for outcome, mass in kept}
+        if len(self._pmf) != len(kept):
+            raise InvalidArgument.of("pmf", "hold each outcome once", list(pmf))
+        self._index = {outcome: cell for cell, outcome in enumerate(self._pmf)}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Finite) and self._pmf == other._pmf
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._pmf.items()))
+
+    def __repr__(self) -> str:
+        return f"Finite({self._pmf!r})"
+
+    @property
+    def pmf(self) -> dict[Hashable, float]:
+        """Outcomes of positive probability with their probabilities."""
+        return dict(self._pmf)
+
+    def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
+        """Give the log-probability of each output; -inf for an outcome outside the set."""
+        with np.errstate(divide="ignore"):
+            masses = np.log(np.append(self._masses, 0.0))
+        return masses[self._cells(outputs)]
+
+    def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
+        """Give the p-value of the exact binomial tests of the cells and of the DKW tests of successive scores."""
+        cells = self._cells(require_outputs(outputs))
+        scores = self._scores(cells, rng)
+        if scores is None:
+            return 0.0
+        counts = np.bincount(cells, minlength=len(self._pmf))
+        return bonferroni([cells_pvalue(counts, self._masses), *serial_pvalues(scores)])
+
+    def fit_resolution(self, n: int, significance: float) -> float:
+        """Give the gap in one cell's frequency that is noticed, by Hoeffding's inequality: a bound from above."""
+        return dkw_width(n, significance, tests=3 * len(self._pmf))
+
+    def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
+        """Give normal scores of the cells in their given order, shape (size, 1)."""
+        scores = self._scores(self._cells(outputs), rng)
+        return None if scores is None else scores[:, None]
+
+    def _scores(self, cells: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
+        masses = self._masses
+        if bool(np.any(cells == masses.size)):
+            return None
+        upto = np.r_[0.0, np.cumsum(masses)]
+        return normal_quantiles(upto[cells] + rng.random(cells.size) * masses[cells])
+
+    @property
+    def _masses(self) -> FloatArray:
+        return np.array(list(self._pmf.values()))
+
+    def _cells(self, outputs: np.ndarray) -> np.ndarray:
+        """Give the cell of each output; the number of cells for an outcome outside the set."""
+        distinct, inverse = _distinct(np.asarray(outputs))
+        cells = [self._index.get(_plain(item), len(self._pmf)) for item in distinct.tolist()]
+        return np.array(cells, dtype=np.intp)[inverse]
+
+
+def _distinct(outputs: np.ndarray) -> tuple[np.ndarray, Any]:
+    """Give the distinct outputs and the index of each output among them; all of them for objects."""
+    if outputs.dtype.kind == "O" or outputs.size == 0 or outputs.ndim > 2:
+        return outputs, slice(None)
+    if outputs.ndim == 1:
+        return np.unique(outputs, return_inverse=True)
+    rows = np.ascontiguousarray(outputs)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], inverse
+
+
+def _plain(item: Any) -> Hashable:
+    """Give an outcome as Python scalars and tuples of them; None, which is no outcome, when it has no hash."""
+    if isinstance(item, np.ndarray | np.generic):
+        item = item.tolist()
+    if isinstance(item, list | tuple):
+        return tuple(_plain(entry) for entry in item)
+    return item if isinstance(item, Hashable) else None
+
+
+@loss_between(Finite, Finite)
+def _finite_pair(left: Finite, right: Finite) -> PrivacyLoss:
+    return FiniteLoss(left.pmf, right.pmf)
+
+
+@loss_between(TwoSidedGeometric, TwoSidedGeometric)
+def _geometric_pair(left: TwoSidedGeometric, right: TwoSidedGeometric) -> PrivacyLoss:
+    """Compare exactly for one ratio; for two, on a range that misses 1e-18 of the heavier law.
+
+    The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on
+    the ends of the range.
+    """
+    if left.ratio == right.ratio:
+        return geometric_loss(left.loc - right.loc, left.ratio)
+    heavy, light = (left, right) if left.ratio > right.ratio else (right, left)
+    reach = math.ceil(math.log(_NEGLIGIBLE) / math.log(heavy.ratio)) + abs(left.loc - right.loc)
+    z = np.arange(heavy.loc - reach, heavy.loc + reach + 1)
+    lost = 2 * heavy.ratio ** (reach + 1) / (1 + heavy.ratio)
+    masses = {heavy: np.append(heavy.pmf(z), lost), light: np.append(light.pmf(z), 0.0)}
+    steps = np.abs(z[[0, -1]] - light.loc) + 1
+    masses[light][[0, z.size - 1]] += light.ratio**steps / (1 + light.ratio)
+    return FiniteLoss(masses[left], masses[right])

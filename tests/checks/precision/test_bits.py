@@ -1,0 +1,109 @@
+"""The parts of doubles and the guesses behind the events: hand-computed cases."""
+
+import math
+
+import numpy as np
+import pytest
+
+from audit.game.bits import anatomy, guess_answers
+from audit.game.bits.patterns import CodeTable, pack
+from audit.game.bits.samplers import candidate_scales, reachable
+from audit.game.scorers import Training
+from audit.subjects import encode
+
+ULP = 2.0**-52
+
+
+def training(left, right, pair=(0.0, 1.0), mechanism=None):
+    return Training(encode(left, len(left)), encode(right, len(right)), mechanism, pair)
+
+
+@pytest.mark.parametrize(
+    ("value", "lowest", "zeros"),
+    [
+        (1.0, 0, 8),  # 1 = 1 * 2^0, all 52 fraction bits are zero, of which 8 count
+        (1.5, -1, 8),  # 3 * 2^-1
+        (1.0 + ULP, -52, 0),
+        (-(1.0 + 2 * ULP), -51, 1),
+        (40.0, 3, 8),  # 5 * 2^3
+        (5e-324, -1074, 8),  # the least subnormal: one bit
+        (0.0, anatomy.ZERO, anatomy.ZERO),
+        (-0.0, anatomy.MINUS_ZERO, anatomy.MINUS_ZERO),
+        (math.inf, anatomy.INFINITE, anatomy.INFINITE),
+        (math.nan, anatomy.MISSING, anatomy.MISSING),
+    ],
+)
+def test_lowest_set_bit(value, lowest, zeros):
+    values = np.array([value])
+    assert anatomy.lowest_bits(values)[0] == lowest
+    assert anatomy.trailing_zeros(values)[0] == zeros
+
+
+def test_every_double_is_odd_times_its_lowest_bit():
+    values = np.random.default_rng(0).normal(size=1000) * 10.0 ** np.arange(-150, 150).repeat(4)[:1000]
+    odd = np.ldexp(np.abs(values), -anatomy.lowest_bits(values))
+    assert np.all(odd % 2 == 1)
+
+
+def test_low_byte_decimals_and_class():
+    values = np.array([1.0, 1.0 + 5 * ULP, 0.25, 1 / 3, 5e-324, -0.0])
+    assert anatomy.low_bytes(values)[:3].tolist() == [0, 5, 0]
+    assert anatomy.decimals(values)[[0, 2, 3]].tolist() == [0, 2, 9]
+    assert anatomy.classes(values).tolist() == [0, 0, 0, 0, 1, anatomy.MINUS_ZERO]
+
+
+def test_difference_keeps_what_rounding_loses():
+    # 2^-60 - 1 needs 60 bits: the double difference is -1, the exact one has lowest bit -60
+    assert anatomy.difference_bits(np.array([2.0**-60]), 1.0)[0] == -60
+    assert anatomy.difference_bits(np.array([1.5]), 1.0)[0] == -1
+
+
+def test_round_trip():
+    # near 0.25 doubles are 2^-54 apart; 1 + n is a multiple of 2^-53 there, since n lies in [-1, -0.5)
+    assert anatomy.survives_round_trip(np.array([0.25 + 2.0**-53]), 1.0)[0]
+    assert not anatomy.survives_round_trip(np.array([0.25 + 2.0**-54]), 1.0)[0]
+
+
+@pytest.mark.parametrize("constant", [0.0, 1.0, 5.3, 1000.0])
+@pytest.mark.parametrize("draw", ["normal", "laplace"])
+def test_a_sum_survives_its_own_round_trip(constant, draw):
+    noise = getattr(np.random.default_rng(1), draw)(scale=10.0, size=20_000)
+    assert anatomy.survives_round_trip(constant + noise, constant).all()
+
+
+@pytest.mark.parametrize(("constant", "scale"), [(0.0, 10.0), (5.3, 1.0), (1000.0, 10.0), (-2.0, 0.3)])
+def test_numpys_laplace_is_reachable_from_its_own_answer(constant, scale):
+    drawn = np.random.default_rng(2).laplace(constant, scale, 10_000)
+    assert reachable(drawn, constant, scale).all()
+    assert reachable(drawn, constant + scale / 7, scale).mean() < 1
+
+
+def test_the_scale_is_guessed():
+    rng = np.random.default_rng(3)
+    sides = training(rng.laplace(0, 10, 500), rng.laplace(1, 10, 500))
+    answers = guess_answers(sides)[0]
+    columns = [side.numbers[:, None] for side in (sides.left, sides.right)]
+    assert 10.0 in candidate_scales(columns, answers, 0.1)
+    assert candidate_scales([np.zeros((4, 1))] * 2, answers, 0.1) != [10.0]
+
+
+def test_answers_are_guessed_from_the_data_the_outputs_and_the_query():
+    rng = np.random.default_rng(4)
+    left, right = np.array([1.0, 0.0, 0.5]), np.array([0.0, 0.0, 0.5])
+    sides = training(rng.laplace(57, 1, 200), rng.laplace(58, 1, 200), (left, right))
+    found = {(float(a.left), float(a.right)) for a in guess_answers(sides, lambda data: 3 * data[0] + 0.1)}
+    assert {(1.5, 0.5), (0.5, 0.5 / 3), (57.0, 58.0), (0.0, 1.0), (3.1, 0.1)} <= found
+
+
+def test_a_guess_that_raises_or_fits_no_output_is_left_out():
+    sides = training(np.zeros((4, 2)), np.zeros((4, 2)), ("text", None))
+    assert all(guess.left.shape in ((), (2,)) for guess in guess_answers(sides, lambda data: data.nothing))
+
+
+def test_codes_and_their_ratios():
+    table = CodeTable.fit(np.array([1, 1, 1, 2]), np.array([2, 2, 2, 2]))
+    ratios = table(np.array([1, 2, 99]))
+    assert ratios[0] == pytest.approx(math.log(3.5 / 0.5))
+    assert ratios[1] == pytest.approx(math.log(1.5 / 4.5))
+    assert ratios[2] == 0
+    assert len(np.unique(pack(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))) == 4

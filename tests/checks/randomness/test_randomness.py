@@ -1,0 +1,337 @@
+"""Independence of outputs: faults that must be convicted, and good mechanisms that must not.
+
+The null is that all outputs are independent draws from one law; each of the eight comparisons is an exact sign test at
+significance / 8, so that a good mechanism fails with probability at most `significance`. The seeds are fixed; a FAIL
+needs a share of won comparisons that every fault here exceeds by many deviations.
+"""
+
+import json
+import multiprocessing
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import audit
+from audit import RandomnessCheck, per_call
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
+from audit.checks.randomness.swaps import Values, concordance, equality, group_concordance, group_equality
+from audit.checks.record import judged_part
+from audit.report.certificate import load_certificate, schema
+from audit.report.replay import replay
+from mechanisms import independence
+from mechanisms.faults import randomness as faults
+
+DATA = np.zeros(5)
+STRICT = 1e-6  # significance for good mechanisms: the probability of each false alarm
+TINY = 1_024
+TABLE = np.random.default_rng(7).laplace(size=300)
+
+
+class Cycle:
+    """Noise from a table of 300 that starts again at its end."""
+
+    def __init__(self):
+        self.at = 0
+
+    def __call__(self, data, size, rng):
+        drawn = np.take(TABLE, range(self.at, self.at + size), mode="wrap")
+        self.at += size
+        return drawn
+
+
+class OwnGenerator:
+    """A generator of its own: independent within one process, the same in every forked one."""
+
+    def __init__(self, discrete):
+        self.rng = np.random.default_rng(5)
+        self.discrete = discrete
+
+    def __call__(self, data, size, rng):
+        return self.rng.integers(0, 2, size) if self.discrete else self.rng.laplace(size=size)
+
+
+class ReseededInWorkers(OwnGenerator):
+    """The remedy: a new seed from the generator of the call."""
+
+    def __call__(self, data, size, rng):
+        self.rng = np.random.default_rng(rng.integers(2**63))
+        return super().__call__(data, size, rng)
+
+
+def fixed_seed(data, size, rng):
+    return np.random.default_rng(1).laplace(size=size)
+
+
+def fixed_seed_bits(data, size, rng):
+    return np.random.default_rng(1).integers(0, 2, size)
+
+
+def one_fixed_coordinate(data, size, rng):
+    return np.c_[rng.normal(size=size), np.random.default_rng(1).normal(size=size)]
+
+
+def each_noise_twice(data, size, rng):
+    return np.repeat(rng.laplace(size=(size + 1) // 2), 2)[:size]
+
+
+def shared_offset(data, size, rng):
+    return rng.normal() + rng.normal(size=size)
+
+
+def moving_average(data, size, rng):
+    noise = rng.normal(size=size + 1)
+    return noise[1:] + 0.5 * noise[:-1]
+
+
+def laplace(data, size, rng):
+    return rng.laplace(size=size)
+
+
+def bits(data, size, rng):
+    return rng.integers(0, 2, size)
+
+
+FAULTS = [
+    (fixed_seed, "same noise in every call"),
+    (fixed_seed_bits, "same noise in every call"),
+    (one_fixed_coordinate, "same noise in every call"),
+    (Cycle(), "short period"),
+    (each_noise_twice, "repeats within a call"),
+    (shared_offset, "shared within a call"),
+    (moving_average, "serial correlation"),
+]
+GOOD = {
+    "laplace": laplace,
+    "bits": bits,
+    "rounded": lambda data, size, rng: np.rint(rng.laplace(scale=2, size=size)),
+    "independent vectors": lambda data, size, rng: rng.normal(size=(size, 3)),
+    "one noise on both coordinates": lambda data, size, rng: np.repeat(rng.normal(size=(size, 1)), 2, axis=1),
+    "text": lambda data, size, rng: rng.choice(["a", "b", "c"], size),
+    "heavy tails": lambda data, size, rng: rng.standard_cauchy(size),
+    "one output a call": per_call(lambda data, rng: rng.laplace()),
+    "new seed in workers": ReseededInWorkers(discrete=False),
+}
+
+
+@pytest.mark.parametrize(("mechanism", "kind"), FAULTS, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_reused_noise_fails(mechanism, kind):
+    result = check_randomness(mechanism, DATA, budget=2_048)
+    assert result.verdict is Verdict.FAIL
+    assert kind in {finding.kind for finding in result.findings}
+    assert "error probability 0.05" in result.reason
+    assert result.samples <= 2_048
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot be forked here")
+@pytest.mark.parametrize("discrete", [False, True])
+def test_noise_that_workers_share_fails(discrete):
+    result = check_randomness(OwnGenerator(discrete), DATA, significance=STRICT)
+    assert [finding.kind for finding in result.findings] == ["same noise in workers"]
+    assert result.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_independent_outputs_pass(name):
+    result = check_randomness(GOOD[name], DATA, significance=STRICT)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert [part.kind for part in result.evidence.comparisons] == list(KINDS)
+
+
+def test_false_alarms_stay_below_the_significance():
+    """Null: independent bits, 40 audits at 0.05: more than 11 FAILs have probability below 2e-6."""
+    found = [check_randomness(GOOD["bits"], DATA, budget=TINY, seed=seed).verdict for seed in range(40)]
+    assert found.count(Verdict.FAIL) <= 11
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "budget", "why"),
+    [
+        (lambda data, size, rng: np.zeros(size), TINY, "so much alike"),
+        (lambda data, size, rng: 1 / 0, TINY, "ZeroDivisionError"),
+        (per_call(lambda data: 1 / 0), TINY, "raised in every run"),
+        (lambda data, size, rng: np.full(size, np.nan), TINY, "NaN"),
+        (lambda data, size, rng: 1.0, TINY, "returned float"),
+        (lambda data, size, rng: rng.normal(size=size + 1), TINY, "were asked for"),
+        (laplace, 100, "raise the budget"),
+    ],
+)
+def test_what_cannot_be_judged_is_inconclusive(mechanism, budget, why):
+    result = check_randomness(mechanism, DATA, budget=budget)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert why in result.reason
+
+
+def test_a_significance_beyond_the_comparisons_is_inconclusive():
+    result = check_randomness(laplace, DATA, significance=1e-12)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "32 comparisons could tell" in result.reason
+
+
+class DiesInWorkers:
+    """Raises in any process but the one that made it; within that one each call gives the same."""
+
+    def __init__(self, fixed):
+        self.home, self.fixed = multiprocessing.current_process().pid, fixed
+
+    def __call__(self, data, size, rng):
+        if multiprocessing.current_process().pid != self.home:
+            raise OSError("no entropy here")
+        return np.random.default_rng(1).normal(size=size) if self.fixed else rng.normal(size=size)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="processes cannot be forked here")
+@pytest.mark.parametrize(("fixed", "verdict"), [(True, Verdict.FAIL), (False, Verdict.INCONCLUSIVE)])
+def test_a_worker_that_fails_bars_a_pass_and_no_fail(fixed, verdict):
+    result = check_randomness(DiesInWorkers(fixed), DATA)
+    assert result.verdict is verdict
+    assert "no entropy here" in result.evidence.failure
+
+
+def test_the_same_seed_gives_the_same_evidence():
+    first, again, other = (check_randomness(laplace, DATA, budget=TINY, seed=seed) for seed in (3, 3, 4))
+    assert first.evidence == again.evidence
+    assert first.evidence != other.evidence
+
+
+FEW = st.lists(st.integers(0, 2), min_size=8, max_size=8)
+
+
+@given(FEW)
+def test_swapping_partners_turns_the_sign(numbers):
+    """The reason why the tests are exact: equal outputs on either side cancel, whatever the law."""
+    values = Values(np.array(numbers)[:, None], np.array(numbers, dtype=float))
+    p, q, p2, q2 = np.array([0]), np.array([1]), np.array([2]), np.array([3])
+    for score in (equality, concordance):
+        assert score(values, p, q, p2, q2)[0] == -score(values, p, q2, p2, q)[0]
+        assert np.sign(score(values, p, p, p2, p2)[0]) == np.sign(score(values, p, q, p2, q2)[1])
+    a, b, c, d = (values[2 * k : 2 * k + 2] for k in range(4))
+    for group in (group_equality, group_concordance):
+        assert group(a, b, c, d)[0] == -group(a, d, c, b)[0]
+        assert np.sign(group(a, a, c, c)[0]) == np.sign(group(a, b, c, d)[1])
+
+
+def test_scores_by_hand():
+    values = Values(np.array([[5], [5], [7], [7]]), np.array([-2.0, -1.0, 1.0, 2.0]))
+    rows = [np.array([k]) for k in range(4)]
+    assert equality(values, *rows) == (2, 1)  # 5=5 and 7=7; P and P' differ
+    assert concordance(values, *rows)[0] == (-2 - 1) * (-1 - 2)
+    assert Comparison("short period", 10, 0, 3, 10).pvalue == 2.0**-10
+    assert Comparison("short period", 0, 0, 3, 0).pvalue == 1.0
+
+
+def judged(*, significance=0.05, failure=None, workers=2, **changed):
+    parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
+    return judge_randomness(RandomnessEvidence(4096, tuple(parts), workers, failure), significance)
+
+
+def test_the_judge():
+    assert judged().verdict is Verdict.PASS
+    assert judged(failure="stopped").reason == "stopped"
+    assert judged(won=32, lost=0, failure="stopped").verdict is Verdict.FAIL
+    assert judged(able=7).verdict is Verdict.INCONCLUSIVE  # 2^-7 = 0.0078 > 0.05 / 8
+    assert judged(able=8).verdict is Verdict.PASS
+    without = RandomnessEvidence(4096, tuple(Comparison(kind, 16, 16, 0, 32) for kind in list(KINDS)[:-1]))
+    assert "not examined" in judge_randomness(without, 0.05).reason
+    assert judge_randomness(without, 0.05).verdict is Verdict.PASS
+    assert judge_randomness(replace(without, workers=2), 0.05).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ([Comparison("luck", 1, 1, 1, 1)], "not known"),
+        ([Comparison("short period", 1, 1, 1, 1)] * 2, "occurs twice"),
+        ([Comparison("short period", 1, 1, 1, 4)], "contradict"),
+        ([Comparison("short period", -1, 1, 1, 0)], "contradict"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(parts, says):
+    with pytest.raises(InvalidCertificate, match=says):
+        judge_randomness(RandomnessEvidence(10, tuple(parts), 2), 0.05)
+
+
+def check(name, mechanism, **more):
+    return RandomnessCheck(name=name, mechanism=mechanism, dataset=DATA, budget=2_048, **more)
+
+
+@pytest.fixture(scope="module")
+def report():
+    faulty = [check("fixed", fixed_seed, expected=Verdict.FAIL), check("bits", bits), check("broken", broken)]
+    return audit.run(faulty, workers=0, significance=1e-4)
+
+
+
+
+def broken(data, size, rng):
+    raise ValueError("no noise today")
+
+
+def test_a_certificate_holds_the_checks(report, tmp_path):
+    report.save(tmp_path)
+    certificate = load_certificate(tmp_path)
+    jsonschema.validate(certificate, schema())
+    assert report["fixed"].verdict is Verdict.FAIL
+    assert report["bits"].verdict is Verdict.PASS
+    assert report["broken"].verdict is Verdict.INCONCLUSIVE
+    assert report["fixed"].to_dict()["kind"] == "randomness"
+    spent = {part["check"]: part["randomness"] for part in certificate["significance_spent"]}
+    assert spent == {"fixed": pytest.approx(1e-4 / 3), "bits": pytest.approx(1e-4 / 3), "broken": 0.0}
+    text = (tmp_path / "certificate.md").read_text()
+    assert "For randomness" in text
+    assert "won, 0 lost" in text
+    assert replay(certificate).differences == ()
+
+
+def test_a_replay_counts_anew(report):
+    record = json.loads(json.dumps(report["fixed"].record()))
+    assert judged_part(record)["verdict"] == "FAIL"
+    for part in record["evidence"]["comparisons"]:
+        part["won"], part["lost"] = min(part["won"], part["lost"]), max(part["won"], part["lost"])
+    assert judged_part(record)["verdict"] != "FAIL"
+    del record["evidence"]["comparisons"][0]["able"]
+    with pytest.raises(InvalidCertificate):
+        judged_part(record)
+
+
+def test_workers_of_a_run_may_fork(report):
+    """The check runs in a process of its own, which forks two more."""
+    again = audit.run([check("bits", bits)], workers=1, significance=1e-4 / 3)
+    assert again["bits"].evidence == report["bits"].evidence
+
+
+def test_the_catalogue_of_faults_is_convicted():
+    """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
+    assert len(faults.CHECKS) == 5
+    for fault in faults.CHECKS:
+        result = fault.examine(0, STRICT, audit.runs.suite.stream_of(fault, 0))
+        assert result.verdict is fault.expected is Verdict.FAIL, fault.name
+        assert "True privacy:" in type(fault.mechanism).__doc__
+
+
+@pytest.mark.parametrize("decoy", independence.CHECKS, ids=lambda decoy: decoy.name)
+def test_decoys_and_reference_mechanisms_pass(decoy):
+    """Null: independence; false alarm 1e-6 each."""
+    assert decoy.examine(0, STRICT, audit.runs.suite.stream_of(decoy, 0)).verdict is decoy.expected is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [("budget", 1), ("significance", 0.0), ("significance", 1), ("seed", -1), ("mechanism", 3)]
+)
+def test_impossible_arguments_raise(argument, value):
+    arguments = {"mechanism": laplace, argument: value}
+    with pytest.raises(InvalidArgument, match=f"`{argument}`"):
+        check_randomness(arguments.pop("mechanism"), DATA, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [("name", ""), ("source", None), ("expected", "FAIL"), ("timeout", 0), ("budget", 1)]
+)
+def test_impossible_checks_raise(argument, value):
+    with pytest.raises(InvalidArgument, match=f"`{argument}`"):
+        RandomnessCheck(**({"name": "n", "mechanism": laplace, "dataset": DATA} | {argument: value}))

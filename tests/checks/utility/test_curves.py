@@ -1,0 +1,141 @@
+"""Consistency and lower bounds, simulated and computed. Significance 1e-7: the probability of each false alarm."""
+
+import numpy as np
+import pytest
+
+import audit
+from audit import Verdict
+from audit.base.errors import InvalidArgument
+
+LEVEL = 1e-7
+PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
+SIZES = (100, 400, 1600, 6400)
+
+
+def risk(limit, factor=1.0):
+    """Binary losses around a risk of limit + factor / sqrt(n)."""
+
+    def losses(n, replicates, rng):
+        return rng.random(replicates) < limit + factor * n**-0.5
+
+    return losses
+
+
+def consistency(losses=None, **more):
+    settings = {"sizes": SIZES, "bayes_risk": 0.2, "tolerance": 0.05, "budget": 80_000, "significance": LEVEL}
+    return audit.check_consistency(losses, **(settings | more))
+
+
+@pytest.mark.parametrize(
+    ("losses", "more", "verdict", "says"),
+    [
+        (risk(0.2), {}, PASS, "within 0.05 of 0.2 (by simulation)"),
+        (risk(0.2), {"monotone": True}, PASS, "within"),
+        (risk(0.2), {"finite_bounds": lambda n: 0.2 + 1.0 * n**-0.5}, PASS, "within"),
+        (risk(0.3), {}, FAIL, "the risk at n = 6400 is at least"),
+        (risk(0.2), {"finite_bounds": lambda n: 0.2 + 0.3 * n**-0.5}, FAIL, "n = 100 is at least"),
+        (risk(0.2, -1.0), {"monotone": True, "bayes_risk": 0.1, "tolerance": 0.2}, FAIL, "the risk grows"),
+        (risk(0.2), {"tolerance": 0.012}, OPEN, "raise the budget"),
+        (risk(0.2), {"tolerance": 0.05, "budget": 4_000}, OPEN, "raise the budget"),
+        (risk(0.1), {}, OPEN, "below the Bayes risk"),
+        (risk(0.2), {"support": lambda n: (0, float("inf"))}, OPEN, "may be inf"),
+        (risk(0.2), {"finite_bounds": lambda n: float("nan")}, OPEN, "finite_bounds(100) returned nan"),
+    ],
+)
+def test_simulated_consistency(losses, more, verdict, says):
+    result = consistency(losses, **more)
+    assert (result.verdict, result.uses) == (verdict, "simulation")
+    assert says in result.reason
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "more", "verdict"),
+    [
+        (lambda n: 0.2 + n**-0.5, {}, PASS),
+        (lambda n: 0.2 + n**-0.5, {"finite_bounds": lambda n: 0.2 + n**-0.5, "monotone": True}, PASS),
+        (lambda n: 0.2 + n**-0.5, {"finite_bounds": lambda n: 0.2 + 0.99 * n**-0.5}, FAIL),
+        (lambda n: 0.3 + n**-0.5, {}, FAIL),
+        (lambda n: 0.2 + 0.01 * (n == 1600), {"monotone": True}, FAIL),
+        (lambda n: 0.19, {}, OPEN),
+        (lambda n: float("nan"), {}, OPEN),
+        (lambda n: None, {}, OPEN),
+        (lambda n: 1 / 0, {}, OPEN),
+    ],
+)
+def test_computed_consistency(evaluator, more, verdict):
+    result = consistency(evaluator=evaluator, **more)
+    assert (result.verdict, result.uses) == (verdict, "evaluator")
+    assert result.basis == ("none" if verdict is OPEN else "exact")
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "verdict", "says"),
+    [
+        (lambda n: 0.2 + n**-0.5, PASS, "the losses agree with it within 0.01"),
+        (lambda n: 0.19 + 0.5 * n**-0.5, OPEN, "the evaluator and the losses disagree at n = 100: 0.24"),
+    ],
+)
+def test_an_evaluator_is_held_against_the_losses(evaluator, verdict, says):
+    result = consistency(risk(0.2), evaluator=evaluator, compared_at=(100, 200))
+    assert (result.verdict, result.uses) == (verdict, "evaluator")
+    assert says in result.reason
+    assert result.samples == 80_000 + len(SIZES)
+
+
+def lower_bound(losses=None, **more):
+    settings = {"sizes": SIZES, "bound": lambda n: n**-0.5, "budget": 80_000, "significance": LEVEL}
+    return audit.check_lower_bound(losses, **(settings | more))
+
+
+@pytest.mark.parametrize(
+    ("losses", "more", "verdict", "says"),
+    [
+        (risk(0.0, 1.7), {}, PASS, "keeps the bound at all 4 sizes, within 10% (by simulation)"),
+        (risk(0.0, 0.5), {}, FAIL, "it is not private"),
+        (lambda n, r, rng: rng.random(r) < (1.3 * n**-0.5 if n < 6400 else 0.0), {}, FAIL, "n = 6400"),
+        (risk(0.0, 1.0), {"slack": 0.01}, OPEN, "raise the budget"),
+        (risk(0.0, 0.95), {"budget": 4_000}, OPEN, "raise the budget"),
+    ],
+)
+def test_simulated_lower_bound(losses, more, verdict, says):
+    result = lower_bound(losses, **more)
+    assert (result.verdict, result.uses) == (verdict, "simulation")
+    assert says in result.reason
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, PASS), (1.5, PASS), (0.999, FAIL)])
+def test_computed_lower_bound(factor, verdict):
+    assert lower_bound(evaluator=lambda n: factor * n**-0.5).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({}, "one of `losses` and `evaluator`"),
+        ({"losses": risk(0.2), "compared_at": (10,)}, "`compared_at` needs both"),
+        ({"losses": risk(0.2), "evaluator": len, "compared_at": (10, 10)}, "`compared_at` must increase"),
+        ({"losses": 1}, "`losses` must be callable"),
+        ({"losses": risk(0.2), "sizes": ()}, "`sizes` must hold at least 1"),
+        ({"losses": risk(0.2), "sizes": 100}, "`sizes` must be a sequence"),
+        ({"losses": risk(0.2), "sizes": (100, 100)}, "`sizes` must increase"),
+        ({"losses": risk(0.2), "sizes": (0, 100)}, "`sizes` must be an integer >= 1"),
+        ({"losses": risk(0.2), "support": 3}, "`support` must be"),
+        ({"losses": risk(0.2), "tolerance": -1}, "`tolerance` must"),
+        ({"losses": risk(0.2), "finite_bounds": 3}, "`finite_bounds` must be callable"),
+    ],
+)
+def test_what_is_refused(parameters, says):
+    with pytest.raises(InvalidArgument, match=says.replace("(", r"\(")):
+        audit.check_consistency(**({"sizes": SIZES} | parameters))
+    with pytest.raises(InvalidArgument, match="`bound` must be callable"):
+        audit.check_lower_bound(risk(0.2), SIZES, 0.5)
+    with pytest.raises(InvalidArgument, match="`slack` must be less than 1"):
+        audit.check_lower_bound(risk(0.2), SIZES, abs, slack=1.0)
+
+
+def test_bounds_of_all_sizes_hold_together():
+    """Null: 4 sizes, 20 000 binary losses each, all 8 bounds together at 1e-7."""
+    result = consistency(risk(0.2))
+    for size, found in zip(SIZES, result.found, strict=True):
+        assert found.lower <= 0.2 + size**-0.5 <= found.upper
+    assert np.all([found.upper - found.lower < 0.05 for found in result.found])

@@ -1,0 +1,91 @@
+"""The joint region of several means: it holds them, and its bounds of linear forms are valid and not wasteful."""
+
+import math
+
+import numpy as np
+import pytest
+
+from audit.checks.utility.means import summarise
+from audit.checks.utility.region import Region
+from audit.checks.utility.regression import LogGrid
+
+LEVEL = 1e-7
+
+
+def samples_of(means, rng, replicates=3000):
+    draws = [np.minimum(mean * rng.exponential(size=replicates + 300), 10 * mean) for mean in means]
+    return [summarise(d[:300], d[300:], (0.0, 10 * m), 0.02) for d, m in zip(draws, means, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def curve():
+    sizes = 2.0 ** np.arange(6, 13)
+    means = sizes**-0.5
+    return np.log(sizes), means, samples_of(means, np.random.default_rng(3))
+
+
+def test_bounds_of_every_form_hold_the_truth(curve):
+    """Null: 7 sizes, 3000 losses each, region of level 1e-7, which is the false-alarm probability of all forms at
+    once (the truncation at 10 means changes them by 5e-5 relative, far inside)."""
+    x, means, samples = curve
+    region = Region(samples, LEVEL)
+    rng = np.random.default_rng(4)
+    grid = LogGrid(x, np.ones(len(x)))
+    for form in (grid.exponent(), grid.bend, grid.at(0), *rng.normal(size=(10, len(x)))):
+        low, high = region.bounds(form)
+        assert low <= float(form @ np.log(means)) <= high
+
+
+def test_the_dual_bound_is_close_to_the_best_point_of_the_region(curve):
+    """Search the region's boundary by hand for two means: the dual bound is not below the best point found, and
+    within 3 % of the width."""
+    x, _, samples = curve
+    pair = samples[:2]
+    region = Region(pair, 0.01)
+    form = np.array([-1.0, 1.0])
+
+    def wealth(sample, mean):
+        return np.logaddexp(sample.log_wealth_above(mean), sample.log_wealth_below(mean)) - math.log(2)
+
+    first, second = (np.linspace(0.8 * s.mean, 1.2 * s.mean, 600) for s in pair)
+    total = wealth(pair[0], first)[:, None] + wealth(pair[1], second)[None, :]
+    reached = np.where(total < math.log(100), np.log(second)[None, :] - np.log(first)[:, None], -np.inf).max()
+    low, high = region.bounds(form)
+    assert reached <= high <= reached + 0.03 * (high - low)
+    assert x[0] < x[1]
+
+
+def test_it_is_tighter_than_one_interval_a_mean(curve):
+    x, _, samples = curve
+    form = LogGrid(x, np.ones(len(x))).exponent()
+    joint = np.ptp(Region(samples, 0.01).bounds(form))
+    share = 0.01 / (2 * len(samples))
+    single = sum(
+        abs(f) * math.log(s.upper_bound(share) / s.lower_bound(share)) for f, s in zip(form, samples, strict=True)
+    )
+    assert joint < 0.75 * single
+
+
+def test_a_mean_that_may_be_zero_is_not_bounded():
+    zero = summarise(np.zeros(10), np.zeros(100), (0.0, 1.0), 0.01)
+    half = summarise(np.full(10, 0.5), np.full(100, 0.5), (0.0, 1.0), 0.01)
+    region = Region([zero, half], 0.01)
+    assert region.unbounded == [0]
+    assert region.bounds(np.array([1.0, 0.0])) == (-math.inf, math.inf)
+    low, high = region.bounds(np.array([0.0, 1.0]))
+    assert low < math.log(0.5) < high
+
+
+def test_the_forms_of_regression():
+    x = np.log([10.0, 20.0, 40.0, 80.0, 160.0])
+    grid = LogGrid(x, np.array([1.0, 2.0, 1.0, 3.0, 1.0]))
+    straight = 3.0 - 0.5 * x
+    assert grid.exponent() @ straight == pytest.approx(0.5)
+    assert grid.bend @ straight == pytest.approx(0.0)
+    bent = straight - 0.1 * np.maximum(x - x[2], 0)
+    assert grid.bend @ bent == pytest.approx(0.1)
+    for count in (3, 4, 5, 6, 9):  # the exponent 0.02 x grows by 0.01 (x_last - x_first) over half the grid
+        x = np.log(2.0) * np.arange(count)
+        even = LogGrid(x, np.ones(count))
+        assert even.bend @ (-0.01 * x**2) == pytest.approx(0.01 * np.ptp(x))
+    assert grid.at(-1) @ straight == straight[-1]

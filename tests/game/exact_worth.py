@@ -1,0 +1,11 @@
+"""What events are worth: the bound that they give in the mean of so many certifying runs, by the exact output law."""
+
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+
+
+def worth_of(events, outputs, laws, runs, significance=0.05):
+    """Claim of delta 0; `laws` holds, for either side, the probability that each of the outputs stands for."""
+    guesses = events.guess(outputs)
+    shares = [[law[guesses == sign].sum() / 2 for sign in (1, -1)] for law in laws]
+    counts = [round(runs * probability) for side in shares for probability in (*side, 0.5 - sum(side))]
+    return game_epsilon_lower_bound(GameCounts(*counts), 0.0, significance)

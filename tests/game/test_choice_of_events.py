@@ -1,0 +1,82 @@
+"""What events chosen on training outputs are worth: the bound that they give in the mean, by the exact output law.
+
+The law takes the place of the certifying outputs, so that only the choice is measured. Seeds are fixed and nothing is
+a hypothesis test: the rules that these tests hold fast were each seen to fail them when taken out.
+"""
+
+from statistics import mean, median
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.game.events import choose_events
+from audit.game.scorers import Training
+from audit.game.thresholds import Stakes
+from audit.subjects import encode
+from tests.game.exact_worth import worth_of
+
+SEEDS = range(16)
+GRID = np.linspace(-15, 16, 62_001)
+
+TEN_ONES, HALF_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5)
+
+
+def on_the_line(law):
+    """Numbers, and the probability of each on either side of the pair (0, 1)."""
+    steps = (GRID[1:] + GRID[:-1]) / 2
+    edges = np.r_[-np.inf, steps, np.inf]
+    return GRID, [np.diff(law.cdf(edges - centre)) for centre in (0, 1)]
+
+
+def two_sided_geometric(epsilon):
+    integers = np.arange(-60, 61)
+    ratio = np.exp(-epsilon)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(integers)
+    return integers.astype(float), [law, np.r_[0.0, law[:-1]]]
+
+
+def stopped(epsilon):
+    """Rows of flags: 0 below, 1 at the first query above, 2 behind it; the last row has none above.
+
+    Lyu, Su & Li 2017, Algorithm 1 with c = 1 and threshold .5; the noise of the threshold is summed over a grid.
+    """
+    rows = np.triu(np.full((10, 10), 2.0), 1) + np.eye(10)
+    return np.r_[rows, np.zeros((1, 10))], [first_above(answers, epsilon) for answers in (TEN_ONES, HALF_TWOS)]
+
+
+def first_above(answers, epsilon):
+    noise = np.linspace(-60, 60, 120_001) / epsilon
+    still = stats.laplace.pdf(noise, scale=2 / epsilon)
+    still /= still.sum()
+    law = []
+    for answer in answers:
+        above = still * stats.laplace.sf(0.5 + noise - answer, scale=4 / epsilon)
+        law.append(above.sum())
+        still = still - above
+    return np.append(law, still.sum())
+
+
+def worth(case, size, runs, seed):
+    """The bound that the events chosen on `size` outputs a side give in the mean of so many certifying runs."""
+    outputs, laws = case
+    rng = np.random.default_rng(seed)
+    drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
+    training = Training(*(encode(side, size) for side in drawn), None, (0, 1))
+    events = choose_events(training, Stakes(0.0, 0.05, 2 * size, runs))
+    return worth_of(events, encode(outputs, len(outputs)), laws, runs)
+
+
+@pytest.mark.parametrize(
+    ("case", "size", "certifying", "average", "least"),
+    [
+        pytest.param(on_the_line(stats.laplace), 12_500, 175_000, mean, 0.985, id="plateau on the line"),
+        pytest.param(on_the_line(stats.norm), 6_250, 87_500, mean, 2.85, id="ratio that grows outwards"),
+        pytest.param(two_sided_geometric(1.0), 12_500, 175_000, mean, 0.988, id="plateau of repeated values"),
+        pytest.param(stopped(1.0), 32_500, 135_000, mean, 0.8, id="few values, a rare one best"),
+        pytest.param(stopped(0.1), 300_000, 1_400_000, median, 0.069, id="few values, nearly alike"),
+    ],
+)
+def test_events_are_worth_nearly_what_the_law_allows(case, size, certifying, average, least):
+    found = [worth(case, size, certifying, seed) for seed in SEEDS]
+    assert average(found) >= least

@@ -1,0 +1,97 @@
+"""Confusion matrices and delta bounds: exact size on small tables, the published example, monotonicity."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, multinomial
+
+from audit import AuditError
+from audit.game.confusion import epsilon_interval, event_epsilon_lower_bound
+from audit.game.delta_bound import delta_lower_bound
+from audit.game.guesses import GameCounts
+
+
+@pytest.mark.parametrize(("n1", "n0", "delta"), [(3, 4, 0.0), (6, 2, 0.1), (1, 7, 0.0)])
+def test_lower_bound_has_its_size_on_every_null(n1, n0, delta):
+    level = 0.2  # large, so that small tables reject
+    table = range(n1 + 1), range(n0 + 1)
+    bounds = np.array(
+        [[event_epsilon_lower_bound(x, n1, y, n0, delta=delta, significance=level) for y in table[1]] for x in table[0]]
+    )
+    assert bounds.max() > 0
+    for epsilon in (0.0, 0.4, 1.0, 2.0):
+        for p0 in np.linspace(0, 1, 201):
+            p1 = min(1.0, math.exp(epsilon) * p0 + delta)
+            size = binom.pmf(table[0], n1, p1) @ (bounds > epsilon) @ binom.pmf(table[1], n0, p0)
+            assert size <= level
+
+
+def test_published_example():
+    interval = epsilon_interval(487, 1, 512, 0, delta=1e-5, significance=0.1)
+    # from two Clopper-Pearson bounds "said positive" alone would give log((p1L - delta) / p0U) < 4.5
+    assert 4.47 < interval.positives[0] < math.log(487 / 487 / (1 / 513))
+    assert interval.lower == max(interval.positives[0], interval.negatives[0]) > 4.8
+    assert interval.upper == math.inf  # no false negative: its probability may be 0
+    assert interval.positives[1] == pytest.approx(math.log(1 / (1 - 0.975 ** (1 / 513))), rel=1e-4)  # p0L of 1 in 513
+
+
+def test_interval_by_direction_and_refusals():
+    assert epsilon_interval(50, 50, 50, 50).lower == 0.0
+    assert epsilon_interval(0, 0, 0, 0).lower == 0.0
+    mirrored = epsilon_interval(90, 20, 80, 10), epsilon_interval(80, 10, 90, 20)
+    assert mirrored[0].lower == pytest.approx(mirrored[1].lower, abs=1e-4)
+    assert mirrored[0].lower < math.log(0.9 / 0.2) < mirrored[0].upper
+    for wrong in ((-1, 0, 0, 0), (1.5, 0, 0, 0)):
+        with pytest.raises(AuditError, match="true_positives"):
+            epsilon_interval(*wrong)
+    with pytest.raises(AuditError, match="significance"):
+        epsilon_interval(1, 1, 1, 1, significance=0.0)
+
+
+def counts_of(correct, wrong, abstained):
+    return GameCounts(correct, 0, abstained, wrong, 0, 0)
+
+
+def test_delta_bound_exact_size_on_small_games():
+    # null: exactly (eps, delta): P(right) = e^eps P(wrong) + delta, all tables of 8 runs; uniforms by 60 seeds a table.
+    # The mean over seeds has standard deviation below .01 in all; the level is .1, so .13 is three of them away.
+    epsilon, delta, level, runs = 0.5, 0.3, 0.1, 8
+    for wrong in (0.0, 0.1, (1 - delta) / (1 + math.exp(epsilon))):
+        right = math.exp(epsilon) * wrong + delta
+        size = 0.0
+        for c in range(runs + 1):
+            for w in range(runs + 1 - c):
+                mass = multinomial.pmf([c, w, runs - c - w], runs, [right, wrong, max(0.0, 1 - right - wrong)])
+                if mass < 1e-6:
+                    continue
+                found = [
+                    delta_lower_bound(counts_of(c, w, runs - c - w), epsilon, level, np.random.SeedSequence((c, w, s)))
+                    for s in range(60)
+                ]
+                size += mass * np.mean(np.array(found) > delta)
+        assert size < 0.13
+
+
+def test_delta_bound_finds_delta_and_doubles_one_side():
+    # one-sided leak: 5 % of runs on the left show it, none on the right; half of the runs are on the left
+    game = GameCounts(5000, 0, 95_000, 0, 0, 100_000)
+    bound = delta_lower_bound(game, 1.0, 0.05, np.random.SeedSequence(1), one_sided=True)
+    assert 0.045 < bound < 0.055
+    two = delta_lower_bound(game, 1.0, 0.05, np.random.SeedSequence(1))
+    assert bound == pytest.approx(2 * two)
+    assert delta_lower_bound(counts_of(50, 50, 0), 0.0, 0.05, np.random.SeedSequence(0)) == 0.0
+    falling = [delta_lower_bound(game, e, 0.05, np.random.SeedSequence(1), one_sided=True) for e in (0.0, 0.5, 4.0)]
+    assert all(value <= 0.056 for value in falling)
+
+
+def test_delta_bound_at_the_edge_by_simulation():
+    # null: randomised response with delta = .1 revealed; 2000 games, level .05: P(more than 150 wrong bounds) < 1e-9
+    rng = np.random.default_rng(5)
+    epsilon, delta, runs = 1.0, 0.1, 400
+    right = delta + (1 - delta) * math.e / (1 + math.e)
+    wrong_bounds = 0
+    for seed, c in enumerate(rng.binomial(runs, right, 2000)):
+        found = delta_lower_bound(counts_of(int(c), runs - int(c), 0), epsilon, 0.05, np.random.SeedSequence(seed))
+        wrong_bounds += found > delta
+    assert wrong_bounds <= 150

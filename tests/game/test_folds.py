@@ -1,0 +1,80 @@
+"""The halves of the training outputs, and thresholds on sorted scores; fixed seeds, exact equalities."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from audit.game.contenders import Fits
+from audit.game.events import choose_events
+from audit.game.folds import Folds
+from audit.game.scorers import Training
+from audit.game.thresholds import Ranked, Stakes, Thresholds
+from audit.subjects import BLOCK, encode
+
+
+def training(left, right):
+    return Training(encode(left, len(left)), encode(right, len(right)), None, (0, 1))
+
+
+def test_single_numbers_are_split_by_turns_and_only_then_sorted():
+    """Sorted first, the halves would be two copies of one sample: what one picks would always please the other."""
+    left, right = np.random.default_rng(0).laplace(size=(2, 101))
+    folds = Folds.of(training(left, right))
+    for start, half in enumerate(folds.halves):
+        np.testing.assert_array_equal(half.left.numbers, np.sort(left[start::2]))
+        np.testing.assert_array_equal(half.right.numbers, np.sort(right[start::2]))
+    np.testing.assert_array_equal(folds.whole.left.numbers, np.sort(left))
+
+
+def test_vectors_and_symbols_keep_their_order():
+    rows = np.random.default_rng(1).normal(size=(10, 3))
+    np.testing.assert_array_equal(Folds.of(training(rows, rows)).whole.left.numbers, rows)
+    texts = ["b", "a", "b", "c"]
+    whole = Folds.of(training(texts, texts)).whole
+    assert [whole.left.symbols.at(row) for row in range(4)] == ["str: 'b'", "str: 'a'", "str: 'b'", "str: 'c'"]
+
+
+class FirstCoordinate:
+    """A score that is not learned."""
+
+    learned = needs_all = complete = calibrated = False
+
+    def propose(self, training):
+        return [self]
+
+    def __call__(self, outputs):
+        return outputs.numbers[:, 0]
+
+
+@pytest.mark.parametrize("size", [5, 2 * BLOCK, 4 * BLOCK + 5])
+def test_every_output_is_scored_once_however_many_blocks_they_fill(size):
+    left, right = np.random.default_rng(3).random(size=(2, size, 2))
+    (contender,) = Fits(FirstCoordinate(), Folds.of(training(left, right))).contenders()
+    np.testing.assert_array_equal(contender.both.sides[0], np.sort(left[:, 0]))
+    np.testing.assert_array_equal(contender.both.sides[1], np.sort(right[:, 0]))
+
+
+@pytest.mark.parametrize("thresholds", [Thresholds(1.0, -1.0), Thresholds(2.0, np.nan), Thresholds(np.nan, 0.0)])
+def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
+    """Ties at the threshold count, abstentions count in the denominator only."""
+    rng = np.random.default_rng(2)
+    left, right = (np.where(rng.random(500) < 0.1, np.nan, rng.integers(-3, 4, 500).astype(float)) for _ in range(2))
+    plus, minus = ([np.mean(test) for test in tests] for tests in (
+        [side >= thresholds.upper for side in (left, right)], [side <= thresholds.lower for side in (left, right)]
+    ))
+    expected = (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
+    assert thresholds.frequencies(Ranked.of(left, right)) == pytest.approx(expected, abs=1e-15)
+
+
+def test_contenders_do_not_pile_up_their_scores():
+    """Memory of the choice, in numbers for each output: it would not hold the scores of every contender."""
+    size = 100_000
+    numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))
+    drawn, stakes = training(*numbers), Stakes(0.0, 0.05, 2 * size, 20 * size)
+    choose_events(drawn, stakes)  # imports are not counted
+    tracemalloc.start()
+    choose_events(drawn, stakes)
+    peak = tracemalloc.get_traced_memory()[1] / (8 * 2 * size)
+    tracemalloc.stop()
+    assert peak <= 16, peak

@@ -1,0 +1,130 @@
+"""The guess game: exact type-I error, the ceiling, monotonicity, and hand-computed bounds."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from audit import AuditError
+from audit.game.guesses import (
+    GameCounts,
+    game_epsilon_lower_bound,
+    largest_certifiable_epsilon,
+    smallest_uniforms,
+)
+
+counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)
+
+
+def symmetric(correct, wrong, abstained=0):
+    return GameCounts(correct, 0, abstained, wrong, 0, 0)
+
+
+def test_hand_computed_bounds():
+    # all of m guesses right: the bound solves theta^m = significance, so that theta = 0.05^(1/10) = 0.741134...
+    assert game_epsilon_lower_bound(symmetric(10, 0), 0.0, 0.05) == pytest.approx(math.log(0.7411344 / 0.2588656), 1e-6)
+    # 8 of 10 right: P(Bin(10, theta) >= 8) = 45 t^8 (1-t)^2 + 10 t^9 (1-t) + t^10 = 0.05 at t = 0.493099
+    t = 0.4930987
+    assert 45 * t**8 * (1 - t) ** 2 + 10 * t**9 * (1 - t) + t**10 == pytest.approx(0.05, 1e-5)
+    assert game_epsilon_lower_bound(symmetric(8, 2), 0.0, 0.05) == 0.0  # logit is negative
+    assert game_epsilon_lower_bound(symmetric(80, 20), 0.0, 0.05) == pytest.approx(
+        math.log(0.722805 / 0.277195),
+        1e-4,  # Clopper-Pearson lower bound of 80/100: R, binom.test(..., "greater")
+    )
+
+
+@pytest.mark.parametrize("guesses", [1, 2, 7, 40])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("significance", [0.05, 0.001])
+def test_type_one_error_is_exact(guesses, epsilon, significance):
+    """Sum the binomial probabilities of all outcomes whose bound exceeds the truth: no simulation."""
+    theta = 1 / (1 + math.exp(-epsilon))
+    wrong_fail = sum(
+        stats.binom.pmf(c, guesses, theta)
+        for c in range(guesses + 1)
+        if game_epsilon_lower_bound(symmetric(c, guesses - c), 0.0, significance) > epsilon
+    )
+    assert wrong_fail <= significance * (1 + 1e-12)
+
+
+@given(counts, st.floats(0, 1), st.floats(1e-9, 0.5), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_however_the_counts_fall_the_bound_stays_below_the_ceiling(outcome, delta, significance, seed):
+    bound = game_epsilon_lower_bound(outcome, delta, significance, np.random.SeedSequence(seed))
+    assert bound >= 0.0
+    if outcome.runs:
+        assert bound <= max(0.0, largest_certifiable_epsilon(outcome.runs, significance)) + 1e-9
+
+
+def test_the_ceiling_is_reached_and_is_the_formula():
+    for runs in (10, 1000, 200_000):
+        b = 0.05 ** (1 / runs)
+        assert largest_certifiable_epsilon(runs, 0.05) == pytest.approx(math.log(b) - math.log(1 - b), rel=1e-9)
+        assert game_epsilon_lower_bound(symmetric(runs, 0), 0.0, 0.05) == largest_certifiable_epsilon(runs, 0.05)
+
+
+@given(counts, st.floats(1e-6, 0.9), st.integers(0, 5))
+@settings(max_examples=200, deadline=None)
+def test_delta_only_lowers_the_bound(outcome, delta, seed):
+    coins = np.random.SeedSequence(seed)
+    assert game_epsilon_lower_bound(outcome, delta, 0.05, coins) <= game_epsilon_lower_bound(outcome, 0.0, 0.05) + 1e-12
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.02])
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_type_one_error_with_delta(delta, one_sided):
+    """Null: exactly (1, delta). 4,000 games of 400 runs; the chance that a valid test exceeds the limit is < 1e-6."""
+    games, runs, significance = 4000, 400, 0.05
+    rng = np.random.default_rng(20)
+    theta = math.e / (1 + math.e)
+    share = delta / 2 if one_sided else delta
+    used = 0.5 if one_sided else 1.0  # only half of the runs can show the mark
+    p_right = share + (1 - delta) * used * theta
+    p_wrong = (1 - delta) * used * (1 - theta)
+    failures = 0
+    for game in range(games):
+        right, wrong, idle = rng.multinomial(runs, [p_right, p_wrong, 1 - p_right - p_wrong])
+        bound = game_epsilon_lower_bound(
+            symmetric(int(right), int(wrong), int(idle)), share, significance, np.random.SeedSequence([7, game])
+        )
+        failures += bound > 1.0
+    assert failures <= stats.binom.isf(1e-6, games, significance)
+    assert failures >= stats.binom.ppf(1e-3, games, 0.6 * significance)  # it has power at the edge
+
+
+def test_charging_only_placed_bets_would_be_caught():
+    """The same null, without virtual guesses: the test above can fail."""
+    rng = np.random.default_rng(20)
+    theta, delta = math.e / (1 + math.e), 0.3
+    p_right = delta + (1 - delta) * theta
+    right = rng.binomial(400, p_right, size=200)
+    assert np.mean([game_epsilon_lower_bound(symmetric(int(c), 400 - int(c)), 0.0, 0.05) > 1 for c in right]) > 0.9
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 0.5), (50, 0.9), (1000, 0.01), (0, 0.3), (300, 1e-9)])
+def testsmallest_uniforms_have_their_law(count, most):
+    """Their number is Binomial(count, most), and they are uniform below `most`: false alarms below 1e-6 each."""
+    draws = [smallest_uniforms(count, most, np.random.default_rng(seed)) for seed in range(400)]
+    total = sum(map(len, draws))
+    assert stats.binomtest(total, 400 * count, most).pvalue > 1e-6 if count else total == 0
+    pooled = np.concatenate(draws)
+    assert np.all(pooled < most)
+    if len(pooled) > 50:
+        assert stats.kstest(pooled / most, "uniform").pvalue > 1e-6
+    assert all(np.all(np.diff(d) >= 0) for d in draws)
+
+
+def test_coins_are_needed_for_delta_and_repeat():
+    with pytest.raises(AuditError, match="`coins` must"):
+        game_epsilon_lower_bound(symmetric(90, 10), 0.1, 0.05)
+    bounds = [game_epsilon_lower_bound(symmetric(900, 100), 0.1, 0.05, np.random.SeedSequence(3)) for _ in range(2)]
+    assert bounds[0] == bounds[1]
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, True, None])
+def test_counts_are_counts(bad):
+    with pytest.raises(AuditError, match="`left_plus` must be an integer >= 0"):
+        GameCounts(bad, 0, 0, 0, 0, 0)

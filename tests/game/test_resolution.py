@@ -1,0 +1,41 @@
+"""The resolution is honest: a violation of that size is caught with the stated power."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.resolution import POWER, blind_spot, game_resolution
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])
+def test_power_at_the_resolution(epsilon, delta):
+    """400 games with the violating event; power below 0.8 by more than the noise would fail (chance < 1e-5)."""
+    runs, significance, games = 100_000, 0.01, 400
+    found = game_resolution(epsilon, delta, runs, significance)
+    assert epsilon < found < epsilon + 2
+    rng = np.random.default_rng(1)
+    p, q = 0.01 + delta, 0.01 * math.exp(-found)
+    caught = 0
+    for game in range(games):
+        hits = rng.multinomial(runs, [p / 2, q / 2, 1 - (p + q) / 2])
+        counts = GameCounts(int(hits[0]), 0, int(hits[2]), int(hits[1]), 0, 0)
+        bound = game_epsilon_lower_bound(counts, delta / 2, significance, np.random.SeedSequence([3, game]))
+        caught += bound > epsilon
+    assert caught >= stats.binom.ppf(1e-5, games, POWER - 0.03)
+    assert caught <= stats.binom.isf(1e-5, games, POWER + 0.06)  # and it is not understated either
+
+
+def test_more_runs_resolve_more():
+    found = [game_resolution(1.0, 0.0, runs, 0.05) for runs in (1_000, 10_000, 100_000, 1_000_000)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < 1.1
+
+
+def test_no_runs_resolve_nothing():
+    assert game_resolution(1.0, 0.0, 0, 0.05) == math.inf
+    assert game_resolution(1.0, 0.0, 10, 1e-6) == math.inf
+    assert blind_spot(0) == 1.0
+    assert blind_spot(20_000) == 0.001

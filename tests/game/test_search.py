@@ -1,0 +1,127 @@
+"""Neighbour search finds the corner that breaks a claim, shrinks it, and certifies it on fresh outputs."""
+
+import numpy as np
+import pytest
+from hypothesis import find, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import audit
+from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
+from audit.claims.neighbours import neighbouring_pairs
+from audit.subjects.describe import code_of
+
+RECORDS = st.lists(st.floats(-4, 4), max_size=6)
+LABELLED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(
+    lambda rows: Labeled([x for x, _ in rows], [y for _, y in rows])
+)
+
+
+def clamps_above_only(data, size, rng):
+    """True sensitivity is unbounded below: a record of -4 against 1 moves the sum by 5."""
+    return np.minimum(np.array(data, dtype=float), 1.0).sum() + rng.laplace(size=size)
+
+
+def forgets_noise_when_empty(data, size, rng):
+    return len(data) + (rng.laplace(size=size) if len(data) else np.zeros(size))
+
+
+def counts_duplicates(data, size, rng):
+    """Looks at whether any record occurs twice: one record changes the answer by 5."""
+    return 5.0 * (len(set(data)) < len(data)) + rng.laplace(size=size)
+
+
+def honest(data, size, rng):
+    return np.clip(np.nan_to_num(np.array(data, dtype=float)), 0, 1).sum() + rng.laplace(size=size)
+
+
+def refuses_everything(data, size, rng):
+    return None
+
+
+def search(mechanism, relation, datasets, epsilon=1.0, **more):
+    return audit.check_privacy(
+        mechanism, PrivacyClaim(epsilon, 0.0, relation), datasets=datasets, budget=40_000, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "relation", "minimal"),
+    [
+        (clamps_above_only, Substitution(), lambda a, b: len(a) == len(b) == 1),
+        (forgets_noise_when_empty, AddRemove(), lambda a, b: sorted((a, b)) == [[], [0.0]]),
+        (counts_duplicates, Substitution(), lambda a, b: len(a) == len(b) == 2),
+    ],
+)
+def test_the_worst_corner_is_found_and_shrunk(mechanism, relation, minimal):
+    result = search(mechanism, relation, RECORDS, significance=1e-4)
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert minimal(*result.witness.pair), result.witness.pair
+    assert result.check.pairs == (result.witness.pair,)
+    assert result.samples > 80_000
+
+
+def test_a_promise_that_holds_is_not_refuted():
+    result = search(honest, AddRemove(), st.lists(st.floats(), max_size=4), significance=1e-4)
+    assert result.verdict is not Verdict.FAIL
+
+
+def test_the_search_is_a_function_of_the_seed():
+    first, again = (search(clamps_above_only, Substitution(), RECORDS, seed=4) for _ in range(2))
+    assert first.record() == again.record()
+
+
+def test_a_mechanism_without_outputs_says_so():
+    with pytest.raises(AuditError, match=r"`datasets` gave no pair .* returned NoneType"):
+        search(refuses_everything, Substitution(), RECORDS)
+
+
+def test_pairs_and_datasets_exclude_each_other():
+    with pytest.raises(AuditError, match="`pairs` must be left out"):
+        audit.check_privacy(honest, PrivacyClaim(1.0), [([0], [1])], datasets=RECORDS)
+    with pytest.raises(AuditError, match="`datasets` must be a Hypothesis strategy"):
+        audit.check_privacy(honest, PrivacyClaim(1.0), datasets=[1, 2])
+
+
+RELATIONS = [
+    (Substitution(), RECORDS),
+    (Substitution(), hnp.arrays(float, st.integers(0, 4))),
+    (Substitution(), LABELLED),
+    (AddRemove(), RECORDS),
+    (AddRemove(), RECORDS.map(tuple)),
+    (AddRemove(), hnp.arrays(float, st.tuples(st.integers(0, 3), st.just(2)))),
+    (AddRemove(), LABELLED),
+    (LabelFlip(), LABELLED),
+    (Local(), st.text(max_size=2)),
+    (Group(3), RECORDS),
+    (Group(2, AddRemove()), RECORDS),
+]
+
+
+@pytest.mark.parametrize(("relation", "datasets"), RELATIONS)
+def test_generated_pairs_are_neighbours(relation, datasets):
+    @settings(max_examples=40, deadline=None, database=None, derandomize=True)
+    @given(neighbouring_pairs(relation, datasets))
+    def check(pair):
+        assert relation.why_not(*pair) is None
+
+    check()
+
+
+@pytest.mark.parametrize("corner", [lambda p: p[0] == [], lambda p: len(set(p[0])) < len(p[0]), lambda p: 4.0 in p[1]])
+def test_corners_are_reached(corner):
+    assert find(neighbouring_pairs(AddRemove(), RECORDS), corner)
+
+
+def test_an_unknown_relation_is_refused():
+    with pytest.raises(AuditError, match="`relation` must be one whose neighbours"):
+        neighbouring_pairs("substitution", RECORDS)
+
+
+@given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELLED))
+@settings(max_examples=50, deadline=None)
+def test_pairs_are_shown_as_code_that_makes_them(dataset):
+    made = eval(code_of(dataset), {"np": np, "audit": audit, "inf": np.inf, "nan": np.nan})
+    assert code_of(made) == code_of(dataset)
+    if not isinstance(dataset, Labeled):
+        assert np.array_equal(np.asarray(made), np.asarray(dataset), equal_nan=True)

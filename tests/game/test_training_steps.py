@@ -1,0 +1,117 @@
+"""Training goes on, step by step, as long as chance decides which events look best; and no longer."""
+
+import numpy as np
+import pytest
+
+from audit import Local, PrivacyCheck, PrivacyClaim
+from audit.checks.privacy.fixed import train
+from audit.checks.privacy.session import Session
+from audit.game import fixed
+from audit.game.fixed_budget import Split
+from audit.game.scorers import SCORERS
+from audit.subjects import Stream, Subject
+
+FIRST, STEP = 1000, 2000
+
+
+def far(share):
+    """Nothing tells the two sides apart but this share of outputs."""
+
+    def mechanism(data, size, rng):
+        numbers = rng.random(size)
+        return np.where(rng.random(size) < share, numbers + 5 * data, numbers)
+
+    return mechanism
+
+
+rarely_far, SELDOM = far(0.03), far(0.08)
+
+
+def mostly_apart(data, size, rng):
+    """Every output tells."""
+    return data + rng.random(size) - (rng.random(size) < 0.1)
+
+
+def trained(monkeypatch, mechanism, pairs, epsilon):
+    monkeypatch.setattr(fixed, "MOST_FIRST", FIRST)
+    monkeypatch.setattr(fixed, "MOST_MORE", STEP)
+    claim = PrivacyClaim(epsilon, 0.0, Local())
+    check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
+    session = Session(Subject(mechanism), check, 50_000, 0.05, Stream(0), 1, SCORERS)
+    session.open()
+    return session, train(session)
+
+
+@pytest.mark.parametrize(
+    ("budget", "pairs", "width", "training", "more"),
+    [
+        (100, 1, 1, 30, ()),
+        (10_000, 1, 1, 1250, (2000,)),
+        (1_000_000, 2, 1, 50_000, (100_000,)),
+        (5_000_000, 1, 1, 100_000, (550_000,)),
+        (10_000_000, 1, 10, 100_000, (550_000, 550_000)),
+        (10_000_000, 1, 20, 100_000, (550_000,)),
+        (10**9, 1, 1, 100_000, (550_000, 550_000)),
+        (10**9, 1, 2**24, 1, (1,)),
+    ],
+)
+def test_a_second_step_is_a_whole_one_and_memory_stays(budget, pairs, width, training, more):
+    split = Split.of(budget, pairs, 0, width)
+    assert (split.training, split.more) == (training, more)
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted", "training", "left"),
+    [
+        ((20, 20), 1.1, 30, (20,)),
+        ((20, 20), 12.0, 30, (20,)),
+        ((20, 20), 12.1, 50, ()),
+        ((20, 20), 1e9, 50, ()),
+        ((20,), 12.1, 30, ()),
+    ],
+)
+def test_as_many_steps_are_taken_at_once_as_are_needed(more, wanted, training, left):
+    split = Split(10, more, 100).with_more(wanted)
+    assert (split.training, split.more, split.runs) == (training, left, 100)
+
+
+def test_rare_events_take_every_step_and_no_output_comes_twice(monkeypatch):
+    session, found = trained(monkeypatch, rarely_far, [(0, 1)], 0.1)
+    assert (found.split.training, found.split.more) == (FIRST + 2 * STEP, ())
+    assert [len(side) for side in found.drawn[0]] == [FIRST + 2 * STEP] * 2
+    assert len(np.unique(found.drawn[0][0].numbers)) == FIRST + 2 * STEP
+    assert 2 * session.budget - session.samples == found.aim.runs
+
+
+def test_events_that_need_little_more_take_one_step(monkeypatch):
+    _, found = trained(monkeypatch, SELDOM, [(0, 1)], 0.1)
+    assert (found.split.training, found.split.more) == (FIRST + STEP, (STEP,))
+
+
+def test_frequent_events_take_none(monkeypatch):
+    _, found = trained(monkeypatch, mostly_apart, [(0, 1)], 0.1)
+    assert found.split.training == FIRST
+
+
+def test_a_claim_that_nothing_refutes_takes_none(monkeypatch):
+    _, found = trained(monkeypatch, rarely_far, [(0, 1)], 20.0)
+    assert found.split.training == FIRST
+
+
+def in_a_row(data, size, rng):
+    """The same beside a number that tells nothing."""
+    return np.column_stack([rarely_far(data, size, rng), rng.random(size)])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "looks"),
+    [([(0, 1)], {2 * (FIRST + 2 * STEP)}), ([(0, 1), (0, 1)], {FIRST, FIRST + 2 * STEP})],
+)
+def test_slow_scorers_wait_for_the_last_step_of_one_pair(monkeypatch, pairs, looks):
+    """Of several pairs, the one that takes no further step may be the one that needs them."""
+    asked = []
+    monkeypatch.setattr(
+        "audit.game.events._worth_trying", lambda trial, found, stakes: asked.append(stakes.training_runs)
+    )
+    trained(monkeypatch, in_a_row, pairs, 0.1)
+    assert set(asked) == looks

@@ -1,0 +1,164 @@
+"""Closed forms against hand computations, against each other, and against dp_accounting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_mechanism
+from scipy import stats
+
+from audit.base.errors import InvalidArgument
+from audit.laws import (
+    DIRECTIONS,
+    FiniteLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    PrivacyLoss,
+    compose,
+    geometric_loss,
+    no_loss,
+)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [
+        (0.0, 0.3934693402873666),  # 1 - e^-0.5
+        (0.5, 0.22119921692859513),  # 1 - e^-0.25
+        (1.0, 0.0),
+        (2.0, 0.0),
+    ],
+)
+def test_laplace_profile_by_hand(epsilon: float, delta: float) -> None:
+    loss = LaplaceLoss(1.0)
+    assert loss.delta(epsilon) == pytest.approx(delta, abs=1e-15)
+    assert loss.delta_lower_bound(epsilon) == pytest.approx(delta, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("mu", "epsilon", "delta"),
+    [
+        # ncdf(mu/2 - e/mu) - exp(e) ncdf(-mu/2 - e/mu) with mpmath at 40 digits
+        (1.0, 1.0, 0.12693673750664395),
+        (0.5, 1.0, 0.0068295949831145754),
+        (3.0, 2.0, 0.68587416571604937),
+        (1.0, 10.0, 9.8127058268469559e-23),
+    ],
+)
+def test_gaussian_profile_by_high_precision(mu: float, epsilon: float, delta: float) -> None:
+    assert GaussianLoss(mu).delta(epsilon) == pytest.approx(delta, rel=1e-12)
+
+
+def test_laplace_tails_by_hand() -> None:
+    # a = 1: the loss is 1 with probability 1/2 under the numerator, e^-1 / 2 under the denominator.
+    loss = LaplaceLoss(1.0)
+    assert loss.tails(1.0, "left") == (0.0, 0.0)  # strict
+    just_below = loss.tails(1.0 - 1e-12, "left")
+    assert just_below == pytest.approx((0.5, math.exp(-1) / 2), abs=1e-11)
+    # -1 with probability e^-1 / 2 under the numerator: P(L > -1) = 1 - e^-1 / 2
+    assert loss.tails(-1.0, "left") == pytest.approx((1 - math.exp(-1) / 2, 0.5), abs=1e-15)
+    assert loss.tails(-1.1, "left") == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("a", [0.1, 1.0, 4.0])
+def test_laplace_against_dp_accounting(a: float) -> None:
+    theirs = privacy_loss_mechanism.LaplacePrivacyLoss(parameter=1 / a)
+    epsilons = np.linspace(0, a, 9)
+    ours = [LaplaceLoss(a).delta(float(e)) for e in epsilons]
+    np.testing.assert_allclose(ours, theirs.get_delta_for_epsilon(epsilons), atol=1e-12)
+
+
+@pytest.mark.parametrize("mu", [0.3, 1.0, 2.5])
+def test_gaussian_against_dp_accounting(mu: float) -> None:
+    theirs = privacy_loss_mechanism.GaussianPrivacyLoss(standard_deviation=1 / mu)
+    epsilons = np.linspace(0, 4, 9)
+    ours = [GaussianLoss(mu).delta(float(e)) for e in epsilons]
+    np.testing.assert_allclose(ours, theirs.get_delta_for_epsilon(epsilons), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [LaplaceLoss(0.7), GaussianLoss(1.3), geometric_loss(3, 0.6)], ids=repr)
+@pytest.mark.parametrize("level", [1e-8, 1e-3, 0.05])
+def test_epsilon_inverts_delta_on_the_safe_side(loss: PrivacyLoss, level: float) -> None:
+    upper, lower = loss.epsilon(level), loss.epsilon_lower_bound(level)
+    assert loss.delta(upper) <= level * (1 + 1e-12) + 1e-15
+    assert lower <= upper <= lower + 1e-12 * (1 + upper)
+    assert loss.delta_lower_bound(max(0.0, lower - 1e-6)) > level
+
+
+@pytest.mark.parametrize("shift", [1, 2, 5])
+def test_geometric_loss_against_the_two_pmfs(shift: int) -> None:
+    # The naive twin: the two pmfs on a range that holds all but 0.5^200 of the mass.
+    ratio, z = 0.5, np.arange(-200, 206)
+    pmf = [(1 - ratio) / (1 + ratio) * ratio ** np.abs(z - k) for k in (0, shift)]
+    twin, loss = FiniteLoss(*pmf), geometric_loss(shift, ratio)
+    assert loss.max_loss("left") == pytest.approx(shift * math.log(2), rel=1e-12)
+    for epsilon in (0.0, 0.3, math.log(2), 1.0):
+        assert loss.delta(epsilon) == pytest.approx(twin.delta(epsilon), abs=1e-13)
+    assert geometric_loss(-shift, ratio).delta(0.1) == pytest.approx(loss.delta(0.1), abs=1e-15)
+
+
+@pytest.mark.parametrize("loss", [no_loss(), LaplaceLoss(0), GaussianLoss(0), geometric_loss(0, 0.5)], ids=repr)
+def test_equal_laws_lose_nothing(loss: PrivacyLoss) -> None:
+    assert loss.delta(0.0) == loss.epsilon(0.0) == loss.total_variation() == 0.0
+    assert loss.trade_off(0.25) == pytest.approx(0.75, abs=1e-12)
+    assert [loss.max_loss(side) for side in DIRECTIONS] == [0.0, 0.0]
+    assert loss.parts == ()
+
+
+def test_epsilon_at_delta_zero_and_one() -> None:
+    assert LaplaceLoss(1.5).epsilon(0.0) == 1.5
+    assert GaussianLoss(1.0).epsilon(0.0) == math.inf
+    assert LaplaceLoss(1.5).epsilon(1.0) == GaussianLoss(9.0).epsilon(1.0) == 0.0
+    assert LaplaceLoss(1.5).epsilon(0.9) == 0.0  # delta(0) = 0.53 already
+
+
+def test_gaussian_trade_off_is_the_normal_one() -> None:
+    # Dong, Roth & Su 2022, definition 2.6: G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu)
+    alphas = np.array([0.0, 1e-6, 0.01, 0.3, 0.9, 1.0])
+    expected = stats.norm.cdf(stats.norm.ppf(1 - alphas) - 1.0)
+    np.testing.assert_allclose(GaussianLoss(1.0).trade_off(alphas), expected, atol=1e-12)
+
+
+def test_laplace_trade_off_by_hand() -> None:
+    # a = 1; reject for large x: alpha = e^-t / 2 gives type-II error e^-(1 - t) / 2 = e^-1 / (4 alpha) while
+    # 0 <= t <= 1, that is for alpha in [e^-1 / 2, 1 / 2]; below, 1 - e alpha.
+    loss = LaplaceLoss(1.0)
+    assert loss.trade_off(0.3) == pytest.approx(math.exp(-1) / 1.2, abs=1e-12)
+    assert loss.trade_off(0.1) == pytest.approx(1 - 0.1 * math.e, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", [LaplaceLoss(0.7), GaussianLoss(1.3), geometric_loss(3, 0.6)], ids=repr)
+def test_trade_off_is_convex_and_symmetric(loss: PrivacyLoss) -> None:
+    alphas = np.linspace(0, 1, 101)
+    values = np.asarray(loss.trade_off(alphas))
+    assert np.all(np.diff(values, 2) >= -1e-12)
+    assert np.all(values <= 1 - alphas + 1e-15)
+    # Both directions agree, so f is its own inverse: f(f(alpha)) = alpha.
+    np.testing.assert_allclose(loss.trade_off(values[1:-1]), alphas[1:-1], atol=1e-9)
+
+
+def test_gaussian_coordinates_compose_to_one() -> None:
+    assert compose([GaussianLoss(3.0), no_loss(), GaussianLoss(4.0)]) == GaussianLoss(5.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: LaplaceLoss(-1.0),
+        lambda: GaussianLoss(math.inf),
+        lambda: geometric_loss(1, 1.0),
+        lambda: geometric_loss(0.5, 0.5),  # type: ignore[arg-type]
+        lambda: LaplaceLoss(1.0).delta(-0.1),
+        lambda: LaplaceLoss(1.0).delta(math.nan),
+        lambda: LaplaceLoss(1.0).epsilon(1.1),
+        lambda: LaplaceLoss(1.0).delta(0.1, "up"),  # type: ignore[arg-type]
+        lambda: LaplaceLoss(1.0).tails(math.inf, "left"),
+        lambda: LaplaceLoss(1.0).trade_off([0.1, 1.2]),
+        lambda: LaplaceLoss(1.0).trade_off(math.nan),
+    ],
+)
+def test_arguments_outside_their_sets_are_refused(wrong: object) -> None:
+    with pytest.raises(InvalidArgument):
+        wrong()  # type: ignore[operator]

@@ -1,0 +1,150 @@
+"""Composed losses: closed forms, exact finite products, and the bracket lower <= truth <= upper."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.base.errors import InvalidArgument
+from audit.laws import ComposedLoss, FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, no_loss
+
+
+def two_laplace(a: float, epsilon: float) -> float:
+    """Profile of two Laplace coordinates with equal a: 1 - e^(-s/2) (1 + s/4), s = 2a - eps."""
+    s = max(0.0, 2 * a - epsilon)
+    return 1 - math.exp(-s / 2) * (1 + s / 4)
+
+
+@pytest.mark.parametrize("a", [1e-3, 0.5, 1.0, 6.0])
+def test_two_laplace_coordinates_against_the_closed_form(a: float) -> None:
+    loss = compose([LaplaceLoss(a)] * 2)
+    for share in (0.0, 0.25, 0.5, 0.9, 0.999, 1.0, 1.5):
+        epsilon = share * 2 * a
+        truth = two_laplace(a, epsilon)
+        assert loss.delta_lower_bound(epsilon) <= truth <= loss.delta(epsilon)
+        assert loss.delta(epsilon) == pytest.approx(truth, abs=1e-8)
+        assert loss.delta_lower_bound(epsilon) == pytest.approx(truth, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "epsilon", "delta"),
+    [
+        # Published profile of k Laplace coordinates with a = 1/k, three digits.
+        (4, 0.0, 0.1842),
+        (4, 0.25, 0.1107),
+        (4, 0.9, 0.00656),
+        (8, 0.25, 0.0511),
+        (8, 0.75, 1.36e-3),
+        (16, 0.5, 2.05e-3),
+        (16, 0.9, 2.11e-6),
+    ],
+)
+def test_profiles_of_many_laplace_coordinates(coordinates: int, epsilon: float, delta: float) -> None:
+    loss = compose([LaplaceLoss(1 / coordinates)] * coordinates)
+    assert loss.delta(epsilon) == pytest.approx(delta, rel=0.005)
+    assert loss.delta_lower_bound(epsilon) == pytest.approx(delta, rel=0.006)
+
+
+def test_the_largest_loss_is_the_exact_sum() -> None:
+    loss = compose([LaplaceLoss(0.1), LaplaceLoss(0.2), LaplaceLoss(0.7)])
+    assert loss.epsilon(0.0) == loss.epsilon_lower_bound(0.0) == pytest.approx(1.0, rel=1e-15)
+    assert loss.delta(1.0 + 1e-12) == 0.0
+    assert loss.epsilon(1e-15) <= loss.epsilon(0.0)
+
+
+def test_gaussian_coordinates_on_the_lattice_bracket_their_closed_form() -> None:
+    loss, exact = ComposedLoss([GaussianLoss(1.0)] * 2, grid=1e-3), GaussianLoss(math.sqrt(2))
+    for epsilon in (0.0, 1.0, 5.0):
+        assert loss.delta_lower_bound(epsilon) <= exact.delta(epsilon) <= loss.delta(epsilon)
+        assert loss.delta(epsilon) == pytest.approx(exact.delta(epsilon), abs=1e-6)
+    assert loss.epsilon(1e-5) == pytest.approx(exact.epsilon(1e-5), abs=1e-4)
+    assert loss.epsilon(0.0) == math.inf
+
+
+pmf = st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any).map(lambda c: np.array(c) / sum(c))
+
+
+@given(pmf, pmf, pmf, pmf, st.floats(0, 3))
+@settings(max_examples=25, deadline=None)
+def test_lattice_brackets_the_exact_product(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, epsilon: float
+) -> None:
+    exact = FiniteLoss(np.outer(a, c).ravel(), np.outer(b, d).ravel())
+    parts = [FiniteLoss(a, b), FiniteLoss(c, d)]
+    if not any(part.parts for part in parts):
+        assert exact.total_variation() == pytest.approx(0.0, abs=1e-15)
+        return
+    loss = ComposedLoss(parts)
+    for side in ("left", "right"):
+        truth = exact.delta(epsilon, side)  # type: ignore[arg-type]
+        assert loss.delta_lower_bound(epsilon, side) <= truth + 1e-15  # type: ignore[arg-type]
+        assert truth <= loss.delta(epsilon, side) + 1e-15  # type: ignore[arg-type]
+        assert loss.delta(epsilon, side) - loss.delta_lower_bound(epsilon, side) < 2e-3  # type: ignore[arg-type]
+        assert loss.mass_at_infinity(side) == pytest.approx(exact.mass_at_infinity(side), abs=1e-12)  # type: ignore[arg-type]
+    assert np.all(np.asarray(loss.trade_off([0.05, 0.4])) <= np.asarray(exact.trade_off([0.05, 0.4])) + 1e-12)
+
+
+def test_the_composed_trade_off_is_a_tight_lower_bound() -> None:
+    loss, exact = ComposedLoss([GaussianLoss(0.6), GaussianLoss(0.8)], grid=1e-3), GaussianLoss(1.0)
+    alphas = np.array([0.0, 0.01, 0.2, 0.5, 0.9, 1.0])
+    values, truth = np.asarray(loss.trade_off(alphas)), np.asarray(exact.trade_off(alphas))
+    assert np.all(values <= truth + 1e-12)
+    np.testing.assert_allclose(values, truth, atol=1e-3)
+
+
+def test_composed_tails_lie_within_the_displacement() -> None:
+    loss, exact = ComposedLoss([GaussianLoss(0.6), GaussianLoss(0.8)], grid=1e-3), GaussianLoss(1.0)
+    assert loss.threshold_error < 5e-3
+    for threshold in (-1.0, 0.3, 2.0):
+        low, high = (exact.tails(threshold + sign * loss.threshold_error, "left") for sign in (1, -1))
+        for value, least, most in zip(loss.tails(threshold, "left"), low, high, strict=True):
+            assert least - loss.tail_error <= value <= most + loss.tail_error
+
+
+def test_coordinates_of_equal_laws_drop_out_and_one_is_returned_as_it_is() -> None:
+    loss = LaplaceLoss(0.3)
+    assert compose([no_loss(), loss, FiniteLoss([0.5, 0.5], [0.5, 0.5])]) is loss
+    assert compose([no_loss()]).epsilon(0.0) == compose([]).epsilon(0.0) == 0.0
+
+
+def test_compositions_nest() -> None:
+    a, b = LaplaceLoss(0.5), LaplaceLoss(0.4)
+    nested: PrivacyLoss = compose([compose([a, b]), compose([a, no_loss()])])
+    assert nested.parts == (a, b, a)
+    assert nested.delta(0.2) == pytest.approx(compose([a, a, b]).delta(0.2), abs=1e-9)
+
+
+def test_mass_at_infinity_multiplies() -> None:
+    leak = FiniteLoss([0.9, 0.1], [1.0, 0.0])
+    loss = ComposedLoss([leak, leak, LaplaceLoss(1.0)])
+    assert loss.mass_at_infinity("left") == pytest.approx(1 - 0.9**2)
+    assert loss.mass_at_infinity("right") == 0.0
+    assert loss.delta(50.0, "left") == pytest.approx(0.19, abs=1e-9)
+    assert loss.epsilon(0.1) == math.inf
+
+
+@pytest.mark.parametrize("a", [50.0, 800.0, 5000.0])
+def test_losses_beyond_the_floating_point_range_stay_on_the_safe_side(a: float) -> None:
+    # Next to a, a coordinate of 1e-3 does not matter: 1 - e^((40 - a) / 2) within 1e-3.
+    loss = compose([LaplaceLoss(a), LaplaceLoss(1e-3)])
+    assert loss.delta(40.0) == pytest.approx(-math.expm1((40 - a) / 2), abs=2e-3)
+    assert loss.delta_lower_bound(40.0) <= loss.delta(40.0)
+    assert loss.epsilon(0.0) == a + 1e-3
+
+
+def test_a_coordinate_that_gives_everything_away() -> None:
+    loss = compose([FiniteLoss([1.0, 0.0], [0.0, 1.0]), LaplaceLoss(1.0)])
+    assert loss.delta(3.0) == 1.0
+    assert loss.delta_lower_bound(3.0) == pytest.approx(1.0, abs=1e-9)
+    assert loss.epsilon(0.5) == loss.epsilon_lower_bound(0.5) == math.inf
+    assert loss.trade_off(0.2) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [lambda: ComposedLoss([]), lambda: compose([LaplaceLoss(1.0)] * 2, grid=0.0)])
+def test_nothing_to_compose_and_no_grid_are_refused(wrong: object) -> None:
+    with pytest.raises(InvalidArgument):
+        wrong()  # type: ignore[operator]

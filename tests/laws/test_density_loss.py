@@ -1,0 +1,151 @@
+"""Quadrature and root search against closed forms; promises of the caller that are not kept."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.base.errors import InvalidArgument
+from audit.laws import DIRECTIONS, DensityLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss
+
+EPSILONS = (0.0, 0.2, 0.7, 1.0, 1.3)
+
+
+def laplace_pair(with_cdf: bool, loc: float = 0.0) -> DensityLoss:
+    left, right = (Laplace(place, 1.0) for place in (loc, loc + 1))
+    cdfs = {"left_cdf": left.cdf, "right_cdf": right.cdf} if with_cdf else {}
+    return DensityLoss(left.log_density, right.log_density, breakpoints=(loc, loc + 1), **cdfs)
+
+
+@pytest.mark.parametrize("with_cdf", [True, False])
+def test_laplace_pair_against_its_closed_form(with_cdf: bool) -> None:
+    loss, exact = laplace_pair(with_cdf), LaplaceLoss(1.0)
+    assert loss.tail_error < 1e-12
+    for epsilon in EPSILONS:
+        for side in DIRECTIONS:
+            truth = exact.delta(epsilon)
+            assert loss.delta_lower_bound(epsilon, side) - 1e-15 <= truth <= loss.delta(epsilon, side) + 1e-15
+            assert loss.delta(epsilon, side) == pytest.approx(truth, abs=1e-11)
+    assert loss.max_loss("left") == pytest.approx(1.0, rel=1e-12)
+    if with_cdf:
+        assert loss.epsilon(0.1) == pytest.approx(exact.epsilon(0.1), abs=1e-10)
+
+
+@pytest.mark.parametrize("loc", [0.0, 0.1, 1000.3])
+def test_a_plateau_at_the_threshold_does_not_exceed_it(loc: float) -> None:
+    # The log-ratio is 1 up to rounding on a set of probability 1/2; "> 1" is false there.
+    loss = laplace_pair(True, loc)
+    assert loss.tails(1.0, "left")[0] < 1e-9
+    assert loss.tails(1.0 - 1e-6, "left")[0] == pytest.approx(0.5, abs=1e-6)
+    assert loss.tails(-1.0, "left")[0] == pytest.approx(1 - math.exp(-1) / 2, abs=1e-9)
+
+
+def test_gaussian_pair_against_its_closed_form() -> None:
+    left, right = Gaussian(0, 1), Gaussian(1, 1)
+    loss = DensityLoss(left.log_density, right.log_density, left_cdf=left.cdf, right_cdf=right.cdf)
+    assert loss.max_loss("left") == loss.max_loss("right") == math.inf
+    for epsilon in EPSILONS:
+        assert loss.delta(epsilon) == pytest.approx(GaussianLoss(1.0).delta(epsilon), abs=1e-12)
+    np.testing.assert_allclose(
+        loss.trade_off([0.0, 0.01, 0.5]), GaussianLoss(1.0).trade_off([0.0, 0.01, 0.5]), atol=1e-9
+    )
+
+
+def test_gaussians_of_unequal_scale_in_both_directions() -> None:
+    # N(0, 1) against N(1, 2) at eps = 1/2. The ratio exceeds e^eps between the roots of
+    # ln 2 - x^2 / 2 + (x - 1)^2 / 8 = 1/2, and in the other direction outside those of ... = -1/2; mpmath, 40 digits.
+    left, right = stats.norm(0, 1), stats.norm(1, 2)
+    loss = DensityLoss(left.logpdf, right.logpdf, breakpoints=[-1 / 3], left_cdf=left.cdf, right_cdf=right.cdf)
+    assert loss.delta(0.5, "left") == pytest.approx(0.14173402153767893, abs=1e-12)
+    assert loss.delta(0.5, "right") == pytest.approx(0.32378654414300757, abs=1e-12)
+    # The largest ratio is at x = -1/3: ln 2 - 1/18 + 2/9.
+    assert loss.max_loss("left") == pytest.approx(math.log(2) + 1 / 6, rel=1e-12)
+    assert loss.max_loss("right") == math.inf
+
+
+def test_laplace_of_unequal_scale_by_hand() -> None:
+    # Laplace(0, 1) against Laplace(0, 2): the ratio 2 e^(-|x|/2) exceeds e^t for |x| < 2 (ln 2 - t) = r, so that
+    # p = 1 - e^-r and q = 1 - e^(-r/2). At t = 0, r = ln 4: delta = 3/4 - 1/2.
+    left, right = stats.laplace(0, 1), stats.laplace(0, 2)
+    loss = DensityLoss(left.logpdf, right.logpdf, breakpoints=[0.0], left_cdf=left.cdf, right_cdf=right.cdf)
+    assert loss.tails(0.0, "left") == pytest.approx((0.75, 0.5), abs=1e-10)
+    assert loss.total_variation() == pytest.approx(0.25, abs=1e-13)
+    assert loss.max_loss("left") == pytest.approx(math.log(2), rel=1e-12)
+    assert loss.max_loss("right") == math.inf
+
+
+def test_heavy_tails_settle_to_a_finite_largest_loss() -> None:
+    # Cauchy at 0 and 1: the ratio (1 + (x-1)^2) / (1 + x^2) tends to 1 and is extreme at x = (1 -+ sqrt 5) / 2,
+    # where it is the square of the golden ratio, or its inverse.
+    left, right, golden = stats.cauchy(0), stats.cauchy(1), (1 + math.sqrt(5)) / 2
+    loss = DensityLoss(
+        left.logpdf, right.logpdf, breakpoints=[1 - golden, golden], left_cdf=left.cdf, right_cdf=right.cdf
+    )
+    assert loss.max_loss("left") == pytest.approx(2 * math.log(golden), rel=1e-12)
+    assert loss.epsilon(0.0) == pytest.approx(2 * math.log(golden), rel=1e-12)
+
+
+def test_disjoint_parts_of_the_support_have_infinite_loss() -> None:
+    # Uniform on [0, 1] against uniform on [1/4, 5/4].
+    left, right = stats.uniform(0, 1), stats.uniform(0.25, 1)
+    loss = DensityLoss(left.logpdf, right.logpdf, (0, 1.25), (0.25, 1), left.cdf, right.cdf)
+    for side in DIRECTIONS:
+        assert loss.mass_at_infinity(side) == pytest.approx(0.25, abs=1e-15)
+        assert loss.delta(3.0, side) == pytest.approx(0.25, abs=1e-12)
+    assert loss.epsilon(0.2) == math.inf
+    assert loss.epsilon(0.26) == 0.0
+
+
+def test_atoms_enter_with_their_own_ratio() -> None:
+    # Half an atom at 0, half uniform, against a quarter and three quarters: losses ln 2 and -ln 1.5.
+    def log_density(mass: float) -> object:
+        return lambda x: np.where((x >= 1) & (x <= 2), math.log(mass), -np.inf)
+
+    loss = DensityLoss(
+        log_density(0.5),  # type: ignore[arg-type]
+        log_density(0.75),  # type: ignore[arg-type]
+        support=(1, 2),
+        left_atoms={0.0: 0.5},
+        right_atoms={0.0: 0.25},
+    )
+    assert loss.delta(0.0, "left") == pytest.approx(0.25, abs=1e-12)
+    assert loss.max_loss("left") == pytest.approx(math.log(2))
+    assert loss.max_loss("right") == pytest.approx(math.log(1.5))
+    assert loss.delta(0.1, "right") == pytest.approx(0.75 - math.exp(0.1) * 0.5, abs=1e-12)
+
+
+def test_a_log_ratio_that_turns_inside_a_panel_is_refused() -> None:
+    left, right = stats.norm(0, 1), stats.norm(1, 2)
+    with pytest.raises(InvalidArgument, match="monotone"):
+        DensityLoss(left.logpdf, right.logpdf, left_cdf=left.cdf, right_cdf=right.cdf)
+
+
+def test_a_density_that_is_not_sub_normalised_is_refused() -> None:
+    left = stats.norm(0, 1)
+    with pytest.raises(InvalidArgument, match="total mass"):
+        DensityLoss(left.logpdf, left.logpdf, left_cdf=left.cdf, right_cdf=left.cdf, left_atoms={0.0: 0.5})
+
+
+def test_a_support_that_ends_inside_a_panel_is_refused() -> None:
+    left = stats.uniform(0, 1)
+    with pytest.raises(InvalidArgument, match="ends of the densities"):
+        DensityLoss(left.logpdf, left.logpdf, support=(0, 3), left_cdf=left.cdf, right_cdf=left.cdf)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"),
+    [
+        ("support", (1.0, 0.0)),
+        ("support", 3),
+        ("breakpoints", [math.inf]),
+        ("left_atoms", {0.0: -0.5}),
+        ("right_atoms", {0.0: 2.0}),
+    ],
+)
+def test_malformed_arguments_are_refused(keyword: str, value: object) -> None:
+    left = stats.norm(0, 1)
+    with pytest.raises(InvalidArgument, match=keyword):
+        DensityLoss(left.logpdf, left.logpdf, **{keyword: value})

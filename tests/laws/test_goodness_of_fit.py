@@ -1,0 +1,163 @@
+"""Goodness of fit. Seeds are fixed; each test states its null, or the gap it must see.
+
+Own samplers: under H0 a p-value below 1e-3 has probability at most 1e-3 for each case.
+Faults: n = 20,000 gives a DKW width below 0.02 at 1e-6; every fault here moves a tested distribution by 0.05 or more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from audit.base.errors import InvalidArgument
+from audit.laws import Finite, Gaussian, Laplace, Law, Point, Product, ThresholdedLaplace, TwoSidedGeometric
+
+N = 20_000
+Sampler = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def geometric(rng: np.random.Generator, size: int) -> np.ndarray:
+    return 3 + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+
+
+def thresholded(rng: np.random.Generator, size: int) -> np.ndarray:
+    z = rng.laplace(3, 2, size)
+    return np.where(z >= 4, z, 0.0)
+
+
+def rows(rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.array([[0, 0], [0, 1], [1, 1]])[rng.choice(3, p=[0.2, 0.3, 0.5], size=size)]
+
+
+OWN: dict[str, tuple[Law, Sampler]] = {
+    "laplace": (Laplace(1, 2), lambda rng, size: rng.laplace(1, 2, size)),
+    "gaussian": (Gaussian(-1, 3), lambda rng, size: rng.normal(-1, 3, size)),
+    "geometric": (TwoSidedGeometric(3, 0.4), geometric),
+    "thresholded": (ThresholdedLaplace(3, 2, 4), thresholded),
+    "point": (Point(0), lambda rng, size: np.zeros(size)),
+    "text": (Finite({"a": 0.1, "b": 0.9}), lambda rng, size: rng.choice(["a", "b"], p=[0.1, 0.9], size=size)),
+    "rows": (Finite({(0, 0): 0.2, (0, 1): 0.3, (1, 1): 0.5}), rows),
+    "vector": (Product((Laplace(0, 1),) * 4), lambda rng, size: rng.laplace(size=(size, 4))),
+    "mixed": (
+        Product((ThresholdedLaplace(3, 2, 4), TwoSidedGeometric(3, 0.4))),
+        lambda rng, size: np.column_stack([thresholded(rng, size), geometric(rng, size)]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_law_accepts_its_own_sampler(name: str) -> None:
+    law, sampler = OWN[name]
+    rng = np.random.default_rng(7)
+    assert law.fit_pvalue(sampler(rng, N), rng) > 1e-3
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_pvalues_are_valid_at_a_small_size(name: str) -> None:
+    # H0 true, n = 30, 300 replicates: P(p <= 0.2) <= 0.2, so that 90 or more of 300 has probability < 3e-5.
+    law, sampler = OWN[name]
+    rng = np.random.default_rng(11)
+    pvalues = [law.fit_pvalue(sampler(rng, 30), rng) for _ in range(300)]
+    assert sum(p <= 0.2 for p in pvalues) < 90
+    assert max(pvalues) > 0.2
+
+
+def repeated_across(rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.repeat(rng.laplace(size=(size, 1)), 4, axis=1)
+
+
+def shared_by_two(rng: np.random.Generator, size: int) -> np.ndarray:
+    noise = rng.laplace(size=(size, 4))
+    noise[:, 3] = noise[:, 0]
+    return noise
+
+
+def opposite_signs(rng: np.random.Generator, size: int) -> np.ndarray:
+    noise = rng.laplace(size=(size, 4))
+    noise[:, 2:] = -noise[:, :2]
+    return noise
+
+
+def antithetic(rng: np.random.Generator, size: int) -> np.ndarray:
+    noise = rng.laplace(1, 2, size)
+    noise[1::2] = 2 - noise[::2]
+    return noise
+
+
+FAULTS: dict[str, tuple[str, Sampler]] = {
+    "scale doubled": ("laplace", lambda rng, size: rng.laplace(1, 4, size)),
+    "location moved by half a scale": ("laplace", lambda rng, size: rng.laplace(2, 2, size)),
+    "normal of the same variance": ("laplace", lambda rng, size: rng.normal(1, 2 * 2**0.5, size)),
+    "one draw for all outputs": ("laplace", lambda rng, size: np.full(size, rng.laplace(1, 2))),
+    "each draw used twice": ("laplace", lambda rng, size: np.repeat(rng.laplace(1, 2, size // 2), 2)),
+    "antithetic successors": ("laplace", antithetic),
+    "wrong ratio": ("geometric", lambda rng, size: 3 + rng.geometric(0.5, size) - rng.geometric(0.5, size)),
+    "one-sided": ("geometric", lambda rng, size: 3 + rng.geometric(0.6, size)),
+    "no threshold": ("thresholded", lambda rng, size: rng.laplace(3, 2, size)),
+    "threshold off by a quarter": (
+        "thresholded",
+        lambda rng, size: (lambda z: np.where(z >= 4.25, z, 0.0))(rng.laplace(3, 2, size)),
+    ),
+    "wrong pmf": ("text", lambda rng, size: rng.choice(["a", "b"], p=[0.2, 0.8], size=size)),
+    "new outcome": ("rows", lambda rng, size: np.vstack([rows(rng, size - 1), [[1, 0]]])),
+    "noise shared by all coordinates": ("vector", repeated_across),
+    "noise shared by two coordinates": ("vector", shared_by_two),
+    "noise repeated with opposite signs": ("vector", opposite_signs),
+    "one coordinate without noise": (
+        "vector",
+        lambda rng, size: rng.laplace(size=(size, 4)) * np.array([1.0, 1.0, 1.0, 0.0]),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_law_convicts(fault: str) -> None:
+    name, sampler = FAULTS[fault]
+    rng = np.random.default_rng(13)
+    assert OWN[name][0].fit_pvalue(sampler(rng, N), rng) < 1e-6
+
+
+@pytest.mark.parametrize("law", [OWN[name][0] for name in ("laplace", "geometric", "thresholded", "text")], ids=repr)
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        np.array([1.0, np.nan]),
+        np.array([None, 1.0], dtype=object),
+        np.array([["a", "b"], ["a", "b"]]),
+        np.array(["x", "y"]),
+        np.array([1 + 1j, 2.0]),
+    ],
+    ids=["nan", "None", "text rows", "text", "complex"],
+)
+def test_what_is_no_output_of_the_law_has_pvalue_zero(law: Law, outputs: np.ndarray) -> None:
+    assert law.fit_pvalue(outputs, np.random.default_rng(0)) == 0.0
+
+
+def test_a_vector_of_the_wrong_width_has_pvalue_zero() -> None:
+    law, rng = OWN["vector"][0], np.random.default_rng(0)
+    assert law.fit_pvalue(rng.laplace(size=(50, 3)), rng) == law.fit_pvalue(rng.laplace(size=50), rng) == 0.0
+
+
+@pytest.mark.parametrize("name", ["laplace", "text", "vector"])
+def test_no_outputs_are_refused(name: str) -> None:
+    with pytest.raises(InvalidArgument, match="outputs"):
+        OWN[name][0].fit_pvalue(np.array([]), np.random.default_rng(0))
+
+
+def test_resolution_is_the_gap_that_is_convicted() -> None:
+    # 2 * 3 exp(-2 n gap^2) = 0.01 at n = 10,000: gap = sqrt(ln 600 / 20,000) = 0.01788...
+    assert Laplace(0, 1).fit_resolution(10_000, 0.01) == pytest.approx(0.0178842, abs=1e-6)
+    rng = np.random.default_rng(5)
+    z = rng.laplace(size=10_000)
+    gap = 2.5 * 0.0178842  # a uniform shift of mass: move this share of the outputs far to the right
+    z[: int(gap * z.size)] = 50.0
+    assert Laplace(0, 1).fit_pvalue(z, rng) < 0.01
+
+
+@pytest.mark.parametrize("law", [law for law, _ in OWN.values()], ids=list(OWN))
+def test_resolution_shrinks_like_one_over_root_n(law: Law) -> None:
+    assert law.fit_resolution(40_000, 0.05) == pytest.approx(law.fit_resolution(10_000, 0.05) / 2)
+    assert law.fit_resolution(10_000, 0.001) > law.fit_resolution(10_000, 0.05)
+    assert law.fit_resolution(1, 1e-6) == 1.0

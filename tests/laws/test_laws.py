@@ -1,0 +1,228 @@
+"""Laws: likelihoods, and which privacy loss a pair of laws has; the stability histogram's published profiles."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.base.errors import InvalidArgument
+from audit.laws import (
+    Finite,
+    Gaussian,
+    GaussianLoss,
+    Laplace,
+    LaplaceLoss,
+    Law,
+    Point,
+    PrivacyLoss,
+    Product,
+    ThresholdedLaplace,
+    TwoSidedGeometric,
+    compose,
+    geometric_loss,
+    no_loss,
+)
+
+LAWS: list[Law] = [
+    Laplace(1.0, 2.0),
+    Gaussian(-1.0, 0.5),
+    TwoSidedGeometric(3, 0.4),
+    Finite({"a": 0.2, "b": 0.8}),
+    Finite({(0, 1): 0.5, (1, 0): 0.5}),
+    ThresholdedLaplace(3.0, 2.0, 4.0),
+    Point(0.0),
+    Product((Laplace(0.0, 1.0), TwoSidedGeometric(0, 0.5))),
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=repr)
+def test_laws_travel_and_lose_nothing_against_themselves(law: Law) -> None:
+    twin = pickle.loads(pickle.dumps(law))
+    assert twin == law
+    assert hash(twin) == hash(law)
+    assert law.loss_against(twin).delta(0.0) == 0.0
+
+
+def test_likelihoods_are_those_of_scipy() -> None:
+    x = np.array([-3.0, 0.0, 0.7, 40.0])
+    np.testing.assert_allclose(Laplace(1, 2).log_likelihood(x), stats.laplace.logpdf(x, 1, 2))
+    np.testing.assert_allclose(Gaussian(1, 2).log_likelihood(x), stats.norm.logpdf(x, 1, 2))
+    z = np.array([-2, 0, 5])
+    expected = stats.dlaplace.logpmf(z - 1, -math.log(0.3))
+    np.testing.assert_allclose(TwoSidedGeometric(1, 0.3).log_likelihood(z), expected)
+
+
+def test_impossible_outputs_have_likelihood_zero() -> None:
+    assert TwoSidedGeometric(0, 0.5).log_likelihood(np.array([0.5]))[0] == -np.inf
+    assert Laplace(0, 1).log_likelihood(np.array([np.nan, np.inf])).tolist() == [-np.inf, -np.inf]
+    assert Finite({"a": 1.0}).log_likelihood(np.array(["a", "b"])).tolist() == [0.0, -np.inf]
+    thresholded = ThresholdedLaplace(3.0, 2.0, 4.0).log_likelihood(np.array([0.0, 2.0, 4.5]))
+    assert thresholded[0] == pytest.approx(math.log(1 - math.exp(-0.5) / 2))  # F(4), loc 3, scale 2
+    assert thresholded[1] == -np.inf
+    assert thresholded[2] == pytest.approx(stats.laplace.logpdf(4.5, 3, 2))
+
+
+def test_rows_and_objects_are_outcomes() -> None:
+    law = Finite({(0, 1): 0.25, (1, 0): 0.75})
+    rows = np.array([[0, 1], [1, 0]])
+    objects = np.empty(2, dtype=object)
+    objects[:] = [(0, 1), [1, 0]]
+    for outputs in (rows, rows.astype(float), rows.astype(bool), objects):
+        np.testing.assert_allclose(np.exp(law.log_likelihood(outputs)), [0.25, 0.75])
+
+
+def test_product_likelihood_is_the_sum() -> None:
+    law, x = Product((Laplace(0, 1), Gaussian(0, 1))), np.array([[0.5, 1.0], [2.0, -1.0]])
+    expected = stats.laplace.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1])
+    np.testing.assert_allclose(law.log_likelihood(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "loss"),
+    [
+        (Laplace(0, 2), Laplace(3, 2), LaplaceLoss(1.5)),
+        (Gaussian(3, 2), Gaussian(0, 2), GaussianLoss(1.5)),
+        (TwoSidedGeometric(4, 0.5), TwoSidedGeometric(2, 0.5), geometric_loss(2, 0.5)),
+        (Product((Laplace(0, 1), Laplace(0, 1))), Product((Laplace(0, 1), Laplace(1, 1))), LaplaceLoss(1.0)),
+        (Laplace(0.1 + 0.2, 1), Laplace(0.1 + 0.2, 1), no_loss()),
+    ],
+)
+def test_pairs_with_a_closed_form_get_it(left: Law, right: Law, loss: PrivacyLoss) -> None:
+    assert left.loss_against(right) == loss
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (Laplace(0, 1), Laplace(1, 2)),
+        (Laplace(0, 1), Gaussian(0.5, 2)),
+        (Gaussian(0, 1), Gaussian(1, 3)),
+        (Gaussian(0, 1), Laplace(0, 1)),
+        (Laplace(1e6, 1), Laplace(1e6 + 1, 0.5)),
+        (ThresholdedLaplace(2, 1, 5.0), ThresholdedLaplace(3, 2, 4.0)),
+        (ThresholdedLaplace(7, 1, 5.0), ThresholdedLaplace(6, 1, 5.0)),
+        (ThresholdedLaplace(7, 1, 5.0), Point(0)),
+        (Laplace(0, 1), Point(0)),
+    ],
+    ids=repr,
+)
+def test_bounds_against_a_riemann_sum(left: Laplace, right: Laplace) -> None:
+    """The naive twin: sum max(0, p - e^eps q) over 400,000 cells and the atoms."""
+    centre = left.kinks[0]
+    edges = np.linspace(centre - 60, centre + 60, 400_001)
+    p, q = (np.diff(law.density_cdf(edges)) for law in (left, right))
+    values = sorted({*left.atoms, *right.atoms})
+    p, q = (np.r_[mass, [law.atoms.get(v, 0.0) for v in values]] for mass, law in ((p, left), (q, right)))
+    loss = left.loss_against(right)
+    for epsilon in (0.0, 0.4, 1.1):
+        for side, top, bottom in (("left", p, q), ("right", q, p)):
+            naive = float(np.maximum(top - math.exp(epsilon) * bottom, 0).sum())
+            assert loss.delta(epsilon, side) == pytest.approx(naive, abs=1e-6)  # type: ignore[arg-type]
+            assert loss.delta_lower_bound(epsilon, side) <= loss.delta(epsilon, side)  # type: ignore[arg-type]
+
+
+def test_geometric_laws_of_two_ratios_against_a_long_sum() -> None:
+    left, right = TwoSidedGeometric(0, 0.5), TwoSidedGeometric(1, 0.6)
+    z = np.arange(-300, 301).astype(float)
+    p, q = left.pmf(z), right.pmf(z)
+    loss = left.loss_against(right)
+    for epsilon in (0.0, 0.5):
+        assert loss.delta(epsilon, "left") == pytest.approx(np.maximum(p - math.exp(epsilon) * q, 0).sum(), abs=1e-13)
+        assert loss.delta(epsilon, "right") == pytest.approx(np.maximum(q - math.exp(epsilon) * p, 0).sum(), abs=1e-13)
+    assert loss.max_loss("right") == math.inf
+    # Left over right is largest at z = 0: (1/3) / (0.25 * 0.6)
+    assert loss.max_loss("left") == pytest.approx(math.log((1 / 3) / (0.25 * 0.6)), rel=1e-9)
+
+
+# The stability histogram: b = 2 / eps, tau = b ln(2 / delta) + 1, q = P(1 + Laplace(b) >= tau) = delta / 4.
+EPSILON = 1.0
+SCALE = 2 / EPSILON
+
+
+def label(count: int, delta: float) -> Law:
+    threshold = SCALE * math.log(2 / delta) + 1
+    return ThresholdedLaplace(count, SCALE, threshold) if count else ThresholdedLaplace.never()
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
+def test_a_moved_singleton_leaks_a_quarter_of_delta_at_every_epsilon(delta: float) -> None:
+    loss = Product((label(1, delta), label(0, delta))).loss_against(Product((label(0, delta), label(1, delta))))
+    one = label(1, delta).loss_against(label(0, delta))
+    for epsilon in (0.0, 0.5, 3.0):
+        assert one.delta(epsilon, "left") == pytest.approx(delta / 4, rel=1e-9)
+        assert one.delta_lower_bound(epsilon, "left") == pytest.approx(delta / 4, rel=1e-9)
+    assert one.mass_at_infinity("left") == pytest.approx(delta / 4, rel=1e-12)
+    assert one.delta(0.1, "right") == 0.0
+    # Both labels: the other one's absence has a loss of -ln(1 - q) > 0 on mass 1 - q; beyond that only q is left.
+    assert loss.delta(0.5) == pytest.approx(delta / 4, rel=1e-6, abs=2e-12)
+    assert loss.epsilon(delta / 8) == math.inf
+
+
+def test_two_large_labels_that_exchange_a_point() -> None:
+    # Counts far above the threshold: two Laplace coordinates with a = eps / 2 each.
+    delta = 1e-3
+    loss = Product((label(90, delta), label(50, delta))).loss_against(Product((label(89, delta), label(51, delta))))
+    for epsilon in (0.0, 0.25, 0.5, 0.9):
+        s = EPSILON - epsilon
+        truth = 1 - math.exp(-s / 2) * (1 + s / 4)
+        assert loss.delta_lower_bound(epsilon) <= truth <= loss.delta(epsilon)
+        assert loss.delta(epsilon) == pytest.approx(truth, abs=1e-8)
+    assert loss.epsilon(0.0) == pytest.approx(EPSILON, rel=1e-12)
+
+
+def test_a_large_label_that_gives_a_point_to_a_new_one() -> None:
+    # q + (1 - q) max(0, 1 - e^((eps' - ln(1 - q) - eps / 2) / 2)), from the side that has the new label.
+    delta = 0.1
+    q = delta / 4
+    loss = Product((label(60, delta), label(1, delta))).loss_against(Product((label(61, delta), label(0, delta))))
+    for epsilon in (0.0, 0.2, 0.4, 0.7):
+        inner = max(0.0, -math.expm1((epsilon - math.log1p(-q) - EPSILON / 2) / 2))
+        truth = q + (1 - q) * inner
+        assert loss.delta_lower_bound(epsilon, "left") <= truth <= loss.delta(epsilon, "left")
+        assert loss.delta(epsilon, "left") == pytest.approx(truth, abs=1e-7)
+
+
+def test_two_releases_of_a_moved_singleton_compose() -> None:
+    # 1 - (1 - q)^2 = delta / 2 - delta^2 / 16
+    delta = 1e-2
+    one = label(1, delta).loss_against(label(0, delta))
+    assert compose([one, one]).delta(2.0) == pytest.approx(delta / 2 - delta**2 / 16, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (Laplace(0, 1), Finite({0: 1.0})),
+        (TwoSidedGeometric(0, 0.5), Gaussian(0, 1)),
+        (Product((Laplace(0, 1),)), Laplace(0, 1)),
+        (Product((Laplace(0, 1),)), Product((Laplace(0, 1), Laplace(0, 1)))),
+    ],
+)
+def test_laws_of_different_kinds_cannot_be_compared(left: Law, right: Law) -> None:
+    with pytest.raises(InvalidArgument, match="other"):
+        left.loss_against(right)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Laplace(0, 0),
+        lambda: Laplace(math.nan, 1),
+        lambda: Gaussian(0, -1),
+        lambda: TwoSidedGeometric(0.5, 0.5),  # type: ignore[arg-type]
+        lambda: TwoSidedGeometric(0, 1),
+        lambda: Finite({"a": 0.4}),
+        lambda: Finite([0.5, 0.5]),  # type: ignore[arg-type]
+        lambda: ThresholdedLaplace(0, 1, threshold=-1.0),
+        lambda: Point(math.inf),
+        lambda: Product(()),
+        lambda: Product((1.0,)),  # type: ignore[arg-type]
+    ],
+)
+def test_parameters_outside_their_sets_are_refused(wrong: object) -> None:
+    with pytest.raises(InvalidArgument):
+        wrong()  # type: ignore[operator]

@@ -1,0 +1,223 @@
+"""Against a real Dask cluster: the same evidence anywhere, and whatever dies, hangs or vanishes leaves it as it is."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import cluster_subjects as subjects
+import pytest
+from cluster_subjects import Marking, check, judged, marks
+from local_cluster import Cluster, end, wait_until
+
+import audit
+from audit import Verdict, suite
+from audit.adapters import Program
+from audit.faces.command_line import main
+from audit.report.certificate import load_certificate
+from audit.subjects.workers import Unreachable, open_executor
+from audit.subjects.workers import dask as dask_module
+
+pytest.importorskip("distributed")
+
+PROGRAM = Program((sys.executable, "-c", textwrap.dedent("""
+    import json, random, sys
+    for line in sys.stdin:
+        request = json.loads(line)
+        draw = random.Random(request["seed"]).expovariate
+        outputs = [sum(request["dataset"]) + draw(1) - draw(1) for _ in range(request["size"])]
+        print(json.dumps({"request": request["request"], "outputs": outputs}), flush=True)
+    """)))  # fmt: skip
+
+
+def runs(process):
+    """Whether a process is alive; one that has ended and was not waited for is not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+SHARE = 0.01  # significance of each check
+
+
+def certificate(checks, **where):
+    return judged(audit.run(checks, budget=60_000, significance=SHARE * len(checks), **where).certificate)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The certificate of the mixed checks, made in this process."""
+    return certificate(subjects.mixed(PROGRAM), executor="serial")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_processes_give_the_evidence_of_this_process(expected, workers):
+    assert certificate(subjects.mixed(PROGRAM), workers=workers) == expected
+
+
+def test_a_check_spread_over_four_processes_gives_that_evidence_too(expected):
+    assert certificate(subjects.mixed(PROGRAM)[:1], workers=4)["checks"] == expected["checks"][:1]
+
+
+def test_four_workers_of_a_cluster_give_the_evidence_of_this_process(cluster, expected):
+    assert expected["counts"] == {"PASS": 6, "FAIL": 1, "INCONCLUSIVE": 1}
+    more = cluster.add(2)
+    try:
+        wait_until(lambda: width(cluster) == 4)
+        assert certificate(subjects.mixed(PROGRAM), executor=cluster.address) == expected
+    finally:
+        end(more)
+        wait_until(lambda: width(cluster) == 2)
+
+
+def width(cluster):
+    with open_executor(cluster.address) as executor:
+        return executor.width
+
+
+def test_a_call_comes_back_with_what_the_function_does(cluster, tmp_path):
+    with open_executor(cluster.address) as executor:
+        assert executor.width == 2
+        assert executor.call(divmod, 7, 2, timeout=60) == (3, 1)
+        with pytest.raises(ZeroDivisionError):
+            executor.call(divmod, 7, 0, timeout=60)
+        with pytest.raises(TimeoutError, match=r"took longer than 0\.5 s"):
+            executor.call(time.sleep, 1e6, timeout=0.5)
+        large = Path(os.path.dirname(subjects.__file__)), b"x" * 200_000  # sent once, kept on the cluster
+        assert executor.call(partial(len_of, large), 1, timeout=60) == 200_001
+        assert set(executor.everywhere(os.getcwd).values()) == {os.getcwd()}
+
+
+def len_of(large, more):
+    return len(large[1]) + more
+
+
+def test_deaths_and_hangs_are_each_one_inconclusive_among_others(cluster, tmp_path):
+    """A subject may end its process, its worker, or never; the cluster goes on, and no process is left behind."""
+    bad = [check(name, getattr(subjects, name)) for name in ("dies", "kills_its_parent")]
+    bad += [check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=3)]
+    bad.append(check("holds a lock", subjects.HoldsALock()))
+    report = audit.run([*bad, check("good", subjects.laplace)], budget=60_000, executor=cluster.address)
+    assert [result.verdict for result in report.results] == [Verdict.INCONCLUSIVE] * 4 + [Verdict.PASS]
+    assert report["dies"].reason == "the mechanism killed its process"
+    assert report["kills_its_parent"].reason == "the mechanism killed its process, and the worker beside it"
+    assert "cannot pickle '_thread.lock' object" in report["holds a lock"].reason
+    assert report["hangs"].reason == "the mechanism took longer than 3 s"
+    wait_until(lambda: not any(runs(process) for _, process in marks(tmp_path)))
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_a_worker_killed_under_its_task_changes_nothing(cluster, tmp_path, monkeypatch, expected, spread):
+    """SIGKILL to the Dask worker on which a whole check, or a group of blocks of a spread one, is being drawn."""
+    if not spread:
+        monkeypatch.setattr(suite, "LEAST_SPREAD", 10**9)
+    mechanism, found = Marking(str(tmp_path), home=os.getpid()), []
+    arguments = dict(significance=SHARE, executor=cluster.address)
+    thread = threading.Thread(target=lambda: found.append(audit.run([subjects.large(mechanism)], **arguments)))
+    thread.start()
+    wait_until(lambda: marks(tmp_path))
+    worker, process = marks(tmp_path)[0]
+    os.kill(worker, signal.SIGKILL)
+    thread.join(200)
+    assert found[0].certificate["checks"][0]["evidence"] == expected["checks"][0]["evidence"]
+    assert len({parent for parent, _ in marks(tmp_path)}) >= 2
+    wait_until(lambda: not runs(process))
+
+
+COMMAND = """
+import sys
+sys.path[:0] = {path!r}
+from audit.faces.command_line import main
+main()
+"""
+MODULE = """
+import os
+from cluster_subjects import Marking, check, laplace, sleeping
+
+FOLDER = os.path.join(os.path.dirname(__file__), "marks")
+CHECKS = [check("quick", laplace), check("long", {long})]
+"""
+
+
+def start(folder, long, *arguments):
+    """`dp-audit run mine`, in a process."""
+    (folder / "mine.py").write_text(MODULE.replace("{long}", long))
+    (folder / "marks").mkdir(exist_ok=True)
+    path = [str(Path(audit.__file__).parents[1]), str(Path(subjects.__file__).parent)]
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND.format(path=path), "run", "mine", "--budget", "6e4", *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_ctrl_c,
+    )
+
+
+def hear_ctrl_c():
+    """A suite that a shell started in the background ignores Ctrl-C, and what it starts inherits that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+HANGING = "Marking(FOLDER, hangs_away=True)"
+
+
+def test_ctrl_c_ends_the_run_and_what_it_started(cluster, tmp_path):
+    process = start(tmp_path, HANGING, "--executor", cluster.address, "--out", "out")
+    wait_until(lambda: marks(tmp_path / "marks") or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=200)
+    assert process.returncode == 130
+    assert "--resume goes on from here" in said
+    wait_until(lambda: not any(runs(drawing) for _, drawing in marks(tmp_path / "marks")))
+
+
+@pytest.fixture
+def fragile(tmp_path):
+    """A cluster of one worker without a nanny, to be broken."""
+    cluster = Cluster(tmp_path, workers=1, nanny=False)
+    yield cluster
+    cluster.close()
+
+
+def test_a_scheduler_that_vanishes_leaves_a_checkpoint(fragile, tmp_path, expected):
+    small = certificate(subjects.mixed(PROGRAM)[1:], executor=fragile.address)["checks"]
+    assert small == expected["checks"][1:]  # one worker, while there is one
+    process = start(tmp_path, HANGING, "--executor", fragile.address, "--out", "out")
+    wait_until(lambda: marks(tmp_path / "marks") or process.poll() is not None)
+    fragile.scheduler.kill()
+    _, said = process.communicate(timeout=200)
+    assert process.returncode == 2
+    assert "the same command with --resume goes on from here" in said
+    quick, long = load_certificate(tmp_path / "out")["checks"]
+    assert (quick["verdict"], long["verdict"]) == ("PASS", "INCONCLUSIVE")
+    assert "scheduler" in long["reason"]
+
+
+def test_a_scheduler_without_workers_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_module, "_WORKERS", 1.0)
+    monkeypatch.setattr(dask_module, "_PULSE", 0.2)
+    empty = Cluster(tmp_path, workers=0)
+    try:
+        with pytest.raises(Unreachable, match=r"tcp://.* has had no worker for 1 s"):
+            open_executor(empty.address)
+        monkeypatch.setattr(dask_module.Dask, "_await_workers", lambda self: None)  # as if they vanished later
+        with open_executor(empty.address) as executor, pytest.raises(Unreachable, match="has had no worker for 1 s"):
+            executor.call(time.time, timeout=1)
+    finally:
+        empty.close()
+
+
+def test_no_scheduler_at_all_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(dask_module, "_ANSWER", 1.0)
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:9", "--out", str(tmp_path / "out")])
+    assert stop.value.code == 64
+    assert capsys.readouterr().err.strip() == "dp-audit: no Dask scheduler answers at tcp://127.0.0.1:9"
