@@ -60,7 +60,7 @@ class ExponentialMechanism:
     candidates : sequence of at least two distinct hashable values
         Chosen without looking at the private data.
     sensitivity : float > 0
-        Largest change of any entry of the score between neighbours.
+        Largest change of any entry of the score between neighbors.
     epsilon : float > 0
         Privacy parameter; approached, never attained, by a finite list of candidates.
     """

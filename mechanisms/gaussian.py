@@ -67,7 +67,7 @@ class GaussianMechanism:
     query : callable
         dataset -> number, or vector of shape (d,).
     l2_sensitivity : float > 0
-        Largest l2 change of the answer between neighbours.
+        Largest l2 change of the answer between neighbors.
     epsilon : float > 0
     delta : float in (0, 1)
         Both tight for a pair whose answers lie `l2_sensitivity` apart.

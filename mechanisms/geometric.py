@@ -34,7 +34,7 @@ class GeometricMechanism:
     query : callable
         dataset -> integer, or integer vector of shape (d,).
     sensitivity : int >= 1
-        Largest l1 change of the answer between neighbours.
+        Largest l1 change of the answer between neighbors.
     epsilon : float > 0
         Privacy parameter; tight for a pair whose answers lie `sensitivity` apart.
     """

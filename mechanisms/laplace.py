@@ -39,7 +39,7 @@ class LaplaceMechanism:
     query : callable
         dataset -> number, or vector of shape (d,).
     l1_sensitivity : float > 0
-        Largest l1 change of the answer between neighbours.
+        Largest l1 change of the answer between neighbors.
     epsilon : float > 0
         Privacy parameter; tight for a pair whose answers lie `l1_sensitivity` apart.
     """

@@ -2,7 +2,7 @@
 
 Implements Dwork & Roth (2014), Claim 3.9 (Laplace noise), McKenna & Sheldon (2020) (permute-and-flip,
 which Ding et al. 2021 identify with exponential noise) and the exponential mechanism as a Gumbel
-argmax. Departures from the text: the noise has scale 2 sensitivity / epsilon, which is right when neighbouring
+argmax. Departures from the text: the noise has scale 2 sensitivity / epsilon, which is right when neighboring
 answers may move in different directions; `monotone=True` halves it for answers that all move the same way, the
 case of Claim 3.9. Only the index is released, never the noisy answer.
 
@@ -39,9 +39,9 @@ class ReportNoisyMax(ABC):
     epsilon : float > 0
         Privacy parameter; approached when the index looked at is far from the largest.
     sensitivity : float > 0, optional
-        Largest change of any one answer between neighbours; all may change.
+        Largest change of any one answer between neighbors; all may change.
     monotone : bool, optional
-        Whether all answers move the same way between neighbours; halves the noise.
+        Whether all answers move the same way between neighbors; halves the noise.
     """
 
     queries: Any

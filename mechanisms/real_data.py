@@ -1,7 +1,7 @@
 """Releases on a real survey: Fair's data on extramarital affairs, shipped with statsmodels.
 
 The data are the 6,366 answers to the Redbook survey analysed by Fair (1978), as `statsmodels.api.datasets.fair`.
-Every pair is the survey and a neighbour in which one real record takes the value of another real record, chosen so
+Every pair is the survey and a neighbor in which one real record takes the value of another real record, chosen so
 that the answer moves as far as the data allow. Claims and mechanisms are those of the reference mechanisms; nothing
 in this file is synthetic. Departure from the sources: survey questions are taken one at a time, so that a record is
 one woman's answer to the questions that the query reads.
@@ -57,12 +57,12 @@ def with_row(values: np.ndarray, target: int, source: int) -> np.ndarray:
 
 
 def extreme_swap(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbour whose first smallest answer is replaced by the largest."""
+    """Give the answers and a neighbor whose first smallest answer is replaced by the largest."""
     return values, with_row(values, int(np.argmin(values)), int(np.argmax(values)))
 
 
 def commonest_to_rarest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbour in which one record leaves the commonest category for the rarest."""
+    """Give the answers and a neighbor in which one record leaves the commonest category for the rarest."""
     _, first, counts = np.unique(values, return_index=True, return_counts=True)
     return values, with_row(values, int(first[np.argmax(counts)]), int(first[np.argmin(counts)]))
 
@@ -74,7 +74,7 @@ def unit_rows(names: tuple[str, ...]) -> np.ndarray:
 
 
 def farthest_swap(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the rows and the neighbour that moves their sum farthest: a row replaced by the one farthest from it."""
+    """Give the rows and the neighbor that moves their sum farthest: a row replaced by the one farthest from it."""
     distinct, first = np.unique(rows, axis=0, return_index=True)
     distance = np.linalg.norm(distinct[:, None] - distinct[None, :], axis=2)
     target, source = np.unravel_index(np.argmax(distance), distance.shape)
@@ -82,7 +82,7 @@ def farthest_swap(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def without_first(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbour without the first record of `chosen`."""
+    """Give the answers and a neighbor without the first record of `chosen`."""
     return values, np.delete(values, int(np.argmax(chosen)), axis=0)
 
 

@@ -104,7 +104,7 @@ class GridLaplace:
     query : callable
         dataset -> number.
     sensitivity : float > 0
-        Largest change of the answer between neighbours; one grid step is added for the rounding.
+        Largest change of the answer between neighbors; one grid step is added for the rounding.
     epsilon : float > 0
         Privacy parameter, kept but not attained unless the answers lie on the grid.
     places : int >= 0

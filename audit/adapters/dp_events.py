@@ -66,15 +66,15 @@ def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> Pr
     InvalidArgument
         For an event or relation that neither supports, and when no finite epsilon goes with `delta`.
     """
-    neighbours = AddRemove() if relation is None else relation
+    neighbors = AddRemove() if relation is None else relation
     level = closed_probability(delta, "delta")
     try:
-        epsilon, how = event_loss(event, neighbours).epsilon(level), "exact loss"
+        epsilon, how = event_loss(event, neighbors).epsilon(level), "exact loss"
     except InvalidArgument as refusal:
-        epsilon, how = _accounted(event, level, neighbours, refusal), "PLDAccountant"
+        epsilon, how = _accounted(event, level, neighbors, refusal), "PLDAccountant"
     if not math.isfinite(epsilon):
         raise InvalidArgument.of("delta", "be large enough for a finite epsilon of this event", delta)
-    return PrivacyClaim(epsilon, level, neighbours, f"dp_accounting, {how} of {type(event).__name__}")
+    return PrivacyClaim(epsilon, level, neighbors, f"dp_accounting, {how} of {type(event).__name__}")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Accounted:
         return self.mechanism(dataset, size, rng)
 
     def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
-        """Give the loss of the event, whichever pair of neighbours it is."""
+        """Give the loss of the event, whichever pair of neighbors it is."""
         return event_loss(self.event, self.relation)
 
 

@@ -88,20 +88,20 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
     InvalidArgument
         For an output measure that no claim expresses, and where relation or delta is missing.
     """
-    neighbours = relation if relation is not None else _relation(measurement, d_in)
+    neighbors = relation if relation is not None else _relation(measurement, d_in)
     source = "privacy map of the OpenDP measurement"
     measure = str(measurement.output_measure)
     if measure == "MaxDivergence":
-        return PrivacyClaim(float(measurement.map(d_in)), 0.0, neighbours, source)
+        return PrivacyClaim(float(measurement.map(d_in)), 0.0, neighbors, source)
     if measure == "Approximate(MaxDivergence)":
         epsilon, slack = measurement.map(d_in)
-        return PrivacyClaim(float(epsilon), float(slack), neighbours, source)
+        return PrivacyClaim(float(epsilon), float(slack), neighbors, source)
     if measure == "ZeroConcentratedDivergence":
         if delta is None:
-            return ZeroConcentratedClaim(rho=float(measurement.map(d_in)), relation=neighbours, source=source)
+            return ZeroConcentratedClaim(rho=float(measurement.map(d_in)), relation=neighbors, source=source)
         measurement, measure = dp.c.make_zCDP_to_approxDP(measurement), "SmoothedMaxDivergence"
     if measure == "SmoothedMaxDivergence" and delta is not None:
-        return PrivacyClaim(float(measurement.map(d_in).epsilon(delta)), delta, neighbours, source)
+        return PrivacyClaim(float(measurement.map(d_in).epsilon(delta)), delta, neighbors, source)
     if measure == "SmoothedMaxDivergence":
         raise InvalidArgument.of("delta", "be given for a guarantee that is a curve of (epsilon, delta)", delta)
     raise InvalidArgument.of("measurement", "have an output measure that a claim expresses", measure)

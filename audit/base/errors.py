@@ -16,8 +16,8 @@ class InvalidArgument(AuditError, ValueError):
         return cls(f"`{name}` must {rule}, got {_shown(value)} ({type(value).__name__})")
 
 
-class NotNeighbouring(InvalidArgument):
-    """A pair of datasets is not neighbouring under the claim's relation."""
+class NotNeighboring(InvalidArgument):
+    """A pair of datasets is not neighboring under the claim's relation."""
 
 
 class WrongLength(AuditError):

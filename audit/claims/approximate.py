@@ -23,7 +23,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class PrivacyClaim:
-    """(epsilon, delta)-differential privacy: P(E) <= e^epsilon Q(E) + delta, for every event E and neighbours.
+    """(epsilon, delta)-differential privacy: P(E) <= e^epsilon Q(E) + delta, for every event E and neighbors.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PrivacyClaim:
     delta : float in [0, 1]
         Additive slack; 0 is pure differential privacy.
     relation : relation
-        Which datasets are neighbouring; substitution unless said otherwise.
+        Which datasets are neighboring; substitution unless said otherwise.
     source : str
         Where the promise is made: a theorem, a docstring, a release note.
 
@@ -101,7 +101,7 @@ class PrivacyClaim:
 
 
 def require_relation(relation: object) -> None:
-    """Raise unless `relation` is an object that says which pairs are neighbouring."""
+    """Raise unless `relation` is an object that says which pairs are neighboring."""
     if isinstance(relation, type) or not isinstance(relation, Relation):
         raise InvalidArgument.of("relation", "be a relation such as Substitution()", relation)
 

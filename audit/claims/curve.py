@@ -63,7 +63,7 @@ class ClaimKind(ABC):
     Parameters
     ----------
     relation : relation
-        Which datasets are neighbouring; substitution unless said otherwise. Both orders of a pair are claimed.
+        Which datasets are neighboring; substitution unless said otherwise. Both orders of a pair are claimed.
     source : str
         Where the promise is made.
     """

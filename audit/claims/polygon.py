@@ -23,9 +23,9 @@ def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]
 
     Notes
     -----
-    On a cell [x_i, x_(i+1)] a convex function lies above both neighbouring secants, extended into the cell. They
+    On a cell [x_i, x_(i+1)] a convex function lies above both neighboring secants, extended into the cell. They
     meet at the fraction (s_(i+1) - s_i) / (s_(i+1) - s_(i-1)) of the cell, s the slopes. The first and last cell
-    have one neighbour, and the function may jump at its ends.
+    have one neighbor, and the function may jump at its ends.
     """
     width = np.diff(x)
     slope = np.diff(y) / width

@@ -1,4 +1,4 @@
-"""Which datasets are neighbouring, and why a pair is not.
+"""Which datasets are neighboring, and why a pair is not.
 
 A dataset is a sequence of records: a numpy array (records along the first axis), a list, a tuple, anything with
 `len` and integer indexing, or `Labeled`. Under `Local` a dataset is one record.
@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument, NotNeighbouring
+from audit.base.errors import InvalidArgument, NotNeighboring
 
 _LCS_CELLS = 4_000_000  # largest table for the edit distance; beyond it the pair is too far apart to be a group
 
@@ -49,20 +49,20 @@ class Labeled:
 
 @runtime_checkable
 class Relation(Protocol):
-    """What a relation must offer: a name, and the reason why a pair is not neighbouring."""
+    """What a relation must offer: a name, and the reason why a pair is not neighboring."""
 
     name: str
 
     def why_not(self, left: Any, right: Any) -> str | None:
-        """Return None when the pair is neighbouring, else one sentence that says why it is not."""
+        """Return None when the pair is neighboring, else one sentence that says why it is not."""
         ...
 
 
-def require_neighbouring(relation: Relation, left: Any, right: Any, name: str = "pairs") -> None:
-    """Raise `NotNeighbouring` unless `(left, right)` is a pair of distinct neighbours under `relation`."""
+def require_neighboring(relation: Relation, left: Any, right: Any, name: str = "pairs") -> None:
+    """Raise `NotNeighboring` unless `(left, right)` is a pair of distinct neighbors under `relation`."""
     reason = relation.why_not(left, right)
     if reason is not None:
-        raise NotNeighbouring(f"`{name}` must be neighbouring under {relation.name}: {reason}")
+        raise NotNeighboring(f"`{name}` must be neighboring under {relation.name}: {reason}")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Claims by a trade-off function: Gaussian differential privacy, and f-DP for any f.
 
 T(P, Q)(alpha) is the least type-II error of tests of P against Q of level alpha; f-DP says T >= f for both orders
-of every pair of neighbours (Dong, Roth & Su 2022, definition 2.2).
+of every pair of neighbors (Dong, Roth & Su 2022, definition 2.2).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class GaussianClaim(_ByTradeOff):
 
 @dataclass(frozen=True)
 class TradeOffClaim(_ByTradeOff):
-    """f-differential privacy: T(alpha) >= f(alpha) for both orders of every pair of neighbours.
+    """f-differential privacy: T(alpha) >= f(alpha) for both orders of every pair of neighbors.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def require_distance(claim: PrivacyClaim, first: Any, second: Any, distance: int
 
 
 def require_disjoint(hits: Hits, output: Any, target: int, size: int, rng: np.random.Generator) -> None:
-    """Raise `InvalidArgument` when an output lies in the sets of two targets: neighbours and a few others are tried."""
+    """Raise `InvalidArgument` when an output lies in the sets of two targets: neighbors and a few others are tried."""
     others = {int(z) for z in rng.integers(0, size, 4)} | {max(target - 1, 0), min(target + 1, size - 1), target}
     found = sorted(z for z in others if bool(hits(z, output)))
     if len(found) > 1:

@@ -224,7 +224,7 @@ def coarse_grid(ordered: np.ndarray) -> np.ndarray:
 
 
 def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.ndarray:
-    """Values between the neighbours of the chosen thresholds on the coarse grid, and those thresholds."""
+    """Values between the neighbors of the chosen thresholds on the coarse grid, and those thresholds."""
     ranks = [np.searchsorted(ordered, [value for value in (chosen.upper, chosen.lower) if not math.isnan(value)])]
     for value in (chosen.upper, chosen.lower):
         if not math.isnan(value):

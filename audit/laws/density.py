@@ -43,7 +43,7 @@ class DensityLoss(PrivacyLoss):
 
     Notes
     -----
-    The set {L > t} is found on each panel by bisection down to neighbouring floats. A point counts when its
+    The set {L > t} is found on each panel by bisection down to neighboring floats. A point counts when its
     loss exceeds t by more than 1e-11 (1 + |t|), so that a plateau of the ratio at exactly t (two Laplace laws
     of one scale) is not counted by rounding: that is the `threshold_error`. Mass in the final brackets,
     rounding of the cdf or the error of the quadrature, and mass beyond the point where an infinite support is

@@ -1,6 +1,6 @@
 """Output laws: what a mechanism's outputs are distributed as, exactly, on one dataset.
 
-A law gives its likelihood, its privacy loss against the law on a neighbouring dataset, and a finite-sample
+A law gives its likelihood, its privacy loss against the law on a neighboring dataset, and a finite-sample
 test that outputs come from it. Which pairs of laws can be compared is one table: `loss_between`.
 """
 

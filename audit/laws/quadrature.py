@@ -84,7 +84,7 @@ class Panel:
         return (end, cut), (cut, doubt)
 
     def _bisect(self, thresholds: FloatArray, sign: int, no: float, yes: float) -> tuple[FloatArray, FloatArray]:
-        """Bracket the crossing of each threshold between neighbouring floats."""
+        """Bracket the crossing of each threshold between neighboring floats."""
         below, above = np.full(thresholds.shape, no), np.full(thresholds.shape, yes)
         for _ in range(_SECANTS if thresholds.size else 0):
             below, above = self._secant(thresholds, sign, below, above)

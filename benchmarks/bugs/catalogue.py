@@ -50,7 +50,7 @@ class Bug:
     mechanism : callable
         `(dataset, size, rng) -> array`.
     pair : (array, array)
-        Query answers on two neighbouring datasets.
+        Query answers on two neighboring datasets.
     epsilon : float
         True epsilon of the pair, or the largest value known to lie below it (`known` false).
     aim : Aim

@@ -1,4 +1,4 @@
-"""Accuracy of nearest neighbours on the circle of Gaussians, all methods on the same points.
+"""Accuracy of nearest neighbors on the circle of Gaussians, all methods on the same points.
 
 A trial draws 10,000 training and 1,000 test points; every method releases the labels anew. Methods are compared in
 pairs, trial by trial.
@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 from mechanisms.labels.encoder import LabelEncoder, one_hot
 from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.mixtures import Circle
-from mechanisms.labels.neighbours import NeighbourSum, iterated, likeliest, neighbours
+from mechanisms.labels.neighbors import NeighborSum, iterated, likeliest, neighbors
 from mechanisms.labels.response import KaryRandomizedResponse
 from mechanisms.labels.two_stage import TwoStageLabelTrainer
 from mechanisms.labels.unary import OptimizedUnaryLabelEncoder, SymmetricUnaryLabelEncoder
@@ -56,11 +56,11 @@ def trial(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
     circle = Circle(cell.n_classes, cell.sigma)
     (X, y), (queries, truth) = circle.sample(N_SAMPLES, rng), circle.sample(N_TEST, rng)
     tree = cKDTree(X)
-    near, asked = (neighbours(tree, points, cell.n_neighbors) for points in (X, queries))
+    near, asked = (neighbors(tree, points, cell.n_neighbors) for points in (X, queries))
     predicted = {"Bayes": circle.bayes(queries)}
     for name, targets in _targets(cell, y, near, rng):
         predicted[name] = likeliest(asked @ targets, rng)
-    trainer = TwoStageLabelTrainer(cell.n_classes, cell.epsilon, lambda: NeighbourSum(cell.n_neighbors), rng)
+    trainer = TwoStageLabelTrainer(cell.n_classes, cell.epsilon, lambda: NeighborSum(cell.n_neighbors), rng)
     predicted["LP-2ST"] = trainer.fit(X, y).predict(queries)
     return {name: float(np.mean(predicted[name] == truth)) for name in METHODS}
 

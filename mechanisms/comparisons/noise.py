@@ -76,7 +76,7 @@ class NoisyAnswer:
     query : callable
         dataset -> number, or vector.
     scale : float > 0
-        Of Laplace noise; of geometric noise the ratio of two neighbouring probabilities is e^(-1 / scale).
+        Of Laplace noise; of geometric noise the ratio of two neighboring probabilities is e^(-1 / scale).
     of_integers : bool
         Geometric instead of Laplace.
     """

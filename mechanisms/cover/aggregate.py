@@ -1,7 +1,7 @@
 """Samplers whose cost grows neither with the cover nor with the sample, equal in distribution to the learners.
 
 Chaudhuri & Hsu (2011) describe learners that look at every hypothesis. For thresholds all grid points between two
-neighbouring examples make the same mistakes, so that an interval is drawn by its total weight, and then a point in it:
+neighboring examples make the same mistakes, so that an interval is drawn by its total weight, and then a point in it:
 O(m log m), whatever the cover (`draw_thresholds`). Over i.i.d. data, only the numbers of examples of either label
 between grid points matter: one multinomial draw (`ThresholdProblem`).
 """

@@ -77,7 +77,7 @@ def lemma_bound(epsilon: float, scale: float, size: int) -> float:
 def best_private_success(records: int, epsilon: float, targets: tuple[int, ...]) -> float:
     """Give the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels.
 
-    Classes 0, ..., m of m ordered points; datasets are the labels by a threshold, neighbours differ by one class. The
+    Classes 0, ..., m of m ordered points; datasets are the labels by a threshold, neighbors differ by one class. The
     mechanism must be private on them, and name the class for each of the targets: a linear program.
 
     Parameters

@@ -29,7 +29,7 @@ Cases = list[tuple[str, float, float]]
 class MovingExample:
     """One positive example at z_i = i / (K + 1) between 50 negatives at 0 and 49 positives at 1: b = 1.
 
-    The target is where a halving learner must go, z_i / 2, within a quarter of the distance between neighbours.
+    The target is where a halving learner must go, z_i / 2, within a quarter of the distance between neighbors.
 
     Parameters
     ----------

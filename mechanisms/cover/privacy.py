@@ -185,7 +185,7 @@ def _reference_checks(name: str, kind: type[ReferenceCoverLearner], source: str)
 
 
 def labelled_lists() -> st.SearchStrategy[Labeled]:
-    """Lists of ten to twelve points on a coarse grid in [0, 1), all labelled +1: to search for a neighbour."""
+    """Lists of ten to twelve points on a coarse grid in [0, 1), all labelled +1: to search for a neighbor."""
     points = st.lists(st.integers(0, 63).map(lambda i: i / 64), min_size=10, max_size=12)
     return points.map(lambda xs: Labeled(np.array(xs), np.ones(len(xs), int)))
 

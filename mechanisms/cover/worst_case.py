@@ -85,7 +85,7 @@ def example_mistakes(size: int) -> np.ndarray:
 def enumerated_epsilon(
     kinds: np.ndarray, records: int, log_weights: LogWeights, labels_only: bool = False, steps: int = 1
 ) -> float:
-    """Give the largest loss over all datasets of `records` examples and all neighbours `steps` examples away.
+    """Give the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def enumerated_epsilon(
     log_weights : callable
         Numbers of mistakes, shape (..., hypotheses) -> log-weights of the same shape.
     labels_only : bool
-        Neighbours differ in one label, not in one example; steps = 1.
+        Neighbors differ in one label, not in one example; steps = 1.
     steps : int >= 1
     """
     kept = _sums(kinds, records - steps)

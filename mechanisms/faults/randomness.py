@@ -39,7 +39,7 @@ class FixedSeed:
 class ReusedStream:
     """Reads its noise from one stream that every call enters at one of the first 64 places.
 
-    True privacy: none (delta = 1 for every epsilon) for two calls on neighbouring datasets: aligned, their outputs
+    True privacy: none (delta = 1 for every epsilon) for two calls on neighboring datasets: aligned, their outputs
     differ by the difference of the answers throughout.
     """
 
@@ -71,7 +71,7 @@ class SharedByWorkers:
     """Draws from a generator of the module, which forked workers inherit in the same state.
 
     True privacy: (epsilon, 0) within one process; none (delta = 1 for every epsilon) for two workers that release
-    answers on neighbouring datasets, since their noise is the same.
+    answers on neighboring datasets, since their noise is the same.
     """
 
     epsilon: float

@@ -1,6 +1,6 @@
 """From how many classes on the vector mechanism beats randomised response: a signal-to-noise rule.
 
-Between the true class and another one, k neighbours of one class give score differences with the squared ratios of mean
+Between the true class and another one, k neighbors of one class give score differences with the squared ratios of mean
 to deviation
 
     vector:               tanh(eps / 4)^2 / (2 p q),
@@ -25,13 +25,13 @@ CROSSOVERS = {0.1: 5, 0.2: 5, 0.5: 5, 1.0: 6, 2.0: 8, 3.0: 11, 4.0: 17, 6.0: 43}
 
 
 def vector_ratio(encoder: UnaryLabelEncoder) -> float:
-    """Give the squared signal-to-noise ratio of one neighbour's bits."""
+    """Give the squared signal-to-noise ratio of one neighbor's bits."""
     p, q = encoder.p_keep, encoder.q_flip
     return (p - q) ** 2 / (p * (1 - p) + q * (1 - q))
 
 
 def response_ratio(n_classes: int, epsilon: float) -> float:
-    """Give the squared signal-to-noise ratio of one neighbour's randomised response."""
+    """Give the squared signal-to-noise ratio of one neighbor's randomised response."""
     total = math.exp(epsilon) + n_classes - 1
     signal = math.expm1(epsilon) / total
     return signal**2 / ((math.exp(epsilon) + 1) / total - signal**2)

@@ -23,7 +23,7 @@ from mechanisms.labels.unary import THEOREM, SymmetricUnaryLabelEncoder, class_p
 
 @dataclass(frozen=True)
 class Normalised(SymmetricUnaryLabelEncoder):
-    """Releases Z / sum Z, and 1 / K everywhere for Z = 0: what the mean of neighbours would weigh differently.
+    """Releases Z / sum Z, and 1 / K everywhere for Z = 0: what the mean of neighbors would weigh differently.
 
     True privacy: (epsilon, 0), tight: post-processing; the event (Z(y), Z(y')) = (1, 0) still shows.
     """

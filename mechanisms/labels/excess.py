@@ -1,4 +1,4 @@
-"""What errors of the scores cost: the excess risk of nearest neighbours on vector targets, and large errors' odds.
+"""What errors of the scores cost: the excess risk of nearest neighbors on vector targets, and large errors' odds.
 
 Checks equations (24), (28) and (38) to (40) and Proposition 1 of Zhao et al. (2024) on `Smooth` and `Peaked`, where
 eta is known and every point is an interior point. The k nearest of N points of a query are drawn directly: given the
@@ -40,7 +40,7 @@ _ENTRIES = 5_000_000  # array entries held at a time
 
 @dataclass(frozen=True)
 class QueryPoints:
-    """Queries drawn at random, each with nearest neighbours of its own.
+    """Queries drawn at random, each with nearest neighbors of its own.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class QueryPoints:
         return math.tanh(self.epsilon / 4)
 
     def counts(self, x: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw the bit counts of the k neighbours of every query, and give their means, both of shape (m, K)."""
+        """Draw the bit counts of the k neighbors of every query, and give their means, both of shape (m, K)."""
         k, encoder = self.n_neighbors, self.encoder
         radius = rng.beta(k + 1, self.n_samples - k, size=len(x)) / 2
         eta = self.ring.eta(x[:, None] + radius[:, None] * rng.uniform(-1, 1, size=(len(x), k)))
@@ -77,7 +77,7 @@ class QueryPoints:
         return bits.astype(float), k * encoder.q_flip + self.gain * eta.sum(axis=1)
 
     def draw(self, size: int, rng: np.random.Generator) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        """Give eta, the scores and their expectations given the neighbours' positions, each (m, K), block by block."""
+        """Give eta, the scores and their expectations given the neighbors' positions, each (m, K), block by block."""
         block = max(1, _ENTRIES // (self.n_neighbors * self.ring.n_classes))
         for start in range(0, size, block):
             x = rng.random(min(block, size - start))
@@ -111,7 +111,7 @@ class QueryPoints:
         return np.concatenate([error <= level for error in errors])
 
     def deviation_bound(self) -> float:
-        """Give the bound of (40): chance, and the bias of neighbours within r0 = k / N."""
+        """Give the bound of (40): chance, and the bias of neighbors within r0 = k / N."""
         bias = self.gain * self.ring.lipschitz() * self.n_neighbors / self.n_samples
         return hoeffding(self.ring.n_classes, self.n_neighbors) + bias
 

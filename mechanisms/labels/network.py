@@ -24,7 +24,7 @@ from scipy.special import expit, softmax
 from audit.base.arguments import integer, nonnegative, positive
 from audit.base.errors import InvalidArgument, MissingExtra
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder
-from mechanisms.labels.neighbours import EncodedClassifier, Refine, TargetModel
+from mechanisms.labels.neighbors import EncodedClassifier, Refine, TargetModel
 
 Engine = Literal["numpy", "scikit-learn"]
 _SLOW, _FAST, _TINY = 0.999, 0.9, 1e-8  # of Adam

@@ -8,8 +8,8 @@ What does not reproduce of Zhao et al. (2024, section 5.1 and Appendix A) is cla
 
 * for few classes the methods are not nearly the same: randomised response is ahead up to K = 4 (eps = 1);
 * with sigma = 2 / K the accuracy is stable in K only while a class has more training points, N / K, than k;
-* with few neighbours (k = 20, 50) ALIBI with an iterated prior is ahead of the vector mechanism, and at K = 10 so is
-  two-stage training. They smooth over neighbours of neighbours; the vector mechanism with the same rounds is ahead
+* with few neighbors (k = 20, 50) ALIBI with an iterated prior is ahead of the vector mechanism, and at K = 10 so is
+  two-stage training. They smooth over neighbors of neighbors; the vector mechanism with the same rounds is ahead
   again.
 """
 
@@ -28,7 +28,7 @@ from mechanisms.estimator import Classifier
 from mechanisms.labels.encoder import LabelEncoder
 from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.mixtures import Circle
-from mechanisms.labels.neighbours import NeighbourSum, VectorTargetKNN
+from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN
 from mechanisms.labels.response import KaryRandomizedResponse
 from mechanisms.labels.two_stage import TwoStageLabelTrainer
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
@@ -37,19 +37,19 @@ SHARE = 0.25  # of the trials in which an ordering may fail
 _BUDGET = 256
 
 Build = Callable[[int, float, int, np.random.Generator], Classifier]
-"""(classes, epsilon, neighbours, source of noise) -> learner."""
+"""(classes, epsilon, neighbors, source of noise) -> learner."""
 
 
 def knn(
     kind: Callable[[int, float], LabelEncoder], rounds: int, K: int, epsilon: float, k: int, rng: np.random.Generator
 ) -> Classifier:
-    """Build nearest neighbours on the releases of an encoder."""
+    """Build nearest neighbors on the releases of an encoder."""
     return VectorTargetKNN(kind(K, epsilon), k, rounds, rng)
 
 
 def two_stage(K: int, epsilon: float, k: int, rng: np.random.Generator) -> Classifier:
-    """Build two-stage training with nearest neighbours."""
-    return TwoStageLabelTrainer(K, epsilon, partial(NeighbourSum, k), rng)
+    """Build two-stage training with nearest neighbors."""
+    return TwoStageLabelTrainer(K, epsilon, partial(NeighborSum, k), rng)
 
 
 LEARNERS: dict[str, Build] = {
@@ -152,19 +152,19 @@ def _beats(
 
 _MAIN = Setting(40, 0.05, 1.0, 200)
 _FORTY = Setting(40, 0.05, 1.0, 50)
-_FEW_NEIGHBOURS = Setting(10, 0.3, 1.0, 20, n_queries=1_500)
+_FEW_NEIGHBORS = Setting(10, 0.3, 1.0, 20, n_queries=1_500)
 
 CHECKS: list[Any] = [
     _beats("vector", "RR", _MAIN, 0.2),
     _beats("vector", "LP-2ST", _FORTY, 0.1),
     _beats("vector", "RR", Setting(70, 2 / 70, 2.0, 100), 0.05),
-    _beats("vector", "RR", _FEW_NEIGHBOURS, 0.0),
+    _beats("vector", "RR", _FEW_NEIGHBORS, 0.0),
     _beats("vector", "ALIBI, uniform prior", _FORTY, 0.0),
-    _beats("vector", "LP-2ST", _FEW_NEIGHBOURS, 0.0, Verdict.FAIL),
-    _beats("vector", "ALIBI, 5 rounds", _FEW_NEIGHBOURS, 0.0, Verdict.FAIL),
+    _beats("vector", "LP-2ST", _FEW_NEIGHBORS, 0.0, Verdict.FAIL),
+    _beats("vector", "ALIBI, 5 rounds", _FEW_NEIGHBORS, 0.0, Verdict.FAIL),
     _beats("vector", "ALIBI, 5 rounds", Setting(10, 0.2, 1.0, 50), 0.0, Verdict.FAIL),
-    _beats("vector, 5 rounds", "LP-2ST", _FEW_NEIGHBOURS, 0.05),
-    _beats("vector, 5 rounds", "ALIBI, 5 rounds", _FEW_NEIGHBOURS, 0.0),
+    _beats("vector, 5 rounds", "LP-2ST", _FEW_NEIGHBORS, 0.05),
+    _beats("vector, 5 rounds", "ALIBI, 5 rounds", _FEW_NEIGHBORS, 0.0),
     ordering_check(
         "labels/vector and RR nearly the same, K=3",
         "Zhao et al. 2024, section 5.1, as printed",

@@ -7,7 +7,7 @@ the first model's prediction at its features; the final model is fitted to all r
 and what its prior depends on are releases of other labels: (epsilon, 0)-DP under label flip.
 
 Departures: the final model sees both halves (the text also allows the second alone), the temperature of the prior is
-1, and for nearest neighbours the prior is the frequencies of the released labels among the k neighbours in the first
+1, and for nearest neighbors the prior is the frequencies of the released labels among the k neighbors in the first
 half.
 """
 
@@ -26,7 +26,7 @@ from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, one_hot, require_labels
-from mechanisms.labels.neighbours import NeighbourSum, TargetClassifier, TargetModel, as_points
+from mechanisms.labels.neighbors import NeighborSum, TargetClassifier, TargetModel, as_points
 from mechanisms.labels.response import KaryRandomizedResponse, RandomizedResponseWithPrior, release_with_priors
 
 SOURCE = "Ghazi, Golowich, Kumar, Manurangsi & Zhang 2021, section 4"
@@ -98,7 +98,7 @@ class TwoStageLabelTrainer(TargetClassifier):
 
 @dataclass(frozen=True)
 class TwoStageRelease:
-    """All that two-stage training with nearest neighbours releases of the labels of a dataset.
+    """All that two-stage training with nearest neighbors releases of the labels of a dataset.
 
     (epsilon, 0)-DP under label flip, tight. A dataset is `Labeled`, its first half the first stage; output: (size, n).
 
@@ -121,7 +121,7 @@ class TwoStageRelease:
     @property
     def trainer(self) -> TwoStageLabelTrainer:
         """The trainer whose release this is."""
-        return TwoStageLabelTrainer(self.n_classes, self.epsilon, lambda: NeighbourSum(self.n_neighbors))
+        return TwoStageLabelTrainer(self.n_classes, self.epsilon, lambda: NeighborSum(self.n_neighbors))
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw transcripts; those that share a first stage share its model."""

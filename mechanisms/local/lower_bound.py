@@ -89,7 +89,7 @@ def density_cases(family: str) -> Cases:
 
 
 def _holder_quotient(family: LeastFavourableFamily) -> float:
-    """Largest |eta(x) - eta(x')| / |x - x'|^beta over pairs of neighbouring and random points near the first ball."""
+    """Largest |eta(x) - eta(x')| / |x - x'|^beta over pairs of neighboring and random points near the first ball."""
     rng = np.random.default_rng(7)
     signs = np.where(np.arange(family.balls) % 2 == 0, 1.0, -1.0)
     reach = 1.0 / family.sites_per_axis

@@ -22,7 +22,7 @@ _PLACES = (0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.7000000000000001, 0.8, 0.9, 1.0)
 
 
 def axis_points(bandwidth: float) -> np.ndarray:
-    """Grid points, their neighbours in floating point, mid-cells, and decimals that rounding puts beside the grid."""
+    """Grid points, their neighbors in floating point, mid-cells, and decimals that rounding puts beside the grid."""
     on = np.arange(0, int(1 / bandwidth) + 1) * bandwidth
     beside = np.r_[np.nextafter(on, 2), np.nextafter(on, -1), on + bandwidth / 2, _PLACES]
     return np.unique(np.clip(np.r_[on, beside], 0.0, 1.0))

@@ -123,7 +123,7 @@ class Levels:
         return np.array(self.right if bool(np.any(dataset)) else self.left)
 
 
-SIDES = (np.zeros(1), np.ones(1))  # neighbouring datasets of one record: which side it is
+SIDES = (np.zeros(1), np.ones(1))  # neighboring datasets of one record: which side it is
 
 
 def around(threshold: float, lam: float, levels: np.ndarray, moves: np.ndarray, lipschitz: float = 1.0) -> Levels:

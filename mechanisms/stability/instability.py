@@ -3,7 +3,7 @@
 Implements A_stab, Algorithm 2 of Bassily, Thakurta & Thakkar (2018), Theorems 3.2 and 3.5, after Smith & Thakurta
 (2013): d = dist_f(D) + Lap(1 / epsilon); f(D) when d > log(1 / delta) / epsilon, else BOTTOM.
 
-What the distance must do: (i) move by at most 1 between neighbours, (ii) be 0 on BOTH of two neighbours with different
+What the distance must do: (i) move by at most 1 between neighbors, (ii) be 0 on BOTH of two neighbors with different
 values. The canonical one is the number of changes that it takes to reach another value, MINUS 1, floored at 0; without
 the minus one (ii) fails and delta is e^epsilon delta / 2 (`mechanisms.faults.stability.single_query`).
 
@@ -123,7 +123,7 @@ DELTAS = (1e-2, 1e-6)
 
 
 def stable_cases() -> Cases:
-    """Compare the largest loss at one value with epsilon: neighbouring distances 0 to 40 (Lemma 3.3)."""
+    """Compare the largest loss at one value with epsilon: neighboring distances 0 to 40 (Lemma 3.3)."""
     cases = []
     for epsilon in (0.1, 1.0, 4.0):
         for delta in DELTAS:

@@ -7,7 +7,7 @@ import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.base.errors import InvalidArgument, NotNeighbouring
+from audit.base.errors import InvalidArgument, NotNeighboring
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 
@@ -80,9 +80,9 @@ def test_check_privacy_refuses_before_drawing(arguments, message):
     assert mechanism.calls == 0
 
 
-def test_a_pair_that_is_not_neighbouring_is_named():
+def test_a_pair_that_is_not_neighboring_is_named():
     mechanism = Counting()
-    with pytest.raises(NotNeighbouring, match=r"`pairs\[1\]` must be neighbouring under substitution: 2 records"):
+    with pytest.raises(NotNeighboring, match=r"`pairs\[1\]` must be neighboring under substitution: 2 records"):
         audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR, (np.zeros(2), np.ones(2))])
     assert mechanism.calls == 0
 

@@ -1,4 +1,4 @@
-"""Each relation admits its neighbours and names the reason for every other pair."""
+"""Each relation admits its neighbors and names the reason for every other pair."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
-from audit.base.errors import NotNeighbouring
-from audit.claims.relations import require_neighbouring
+from audit.base.errors import NotNeighboring
+from audit.claims.relations import require_neighboring
 
-NEIGHBOURS = [
+NEIGHBORS = [
     (Substitution(), [1, 2, 3], [1, 5, 3]),
     (Substitution(), np.zeros(5), np.r_[1.0, np.zeros(4)]),
     (Substitution(), np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]])),
@@ -50,17 +50,17 @@ STRANGERS = [
 ]
 
 
-@pytest.mark.parametrize(("relation", "left", "right"), NEIGHBOURS)
-def test_neighbours_are_admitted_both_ways(relation, left, right):
+@pytest.mark.parametrize(("relation", "left", "right"), NEIGHBORS)
+def test_neighbors_are_admitted_both_ways(relation, left, right):
     assert relation.why_not(left, right) is None
     assert relation.why_not(right, left) is None
-    require_neighbouring(relation, left, right)
+    require_neighboring(relation, left, right)
 
 
 @pytest.mark.parametrize(("relation", "left", "right", "why"), STRANGERS)
 def test_strangers_are_refused_with_the_reason(relation, left, right, why):
-    with pytest.raises(NotNeighbouring, match=why) as caught:
-        require_neighbouring(relation, left, right)
+    with pytest.raises(NotNeighboring, match=why) as caught:
+        require_neighboring(relation, left, right)
     assert relation.name in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""Neighbour search finds the corner that breaks a claim, shrinks it, and certifies it on fresh outputs."""
+"""Neighbor search finds the corner that breaks a claim, shrinks it, and certifies it on fresh outputs."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
-from audit.claims.neighbours import neighbouring_pairs
+from audit.claims.neighbors import neighboring_pairs
 from audit.subjects.describe import code_of
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
@@ -99,9 +99,9 @@ RELATIONS = [
 
 
 @pytest.mark.parametrize(("relation", "datasets"), RELATIONS)
-def test_generated_pairs_are_neighbours(relation, datasets):
+def test_generated_pairs_are_neighbors(relation, datasets):
     @settings(max_examples=40, deadline=None, database=None, derandomize=True)
-    @given(neighbouring_pairs(relation, datasets))
+    @given(neighboring_pairs(relation, datasets))
     def check(pair):
         assert relation.why_not(*pair) is None
 
@@ -110,12 +110,12 @@ def test_generated_pairs_are_neighbours(relation, datasets):
 
 @pytest.mark.parametrize("corner", [lambda p: p[0] == [], lambda p: len(set(p[0])) < len(p[0]), lambda p: 4.0 in p[1]])
 def test_corners_are_reached(corner):
-    assert find(neighbouring_pairs(AddRemove(), RECORDS), corner)
+    assert find(neighboring_pairs(AddRemove(), RECORDS), corner)
 
 
 def test_an_unknown_relation_is_refused():
-    with pytest.raises(AuditError, match="`relation` must be one whose neighbours"):
-        neighbouring_pairs("substitution", RECORDS)
+    with pytest.raises(AuditError, match="`relation` must be one whose neighbors"):
+        neighboring_pairs("substitution", RECORDS)
 
 
 @given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELLED))

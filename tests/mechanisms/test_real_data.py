@@ -24,7 +24,7 @@ def test_the_survey_is_the_one_that_is_described():
     assert set(real_data.codes("religious").tolist()) == set(real_data.RELIGIOUSNESS)
 
 
-def test_neighbours_take_the_value_of_a_real_record_and_leave_the_survey_alone():
+def test_neighbors_take_the_value_of_a_real_record_and_leave_the_survey_alone():
     before = real_data.column("affairs").copy()
     for check in real_data.CHECKS:
         left, right = check.pairs[0]

@@ -43,7 +43,7 @@ def entry(
     served : str
         A key of `MECHANISMS`; the check's name follows from it.
     pairs : sequence of (left, right)
-        Neighbouring datasets.
+        Neighboring datasets.
     says, where : str
         The sentence of the documentation, and the class or function whose docstring it stands in.
     relation, epsilon, delta, budget, tolerance

@@ -1,6 +1,6 @@
 """diffprivlib.models: what is released once a model is fitted.
 
-The documentation names no neighbouring relation. Unless said otherwise one record is replaced, which keeps the number
+The documentation names no neighboring relation. Unless said otherwise one record is replaced, which keeps the number
 of records that every model uses as public.
 """
 

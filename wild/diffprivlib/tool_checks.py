@@ -1,6 +1,6 @@
 """diffprivlib.tools: statistics of a list of numbers.
 
-The documentation names no neighbouring relation. What depends on the number of records (mean, var, sum, quantile) is
+The documentation names no neighboring relation. What depends on the number of records (mean, var, sum, quantile) is
 audited with one record replaced, as its sensitivity was computed; a histogram with one record added, since a replaced
 one changes two bins. No relation makes both hold, which is a finding of its own.
 """
@@ -94,7 +94,7 @@ _TYPES = [
         says=_EPSILON,
         budget=10_000,
         bits=True,
-        refuted="`tools/quantiles.py: quantile` returns `random() * (b - a) + a` between two neighbouring values a < "
+        refuted="`tools/quantiles.py: quantile` returns `random() * (b - a) + a` between two neighboring values a < "
         "b of the data: a multiple of 2^-53 (b - a), so that the low bits of an output near a tell b.",
     ),
     entry(

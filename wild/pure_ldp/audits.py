@@ -1,7 +1,7 @@
 """pure-ldp 1.2.0: frequency oracles and heavy hitters under local differential privacy, one user's report at a time.
 
 The README calls it "simple implementations of various state-of-the-art LDP algorithms"; every client takes
-"epsilon: float - Privacy budget", the base class says. A dataset is one record; any two are neighbours.
+"epsilon: float - Privacy budget", the base class says. A dataset is one record; any two are neighbors.
 """
 
 from __future__ import annotations

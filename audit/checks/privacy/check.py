@@ -12,7 +12,7 @@ from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.claims import Claim, require_claim
-from audit.claims.relations import require_neighbouring
+from audit.claims.relations import require_neighboring
 
 DEFAULT_BUDGET = 100_000
 DEFAULT_SIGNIFICANCE = 0.05
@@ -22,7 +22,7 @@ Method = Literal["auto", "fixed", "sequential", "exact"]
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyCheck:
-    """A privacy claim about one mechanism, on given pairs of neighbouring datasets.
+    """A privacy claim about one mechanism, on given pairs of neighboring datasets.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class PrivacyCheck:
         What is promised. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
         of it, the guess game tests the point of it where the training outputs promise most.
     pairs : sequence of (left, right)
-        Neighbouring datasets; every pair is examined, the most promising one is certified.
+        Neighboring datasets; every pair is examined, the most promising one is certified.
     datasets : hypothesis SearchStrategy, optional
-        In place of `pairs`: datasets (records under Local) among whose neighbours the worst pair is searched,
+        In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
         shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it.
     expected : Verdict
         PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
@@ -99,5 +99,5 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     if not listed:
         raise InvalidArgument("`pairs` must hold at least one pair, got none")
     for index, (left, right) in enumerate(listed):
-        require_neighbouring(claim.relation, left, right, f"pairs[{index}]")
+        require_neighboring(claim.relation, left, right, f"pairs[{index}]")
     return listed

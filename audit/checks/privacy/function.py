@@ -39,9 +39,9 @@ def check_privacy(
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
         What is promised.
     pairs : sequence of (left, right)
-        Neighbouring datasets.
+        Neighboring datasets.
     datasets : hypothesis SearchStrategy, optional
-        In place of `pairs`: search for the worst pair among neighbours of such datasets, and shrink it.
+        In place of `pairs`: search for the worst pair among neighbors of such datasets, and shrink it.
     budget : int >= 2
         Outputs a side, training and certifying together.
     significance : float in (0, 1)
@@ -62,7 +62,7 @@ def check_privacy(
     Raises
     ------
     AuditError
-        For arguments outside their admissible sets, a pair that is not neighbouring, and a mechanism that does
+        For arguments outside their admissible sets, a pair that is not neighboring, and a mechanism that does
         not return as many outputs as it was asked for; before the budget is spent.
     """
     check = PrivacyCheck(

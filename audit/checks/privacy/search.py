@@ -1,4 +1,4 @@
-"""Neighbour search: find the pair of datasets that breaks a claim, and shrink it to a minimal one.
+"""Neighbor search: find the pair of datasets that breaks a claim, and shrink it to a minimal one.
 
 Hypothesis generates pairs and climbs towards a larger promised bound (`hypothesis.target`). Every pair is tried with
 the same seeds, so that the search is a deterministic function of the seed. What it finds is only a suggestion: the
@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase
 
 from audit.base.errors import AuditError
 from audit.checks.privacy.check import PrivacyCheck
-from audit.claims.neighbours import neighbouring_pairs
+from audit.claims.neighbors import neighboring_pairs
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import Stakes
@@ -88,7 +88,7 @@ def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
     AuditError
         When the strategy gave no pair on which the mechanism gives outputs.
     """
-    pairs, claimed = neighbouring_pairs(search.check.claim.relation, search.check.datasets), search.check.claim.point
+    pairs, claimed = neighboring_pairs(search.check.claim.relation, search.check.datasets), search.check.claim.point
     for start in range(CLIMBS):
         if search.best_promise <= claimed.epsilon:
             _climb(search, pairs, examples, start)

@@ -54,7 +54,7 @@ class ExactCurve:
 
     @property
     def local(self) -> np.ndarray:
-        """Exponents between neighbouring values."""
+        """Exponents between neighboring values."""
         return 0.0 - np.diff(self.y) / np.diff(self.x)
 
     @property

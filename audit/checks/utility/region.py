@@ -45,7 +45,7 @@ class LogWealth:
     grid : float array, shape (g,)
         Log means, increasing; empty when the region does not bound the log mean.
     between : float array, shape (g - 1,)
-        Lower bound of the log wealth between neighbours of the grid.
+        Lower bound of the log wealth between neighbors of the grid.
     """
 
     least: float

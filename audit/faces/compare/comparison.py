@@ -56,7 +56,7 @@ class Comparison:
     claim : PrivacyClaim
         What every implementation promises, with epsilon > 0.
     pairs : sequence of (left, right)
-        Neighbouring datasets; errors, speed and laws are looked at on the first left one.
+        Neighboring datasets; errors, speed and laws are looked at on the first left one.
     truth : callable
         dataset -> the answer without noise: a number or a vector.
     implementations : sequence of Implementation

@@ -2,7 +2,7 @@
 
 Each run flips a fair coin and takes an output of the first or of the second implementation; events fixed beforehand
 guess which. Were the laws equal, a guess would be right with probability 1/2: the claim epsilon = 0, delta = 0, with
-"the same implementation or the other" in place of neighbouring datasets. What refutes it certifies that the laws
+"the same implementation or the other" in place of neighboring datasets. What refutes it certifies that the laws
 differ, in finite samples, and by how much: a lower bound of their total variation. What does not refute it says nothing
 about differences smaller than the resolution, which is stated.
 

@@ -16,12 +16,12 @@ _MOST_ZEROS = 8
 
 
 def exponents(values: np.ndarray) -> np.ndarray:
-    """e with 2^(e-1) <= |x| < 2^e; `ZERO` and its neighbours for values that have none."""
+    """e with 2^(e-1) <= |x| < 2^e; `ZERO` and its neighbors for values that have none."""
     return _with_specials(values, np.frexp(values)[1].astype(np.int64))
 
 
 def lowest_bits(values: np.ndarray) -> np.ndarray:
-    """k such that |x| = odd * 2^k; `ZERO` and its neighbours for values that have none."""
+    """k such that |x| = odd * 2^k; `ZERO` and its neighbors for values that have none."""
     fraction, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
     whole = np.ldexp(np.abs(fraction), MANTISSA).astype(np.int64)
     lowest = (whole & -whole).astype(np.float64)

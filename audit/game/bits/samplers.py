@@ -19,7 +19,7 @@ from audit.game.scorers import Score, Training
 from audit.subjects import Outputs
 
 _STEP = 2.0**-53
-_NEIGHBOURS = 1  # uniforms tried on either side of the one that the inverse gives
+_NEIGHBORS = 1  # uniforms tried on either side of the one that the inverse gives
 _REACHED = 0.98  # share of its own outputs that the right scale reaches
 _PROBED = 100  # training outputs a side on which a scale is tried
 _MOST_GUESSES = 40
@@ -81,7 +81,7 @@ def reachable(values: np.ndarray, constant: float, scale: float) -> np.ndarray:
     half = np.exp(-np.abs(distance)) / 2
     centre = np.where(distance > 0, 1 - half, np.rint(half / _STEP) * _STEP)
     found = np.zeros(values.shape, dtype=bool)
-    for step in range(-_NEIGHBOURS, _NEIGHBOURS + 1):
+    for step in range(-_NEIGHBORS, _NEIGHBORS + 1):
         u = np.nan_to_num(np.clip(centre + step * _STEP, _STEP, 1 - _STEP), nan=0.5)
         logs = np.asarray(_libm_log(np.where(u >= 0.5, 2.0 - u - u, u + u)), dtype=float)
         found |= np.where(u >= 0.5, constant - scale * logs, constant + scale * logs) == values

@@ -10,7 +10,7 @@ import numpy as np
 from audit import Labeled, LabelFlip
 from mechanisms.faults.labels.bits import fault_check
 from mechanisms.labels.encoder import one_hot
-from mechanisms.labels.neighbours import as_points
+from mechanisms.labels.neighbors import as_points
 from mechanisms.labels.response import KaryRandomizedResponse, RandomizedResponseWithPrior, release_with_priors
 from mechanisms.labels.two_stage import TwoStageRelease, flips
 from mechanisms.labels.unary import class_pairs

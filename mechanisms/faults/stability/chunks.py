@@ -1,6 +1,6 @@
 """Chunks that share records, or move when one record does: one record changes many votes.
 
-The splits by position are searched, not shown: a Hypothesis strategy for small datasets, neighbours under add/remove,
+The splits by position are searched, not shown: a Hypothesis strategy for small datasets, neighbors under add/remove,
 and the pair that breaks the claim is found and shrunk.
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit import GaussianClaim, PrivacyClaim, Verdict
-from audit.base.errors import InvalidArgument, NotNeighbouring, UnknownTarget
+from audit.base.errors import InvalidArgument, NotNeighboring, UnknownTarget
 from audit.faces.compare import Comparison, Implementation
 from audit.faces.compare.comparison import collect, require_comparisons
 
@@ -72,8 +72,8 @@ def test_refusals(changes, message):
         made(**changes)
 
 
-def test_pairs_must_be_neighbouring():
-    with pytest.raises(NotNeighbouring):
+def test_pairs_must_be_neighboring():
+    with pytest.raises(NotNeighboring):
         made(pairs=[(np.zeros(3), np.ones(3))])
 
 

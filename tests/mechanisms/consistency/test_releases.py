@@ -45,7 +45,7 @@ def test_samplers_follow_their_laws(mechanism, pair):
         assert np.all(law.log_likelihood(outputs[:500]) > -np.inf)
 
 
-def test_the_test_of_fit_rejects_a_neighbour():
+def test_the_test_of_fit_rejects_a_neighbor():
     """A flip in a cube moves one bit from 0.30 to 0.50 at epsilon = 0.5: rejected at any level in sight."""
     left, right = flip_pair()
     mechanism = CubeVotes(1, 0.5)

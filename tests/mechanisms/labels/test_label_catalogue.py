@@ -26,7 +26,7 @@ from mechanisms.labels.crossover import CROSSOVERS, crossover
 from mechanisms.labels.deviations import LargestDeviation
 from mechanisms.labels.excess import QueryPoints
 from mechanisms.labels.mixtures import Circle, Smooth
-from mechanisms.labels.neighbours import VectorTargetKNN
+from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
 BOTH = [*labels.CHECKS, *faults.CHECKS]

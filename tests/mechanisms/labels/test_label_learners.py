@@ -12,7 +12,7 @@ from benchmarks.label_privacy.synthetic import Cell, trial
 from mechanisms.labels.encoder import one_hot
 from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.mixtures import Circle, Peaked, Smooth
-from mechanisms.labels.neighbours import NeighbourSum, VectorTargetKNN, likeliest
+from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, likeliest
 from mechanisms.labels.network import TargetNetwork, VectorTargetMLP
 from mechanisms.labels.response import KaryRandomizedResponse
 from mechanisms.labels.two_stage import POINTS, TwoStageLabelTrainer, TwoStageRelease
@@ -25,11 +25,11 @@ def blobs(n=200):
     return Circle(4, 0.05).sample(n, np.random.default_rng(1))
 
 
-def test_neighbours_against_brute_force():
+def test_neighbors_against_brute_force():
     rng = np.random.default_rng(2)
     X, targets, queries = rng.normal(size=(80, 3)), rng.random((80, 5)), rng.normal(size=(11, 3))
     near = np.argsort(((queries[:, None] - X) ** 2).sum(axis=2), axis=1)[:, :7]
-    found = NeighbourSum(7).fit(X, targets, rng).scores(queries)
+    found = NeighborSum(7).fit(X, targets, rng).scores(queries)
     np.testing.assert_allclose(found, targets[near].sum(axis=1))
 
 
@@ -42,7 +42,7 @@ def test_rounds_against_the_definition():
     soft = encoder.posterior(released)
     for _ in range(2):
         soft = encoder.posterior(released, soft[near].mean(axis=1))
-    model = NeighbourSum(5, rounds=2)
+    model = NeighborSum(5, rounds=2)
     model.fit(X, encoder.posterior(released), rng, lambda rows, prior: encoder.posterior(released[rows], prior))
     np.testing.assert_allclose(model.targets, soft)
 
@@ -61,7 +61,7 @@ def test_without_noise_all_learn_separate_classes(encoder):
     for learner in (
         VectorTargetKNN(encoder(4, SURE), 5, random_state=0),
         VectorTargetMLP(encoder(4, SURE), epochs=40, random_state=0),
-        TwoStageLabelTrainer(4, SURE, partial(NeighbourSum, 5), random_state=0),
+        TwoStageLabelTrainer(4, SURE, partial(NeighborSum, 5), random_state=0),
     ):
         assert learner.fit(X, y).score(X, y) == 1.0
         assert learner.classes_.tolist() == [0, 1, 2, 3]
@@ -151,7 +151,7 @@ def test_bad_parameters_and_early_predictions_are_refused():
     with pytest.raises(AuditError, match="`fit` must be called before"):
         VectorTargetKNN(encoder).predict(X)
     with pytest.raises(AuditError, match="`X` must hold at least two points"):
-        TwoStageLabelTrainer(4, 1.0, partial(NeighbourSum, 1)).fit(X[:1], y[:1])
+        TwoStageLabelTrainer(4, 1.0, partial(NeighborSum, 1)).fit(X[:1], y[:1])
 
 
 def test_a_transcript_is_what_the_trainer_releases():
@@ -191,6 +191,6 @@ def test_the_benchmark_and_the_learner_predict_alike():
     X, y = blobs(400)
     queries = Circle(4, 0.3).sample(100, np.random.default_rng(2))[0]
     learner = VectorTargetKNN(SymmetricUnaryLabelEncoder(4, SURE), 9, random_state=0).fit(X, y)
-    plain = NeighbourSum(9).fit(X, one_hot(y, 4), np.random.default_rng(0)).scores(queries)
+    plain = NeighborSum(9).fit(X, one_hot(y, 4), np.random.default_rng(0)).scores(queries)
     clear = np.sort(plain, axis=1)[:, -1] > np.sort(plain, axis=1)[:, -2]
     np.testing.assert_array_equal(learner.predict(queries)[clear], plain.argmax(axis=1)[clear])

@@ -52,7 +52,7 @@ def test_literal_and_aggregate_statistics_have_one_law(distribution, bandwidth, 
     width = math.sqrt(math.log(2 * 2 * grid.cells / 1e-8) / (2 * REPLICATES))
     for one, other in zip(literal.T, aggregate.T, strict=True):
         assert stats.ks_2samp(one, other).statistic <= 2 * width
-    # covariance of neighbours through the users they share: 5.7 standard errors of the difference, alarm 1e-8
+    # covariance of neighbors through the users they share: 5.7 standard errors of the difference, alarm 1e-8
     for sample in (literal,):
         np.testing.assert_allclose(
             np.cov(sample.T), np.cov(aggregate.T), atol=5.7 * 2 * np.var(sample) / REPLICATES**0.5

@@ -129,13 +129,13 @@ def test_majority_knows_how_far_it_is_from_change(records):
 def test_exact_distance_is_that_of_a_search(teachers, classes):
     before, after = changed_votes(teachers, classes, barred=False)
     reached = {tuple(row): 0 for row in before.tolist()}
-    neighbours: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    neighbors: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for a, b in zip(before.tolist(), after.tolist(), strict=True):
-        neighbours.setdefault(tuple(a), []).append(tuple(b))
+        neighbors.setdefault(tuple(a), []).append(tuple(b))
     for start in reached:
         level, seen, steps = {start}, {start}, 0
         while all(winner(np.array(each)) == winner(np.array(start)) for each in level):
-            level = {near for each in level for near in neighbours[each]} - seen
+            level = {near for each in level for near in neighbors[each]} - seen
             seen |= level
             steps += 1
         assert exact_distance(np.array([start]))[0] == steps - 1

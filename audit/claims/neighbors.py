@@ -1,4 +1,4 @@
-"""Strategies for neighbouring pairs: a Hypothesis strategy for datasets and a relation give pairs to search.
+"""Strategies for neighboring pairs: a Hypothesis strategy for datasets and a relation give pairs to search.
 
 The record that changes is taken from another dataset of the same strategy, so that whatever records the strategy
 knows (extremes, duplicates, NaN, nothing at all) turn up on either side.
@@ -21,8 +21,8 @@ Pairs = st.SearchStrategy[tuple[Any, Any]]
 
 
 @singledispatch
-def neighbouring_pairs(relation: Any, datasets: st.SearchStrategy[Any]) -> Pairs:
-    """A strategy for pairs that are neighbouring under `relation`.
+def neighboring_pairs(relation: Any, datasets: st.SearchStrategy[Any]) -> Pairs:
+    """A strategy for pairs that are neighboring under `relation`.
 
     Parameters
     ----------
@@ -36,30 +36,30 @@ def neighbouring_pairs(relation: Any, datasets: st.SearchStrategy[Any]) -> Pairs
     InvalidArgument
         For a relation that is none of these.
     """
-    raise InvalidArgument.of("relation", "be one whose neighbours can be generated", relation)
+    raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation)
 
 
-@neighbouring_pairs.register
+@neighboring_pairs.register
 def _(relation: Substitution, datasets: st.SearchStrategy[Any]) -> Pairs:
     return _pairs(relation, datasets, lambda draw, left: _substituted(draw, left, draw(datasets)))
 
 
-@neighbouring_pairs.register
+@neighboring_pairs.register
 def _(relation: AddRemove, datasets: st.SearchStrategy[Any]) -> Pairs:
     return _pairs(relation, datasets, lambda draw, left: _inserted(draw, left, draw(datasets)))
 
 
-@neighbouring_pairs.register
+@neighboring_pairs.register
 def _(relation: LabelFlip, datasets: st.SearchStrategy[Any]) -> Pairs:
     return _pairs(relation, datasets, lambda draw, left: _relabelled(draw, left, draw(datasets)))
 
 
-@neighbouring_pairs.register
+@neighboring_pairs.register
 def _(relation: Local, datasets: st.SearchStrategy[Any]) -> Pairs:
     return _pairs(relation, datasets, lambda draw, left: draw(datasets))
 
 
-@neighbouring_pairs.register
+@neighboring_pairs.register
 def _(relation: Group, datasets: st.SearchStrategy[Any]) -> Pairs:
     steps = {Substitution: _substituted, AddRemove: _inserted, LabelFlip: _relabelled}
     step = steps[type(relation.base)]

@@ -1,12 +1,12 @@
-"""Nearest neighbours on target vectors: the mean target of the k training points nearest to a query.
+"""Nearest neighbors on target vectors: the mean target of the k training points nearest to a query.
 
-Implements equations (20) and (35) of Zhao et al. (2024): g_j(x) is the mean of bit j over the k nearest neighbours of
+Implements equations (20) and (35) of Zhao et al. (2024): g_j(x) is the mean of bit j over the k nearest neighbors of
 x, the prediction is the class of the largest g_j, ties at random. With other encoders the targets are unit vectors or
 posteriors.
 
 Departure: with `rounds` > 0 the targets are posteriors under an iterated prior, as ALIBI does for networks (the text
-does not say what its nearest-neighbour version does): starting from the posteriors under the uniform prior, each
-round takes for the prior of a training point the mean posterior of its own k neighbours, itself included.
+does not say what its nearest-neighbor version does): starting from the posteriors under the uniform prior, each
+round takes for the prior of a training point the mean posterior of its own k neighbors, itself included.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TargetModel(Protocol):
         ...
 
 
-class NeighbourSum:
+class NeighborSum:
     """Sums of targets over the k nearest training points.
 
     Parameters
@@ -59,22 +59,22 @@ class NeighbourSum:
 
     def fit(
         self, X: FloatArray, targets: np.ndarray, rng: np.random.Generator, refine: Refine | None = None
-    ) -> NeighbourSum:
+    ) -> NeighborSum:
         """Keep the points and their targets."""
         if self.n_neighbors > len(X):
             raise InvalidArgument.of("n_neighbors", f"be at most {len(X)}, the training points", self.n_neighbors)
         self.tree = cKDTree(X)
         self.targets = targets
         if refine and self.rounds:
-            self.targets = iterated(targets, neighbours(self.tree, X, self.n_neighbors), refine, self.rounds)
+            self.targets = iterated(targets, neighbors(self.tree, X, self.n_neighbors), refine, self.rounds)
         return self
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Give the sums, shape (m, K)."""
-        return np.asarray(neighbours(self.tree, X, self.n_neighbors) @ self.targets)
+        return np.asarray(neighbors(self.tree, X, self.n_neighbors) @ self.targets)
 
 
-def neighbours(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
+def neighbors(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
     """Give the 0/1 matrix of the k nearest points of every query, shape (m, n)."""
     near = tree.query(queries, k=[*range(1, k + 1)])[1]
     ends = np.arange(len(queries) + 1) * k
@@ -82,7 +82,7 @@ def neighbours(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
 
 
 def iterated(targets: np.ndarray, near: csr_matrix, refine: Refine, rounds: int) -> np.ndarray:
-    """Recompute targets so many times with the sum over neighbours as the prior, shape (n, K)."""
+    """Recompute targets so many times with the sum over neighbors as the prior, shape (n, K)."""
     for _ in range(rounds):
         targets = refine(slice(None), near @ targets)
     return targets
@@ -172,7 +172,7 @@ class EncodedClassifier(TargetClassifier):
 
 @dataclass
 class VectorTargetKNN(EncodedClassifier):
-    """Nearest neighbours on released target vectors; (epsilon, 0)-DP for every label when the encoder is.
+    """Nearest neighbors on released target vectors; (epsilon, 0)-DP for every label when the encoder is.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ class VectorTargetKNN(EncodedClassifier):
     model_: TargetModel = field(init=False, repr=False)
     ties_: int = field(init=False, repr=False)
 
-    def _model(self) -> NeighbourSum:
-        return NeighbourSum(self.n_neighbors, self.rounds)
+    def _model(self) -> NeighborSum:
+        return NeighborSum(self.n_neighbors, self.rounds)
 
     def _targets(self, released: np.ndarray) -> np.ndarray:
         return self.encoder.posterior(released) if self.rounds else self.encoder.targets(released)
