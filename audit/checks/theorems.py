@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from audit.base.arguments import integer, open_probability
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.checks.isolation import run_isolated
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.checks.utility import (
     ConsistencyCheck,
     GuaranteeCheck,

@@ -17,9 +17,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.faces.compare.command import compare
 from audit.report.certificate import certificate_path, load_certificate
 from audit.report.diff import changes

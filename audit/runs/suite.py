@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.base.arguments import integer, open_probability, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidArgument, UnknownTarget
 from audit.checks.contract import Check, Result
 from audit.checks.isolation import run_isolated
 from audit.checks.kinds import failed, kind_of
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, PrivacyCheck
+from audit.checks.privacy.check import PrivacyCheck
 from audit.report.certificate import Report
 from audit.report.provenance import versions
 from audit.runs.agreement import require_same_code
@@ -26,7 +27,6 @@ from audit.subjects import BLOCK, Stream
 from audit.subjects.workers import DEFAULT_EXECUTOR, Executor, Unreachable, open_executor, require_executor
 from audit.subjects.workers.processes import Processes
 
-DEFAULT_TIMEOUT = 600.0
 LEAST_SPREAD = 32 * BLOCK  # outputs a side below which the blocks of a check are not worth sending around
 
 Progress = Callable[[Result], None]

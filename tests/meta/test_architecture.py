@@ -69,7 +69,7 @@ def test_every_file_has_a_room():
     assert len(ROOMS) <= 10
     entries = {path for path in (ROOT / "audit").iterdir() if path.name != "__pycache__"}
     assert {path.name for path in entries if path.is_dir()} == set(ROOMS)
-    assert {path.name for path in entries if path.is_file()} == {"__init__.py", "py.typed"}
+    assert {path.name for path in entries if path.is_file()} == {"__init__.py", "__init__.pyi", "py.typed"}
 
 
 @pytest.mark.parametrize("path", sources("audit"), ids=module_name)

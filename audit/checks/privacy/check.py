@@ -14,9 +14,6 @@ from audit.base.verdict import Verdict
 from audit.claims import Claim, require_claim
 from audit.claims.relations import require_neighboring
 
-DEFAULT_BUDGET = 100_000
-DEFAULT_SIGNIFICANCE = 0.05
-
 Method = Literal["auto", "fixed", "sequential", "exact"]
 
 

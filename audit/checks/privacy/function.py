@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit.base.arguments import integer, open_probability
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.checks.isolation import run_isolated
 from audit.checks.privacy import run_check
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, Method, PrivacyCheck
+from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.result import PrivacyResult
 from audit.claims import Claim
 from audit.subjects import Stream

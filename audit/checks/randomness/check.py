@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from audit.base.arguments import integer, open_probability, positive
+from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.contract import Outcome
-from audit.checks.privacy.check import DEFAULT_SIGNIFICANCE
 from audit.checks.randomness.compare import compare_all
 from audit.checks.randomness.drawing import CALLS, Drawing, Layout, Undecided
 from audit.checks.randomness.evidence import Comparison, RandomnessEvidence

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.faces.compare.comparison import collect
 from audit.faces.compare.html import html_of
 from audit.faces.compare.markdown import markdown_of

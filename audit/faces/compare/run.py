@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.verdict import Verdict
-from audit.checks.privacy.check import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.checks.privacy.judge import is_dependent
 from audit.faces.compare.comparison import Comparison, Implementation, require_comparisons
 from audit.faces.compare.same_law import tell_apart

@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from audit.base.arguments import integer, open_probability
+from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError
-from audit.checks.privacy.check import DEFAULT_SIGNIFICANCE
-from audit.faces.pytest_plugin.auditor import Auditor
 from audit.faces.pytest_plugin.session import BUDGETS, FIXTURE, Session, Settings, budget_of, settings_of
-from audit.faces.pytest_plugin.summary import lines, received, sent
-from audit.report.certificate import Report
+
+if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
+    from audit.faces.pytest_plugin.auditor import Auditor
 
 _SESSION = pytest.StashKey[Session]()
-_AUDITOR = pytest.StashKey[Auditor]()
+_AUDITOR = pytest.StashKey["Auditor"]()
 _ATTACHED = "dp_audit_results"  # attribute of a test's report, in which results travel between processes
 
 MARKER = (
@@ -86,6 +86,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> Auditor:
     """Audits of privacy and utility claims: `dp_audit.privacy(mechanism, claim, pairs)` fails unless it PASSes."""
+    from audit.faces.pytest_plugin.auditor import Auditor
+
     node = request.node
     auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node))
     node.stash[_AUDITOR] = auditor
@@ -98,6 +100,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome: Any = yield
     auditor = item.stash.get(_AUDITOR, None)
     if call.when == "call" and auditor is not None and auditor.results:
+        from audit.faces.pytest_plugin.summary import sent
+
         setattr(outcome.get_result(), _ATTACHED, json.dumps(sent(auditor.results)))
 
 
@@ -106,6 +110,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Nothing is kept here but what the reports bring: this process may not be the one that audited."""
     attached = getattr(report, _ATTACHED, None)
     if attached is not None:
+        from audit.faces.pytest_plugin.summary import received
+
         _kept.extend(received(json.loads(attached)))
 
 
@@ -121,6 +127,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """The worst evidence first, and the certificate when a folder was named."""
     if not _kept:
         return
+    from audit.faces.pytest_plugin.summary import lines
+    from audit.report.certificate import Report
+
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")
     for line in lines(results, session.significance):

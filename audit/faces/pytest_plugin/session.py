@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.base.arguments import integer, positive
+from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import InvalidArgument
-from audit.checks.privacy.check import DEFAULT_BUDGET
 
 FIXTURE = "dp_audit"
 BUDGETS = {"quick": 20_000, "standard": DEFAULT_BUDGET, "deep": 2_000_000}  # outputs a side

@@ -1,0 +1,33 @@
+"""What nobody has used yet is not imported: neither by the package, nor by the pytest plugin, nor by `--help`."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "loky", "jinja2", "jsonschema")
+
+
+def modules_after(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after running `code`."""
+    program = f"{code}\nimport sys\nprint('loaded:', *{{name.partition('.')[0] for name in sys.modules}})"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    return set(printed.rpartition("loaded:")[2].split())
+
+
+def test_the_package_imports_nothing_heavy():
+    assert not modules_after("import audit") & set(HEAVY)
+    assert "numpy" in modules_after("import audit; audit.PrivacyClaim")  # the same look finds what is loaded
+
+
+def test_the_plugin_imports_nothing_heavy():
+    assert not modules_after("import audit.faces.pytest_plugin") & set(HEAVY)
+
+
+def test_a_name_that_is_not_public_is_an_attribute_error():
+    import audit
+
+    with pytest.raises(AttributeError, match="check_privaty"):
+        _ = audit.check_privaty
+    assert "check_privacy" in dir(audit)
+    assert set(audit.__all__) <= set(dir(audit))
