@@ -12,11 +12,11 @@ from typing import Any
 from audit.base.errors import InvalidArgument
 from audit.checks.contract import Check, Result
 from audit.checks.precision import PrecisionCheck, examine_precision
-from audit.checks.privacy import run_check
 from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.privacy.evidence import Evidence
 from audit.checks.privacy.judge import judge
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.run import run_check
 from audit.checks.randomness import RandomnessCheck, RandomnessResult
 from audit.checks.utility import UtilityCheck, UtilityResult
 from audit.claims import claim_record

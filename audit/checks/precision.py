@@ -11,9 +11,9 @@ import numpy as np
 from audit.base.arguments import integer, open_probability
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
-from audit.checks.privacy import run_check
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.run import run_check
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit import PrivacyCheck, Verdict
-from audit.checks.privacy import run_check
+from audit.checks.privacy.run import run_check
 from audit.runs.suite import collect, stream_of
 from audit.subjects import Stream
 

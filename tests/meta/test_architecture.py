@@ -1,6 +1,8 @@
 """The house: imports go one way, without circles, and the harness never knows the mechanisms."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -128,3 +130,21 @@ def test_files_are_one_topic_long():
     for package in ("audit", "mechanisms"):
         for path in sources(package):
             assert len(path.read_text().splitlines()) <= 400, path
+
+
+def test_every_module_can_be_imported_first():
+    names = [module_name(path).removesuffix(".__init__") for path in sources("audit")]
+    done = subprocess.run([sys.executable, "-c", IMPORT_EACH_FIRST, *names], capture_output=True, text=True)
+    assert not done.stdout + done.stderr
+
+
+IMPORT_EACH_FIRST = """
+import importlib, sys
+for name in sys.argv[1:]:
+    for loaded in [module for module in sys.modules if module.partition(".")[0] == "audit"]:
+        del sys.modules[loaded]
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error)
+"""

@@ -8,9 +8,9 @@ from typing import Any
 from audit.base.arguments import integer, open_probability
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.checks.isolation import run_isolated
-from audit.checks.privacy import run_check
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.run import run_check
 from audit.claims import Claim
 from audit.subjects import Stream
 from audit.subjects.describe import name_of
