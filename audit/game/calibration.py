@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from audit.game.thresholds import Ranked, Sides, Stakes, Thresholds, best_thresholds
+from audit.game.thresholds import Ranked, Sides, TestDesign, Thresholds, best_thresholds
 
 _BINS = 200  # of equal mass, in which the line is fitted
 _TESTED = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # cuts of the test of fit
@@ -64,30 +64,30 @@ class Line:
             return 0.0
         return float(stats.chi2.sf(np.sum((left - expected)[used] ** 2 / variance[used]), freedom))
 
-    def best_thresholds(self, scores: Ranked, stakes: Stakes, allowance: float) -> tuple[Thresholds, float]:
+    def best_thresholds(self, scores: Ranked, design: TestDesign, allowance: float) -> tuple[Thresholds, float]:
         """The thresholds that the line finds best, and what it promises as far as the counts allow.
 
         Parameters
         ----------
         scores : Ranked
             Those that the line was fitted to.
-        stakes : Stakes
+        design : TestDesign
         allowance : float
-            Standard errors that the promise may lie above what the counts beyond the thresholds show; below, if < 0.
+            Standard errors by which the estimate may exceed what the counts show; must lie below it, if < 0.
         """
         ratios = scores.on_line(self.slope, self.offset)
-        chosen = best_thresholds(ratios, stakes, 0.0, stated=True)
+        chosen = best_thresholds(ratios, design, 0.0, stated=True)
         plus, minus = ratios.pooled >= chosen.upper, ratios.pooled <= chosen.lower
         right = (special.expit(ratios.pooled[plus]).sum() + special.expit(-ratios.pooled[minus]).sum()) / ratios.total
         wrong = (special.expit(-ratios.pooled[plus]).sum() + special.expit(ratios.pooled[minus]).sum()) / ratios.total
         seen = chosen.frequencies(ratios)
-        stated, counted = stakes.promise(
+        stated, counted = design.estimated_bound(
             np.array([right, seen[0]]), np.array([wrong, seen[1]]), np.full(2, chosen.used), 0.0
         )
         error = 2 / math.sqrt(1 + sum(seen) * ratios.total)
-        promise = min(stated, counted + allowance * error)
+        estimated_bound = min(stated, counted + allowance * error)
         upper, lower = ((threshold - self.offset) / self.slope for threshold in (chosen.upper, chosen.lower))
-        return Thresholds(upper, lower), float(promise)
+        return Thresholds(upper, lower), float(estimated_bound)
 
 
 def _counts(ordered: np.ndarray, edges: np.ndarray) -> np.ndarray:

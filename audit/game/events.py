@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.game.contenders import Contender, Fits
+from audit.game.candidates import Candidate, Fits
 from audit.game.folds import Folds, thinned
-from audit.game.scorers import LAST_RESORT, SCORERS, Score, Scorer, Training
-from audit.game.thresholds import Stakes, Thresholds
+from audit.game.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
+from audit.game.thresholds import TestDesign, Thresholds
 from audit.subjects import Outputs
 
 _TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
-_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they promise
+_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they estimated_bound
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,20 @@ class EventPair:
         Fitted on training outputs.
     thresholds : Thresholds
         A NaN makes its event empty.
-    promise : float
-        The epsilon that the training outputs promise; an estimate, may be negative.
+    estimated_bound : float
+        The epsilon that the training outputs estimated_bound; an estimate, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
-    wants : float
+    needs_more : float
         How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
         0 when it does not seem refutable, or when nothing was chosen by counts.
     """
 
     score: Score
     thresholds: Thresholds
-    promise: float
+    estimated_bound: float
     complete: bool = False
-    wants: float = 0.0
+    needs_more: float = 0.0
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
@@ -72,92 +72,92 @@ class EventPair:
         return ("never" if self.plus_is_empty else plus), ("never" if self.minus_is_empty else minus)
 
 
-class Offer(NamedTuple):
-    """What a score and its thresholds promise."""
+class Proposal(NamedTuple):
+    """What a score and its thresholds estimated_bound."""
 
-    promise: float
-    contender: Contender
+    estimated_bound: float
+    candidate: Candidate
     thresholds: Thresholds
 
-    def wants(self, stakes: Stakes) -> float:
+    def needs_more(self, design: TestDesign) -> float:
         """How many times the guesses that it rests on it takes to say that it is this good; see `EventPair`."""
-        if self.contender.calibrated or not self.promise > stakes.epsilon:
+        if self.candidate.calibrated or not self.estimated_bound > design.epsilon:
             return 0.0
-        seen = self.contender.both
+        seen = self.candidate.both
         guesses = sum(self.thresholds.frequencies(seen)) * seen.total
-        return (2 / (_UNSURE * self.promise)) ** 2 / (guesses + 1)
+        return (2 / (_UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
 
 
 def choose_events(
     training: Training,
-    stakes: Stakes,
+    design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
-    last_resort: Sequence[Scorer] = LAST_RESORT,
+    slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
 ) -> EventPair | None:
-    """The event pair with the largest promise over all scorers; None when no scorer can read the outputs.
+    """The event pair with the largest estimated bound over all scorers; None when no scorer can read the outputs.
 
     The scorers of last resort are slow. They are not asked when another score sees everything or the mechanism states
     its likelihood ratio, nor while more outputs will train if chance decides. Else each is tried on a few outputs, and
-    competes when that trial promises more than the others do, or when it would see everything and the others promise
+    competes when that trial promises more than the others do, or when it would see everything and the others expect
     no refutation.
     """
-    return choose_events_for_each(training, [stakes], scorers, last_resort)[0]
+    return choose_events_for_each(training, [design], scorers, slow_scorers)[0]
 
 
 def choose_events_for_each(
     training: Training,
-    stakes: Sequence[Stakes],
+    design: Sequence[TestDesign],
     scorers: Sequence[Scorer] = SCORERS,
-    last_resort: Sequence[Scorer] = LAST_RESORT,
+    slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
 ) -> list[EventPair | None]:
-    """`choose_events` at several stakes, with the scores fitted once."""
+    """`choose_events` at several design, with the scores fitted once."""
     folds = Folds.of(training)
-    offers = _offers(_competing(scorers, folds), stakes)
-    if _needs_last_resort(offers[0], stakes[0]):
-        found, step = [_largest(at) for at in offers], max(1, len(training.left) // _TRIAL)
-        for scorer in last_resort:
-            trial = _offers(_competing([scorer], Folds.of(thinned(training, step)) if step > 1 else folds), stakes)
-            if any(_worth_trying(*case) for case in zip(trial, found, stakes, strict=True)):
+    proposals = _proposals(_competing(scorers, folds), design)
+    if _needs_slow_scorers(proposals[0], design[0]):
+        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // _TRIAL)
+        for scorer in slow_scorers:
+            trial = _proposals(_competing([scorer], Folds.of(thinned(training, step)) if step > 1 else folds), design)
+            if any(_worth_trying(*case) for case in zip(trial, found, design, strict=True)):
                 if step > 1:
-                    trial = _offers(_competing([scorer], folds), stakes)
-                offers = [at + more for at, more in zip(offers, trial, strict=True)]
-    return [_best(*at) for at in zip(offers, stakes, strict=True)]
+                    trial = _proposals(_competing([scorer], folds), design)
+                proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
+    return [_best(*at) for at in zip(proposals, design, strict=True)]
 
 
-def _needs_last_resort(offers: Sequence[Offer], stakes: Stakes) -> bool:
-    if any(offer.contender.complete or offer.contender.calibrated for offer in offers):
+def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
+    if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
         return False
-    return not (stakes.more and offers and max(offers, key=attrgetter("promise")).wants(stakes) > 1)
+    return not (design.more and proposals and max(proposals, key=attrgetter("estimated_bound")).needs_more(design) > 1)
 
 
-def _worth_trying(trial: Sequence[Offer], found: float, stakes: Stakes) -> bool:
-    sees_more = any(offer.contender.complete for offer in trial)
-    return _largest(trial) > found or (sees_more and found <= stakes.epsilon)
+def _worth_trying(trial: Sequence[Proposal], found: float, design: TestDesign) -> bool:
+    sees_more = any(proposal.candidate.complete for proposal in trial)
+    return _largest(trial) > found or (sees_more and found <= design.epsilon)
 
 
-def _best(offers: Sequence[Offer], stakes: Stakes) -> EventPair | None:
-    for offer in sorted(offers, key=attrgetter("promise"), reverse=True):
-        promise, contender, thresholds = offer
-        if contender.score is not None:
-            complete, placed = any(other.contender.complete for other in offers), contender.placed(thresholds)
-            return EventPair(contender.score, placed, promise, complete, offer.wants(stakes))
+def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None:
+    for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
+        estimated_bound, candidate, thresholds = proposal
+        if candidate.score is not None:
+            complete, placed = any(other.candidate.complete for other in proposals), candidate.placed(thresholds)
+            return EventPair(candidate.score, placed, estimated_bound, complete, proposal.needs_more(design))
     return None
 
 
-def _offers(competing: Iterable[Contender], stakes: Sequence[Stakes]) -> list[list[Offer]]:
-    """For each of the stakes what every contender promises."""
-    offers: list[list[Offer]] = [[] for _ in stakes]
-    for contender in competing:
-        for at, found in zip(stakes, offers, strict=True):
-            thresholds, promise = contender.offer(at)
-            found.append(Offer(promise, contender, thresholds))
-        contender.forget()
-    return offers
+def _proposals(competing: Iterable[Candidate], design: Sequence[TestDesign]) -> list[list[Proposal]]:
+    """For each of the design what every candidate promises."""
+    proposals: list[list[Proposal]] = [[] for _ in design]
+    for candidate in competing:
+        for at, found in zip(design, proposals, strict=True):
+            thresholds, estimated_bound = candidate.proposal(at)
+            found.append(Proposal(estimated_bound, candidate, thresholds))
+        candidate.discard()
+    return proposals
 
 
-def _largest(offers: Sequence[Offer]) -> float:
-    return max((offer.promise for offer in offers), default=-math.inf)
+def _largest(proposals: Sequence[Proposal]) -> float:
+    return max((proposal.estimated_bound for proposal in proposals), default=-math.inf)
 
 
-def _competing(scorers: Sequence[Scorer], folds: Folds) -> Iterator[Contender]:
-    return (contender for scorer in scorers for contender in Fits(scorer, folds).contenders())
+def _competing(scorers: Sequence[Scorer], folds: Folds) -> Iterator[Candidate]:
+    return (candidate for scorer in scorers for candidate in Fits(scorer, folds).candidates())

@@ -1,6 +1,6 @@
 """The fixed-budget audit: train on one part of the budget, certify on the rest.
 
-For every pair some outputs are drawn to choose events; the pair with the largest promise is certified on fresh
+For every pair some outputs are drawn to choose events; the pair with the largest estimated bound is certified on fresh
 outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
 """
 
@@ -17,14 +17,14 @@ import numpy as np
 from audit.game.events import EventPair, choose_events
 from audit.game.guesses import GameCounts
 from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.thresholds import Stakes
+from audit.game.thresholds import TestDesign
 from audit.subjects import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
 
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
 MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side over all pairs, in a step: memory stays as budgets grow
-_TOO_FEW = 4.0  # more outputs promise more, so that fewer suffice than few let expect: at least this many times fewer
+_TOO_FEW = 4.0  # the estimate rises with more outputs, so fewer suffice than it says: by this factor at least
 _MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each step of more has one from MORE on
 LEFT, RIGHT = 0, 1
@@ -91,16 +91,16 @@ def choose_pair(
     drawn: Sequence[tuple[Outputs, Outputs]],
     pairs: Sequence[tuple[Any, Any]],
     mechanism: Any,
-    stakes: Stakes,
+    design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
 ) -> tuple[int, EventPair] | None:
-    """The pair and the events with the largest promise; None when no scorer can read the outputs."""
-    offers = [
-        (index, choose_events(Training(left, right, mechanism, pair), stakes, scorers))
+    """The pair and the events with the largest estimated bound; None when no scorer can read the outputs."""
+    proposals = [
+        (index, choose_events(Training(left, right, mechanism, pair), design, scorers))
         for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
     ]
-    usable = [(index, events) for index, events in offers if events is not None]
-    return max(usable, key=lambda offer: offer[1].promise, default=None)
+    usable = [(index, events) for index, events in proposals if events is not None]
+    return max(usable, key=lambda proposal: proposal[1].estimated_bound, default=None)
 
 
 def play(

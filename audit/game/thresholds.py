@@ -1,7 +1,7 @@
 """Thresholds on one score: which pair of them promises the largest certified bound.
 
 What is promised is the bound that the certifying runs would give if the frequencies seen were true, less what
-chance may have added to them: without that charge the best of many thresholds is the one that chance flatters most.
+chance may have added to them: without that penalty the best of many thresholds is the one that chance flatters most.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ NO_THRESHOLDS = Thresholds(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class Stakes:
-    """What the promise of an event depends on besides its frequencies.
+class TestDesign:
+    """Describe the test that events are chosen for.
 
     Parameters
     ----------
@@ -125,6 +125,8 @@ class Stakes:
         Whether more outputs will train if chance decides what looks best on these.
     """
 
+    __test__ = False  # pytest: not a class of tests
+
     delta: float
     significance: float
     training_runs: int
@@ -132,8 +134,10 @@ class Stakes:
     epsilon: float = math.inf
     more: bool = False
 
-    def promise(self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, charge: float) -> np.ndarray:
-        """An estimate of the bound that the certifying runs will give, less a charge for training noise.
+    def estimated_bound(
+        self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
+    ) -> np.ndarray:
+        """An estimate of the bound that the certifying runs will give, less a penalty for training noise.
 
         Parameters
         ----------
@@ -141,15 +145,15 @@ class Stakes:
             Frequencies in one run.
         used : array
             How many of the two events are not empty: delta is halved when one is.
-        charge : float >= 0
+        penalty : float >= 0
             Standard errors of the training frequencies.
         """
-        return promised_epsilon(right_guess, wrong_guess, self.delta * used / 2, self.kappa(charge))
+        return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
 
-    def kappa(self, charge: float) -> float:
+    def standard_errors(self, penalty: float) -> float:
         """Standard errors, of the test and charged for training, times one run's standard deviation."""
         test = max(float(-special.ndtri(self.significance)), 0.5)
-        return test / math.sqrt(self.certifying_runs) + charge / math.sqrt(self.training_runs)
+        return test / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
 
 
 @dataclass(frozen=True)
@@ -179,28 +183,28 @@ class Tails:
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
-    def best(self, stakes: Stakes, charge: float) -> Thresholds:
-        """The thresholds with the largest promise."""
+    def best(self, design: TestDesign, penalty: float) -> Thresholds:
+        """The thresholds with the largest estimated bound."""
         nonempty = np.append(np.ones(len(self.grid)), 0.0)
         used = np.add.outer(nonempty, nonempty)
         right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
         wrong_guess = np.add.outer(self.at_least[1], self.at_most[0]) / 2
         thresholds = np.append(self.grid, np.nan)
         overlap = np.less_equal.outer(thresholds, thresholds)  # false for the empty events
-        promise = stakes.promise(right_guess, wrong_guess, used, charge)
-        i, j = np.unravel_index(int(np.argmax(np.where(overlap | (used == 0), -np.inf, promise))), promise.shape)
+        bounds = design.estimated_bound(right_guess, wrong_guess, used, penalty)
+        i, j = np.unravel_index(int(np.argmax(np.where(overlap | (used == 0), -np.inf, bounds))), bounds.shape)
         return Thresholds(float(thresholds[i]), float(thresholds[j]))
 
 
-def best_thresholds(ranked: Ranked, stakes: Stakes, charge: float, stated: bool = False) -> Thresholds:
-    """The pair of thresholds with the largest promise, on a coarse grid of ranks and then near its best pair.
+def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
+    """The pair of thresholds with the largest estimated bound, on a coarse grid of ranks and then near its best pair.
 
     `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
     """
 
     def search(grid: np.ndarray) -> Thresholds:
         tails = Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)
-        return tails.best(stakes, charge)
+        return tails.best(design, penalty)
 
     grid = coarse_grid(ranked.pooled)
     if not len(grid):
@@ -259,7 +263,7 @@ def _with_empty(sides: Sequence[np.ndarray]) -> Sides:
     return np.append(sides[0], 0.0), np.append(sides[1], 0.0)
 
 
-def promised_epsilon(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float) -> np.ndarray:
+def estimate_bound(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float) -> np.ndarray:
     """An estimate of the bound that a game will give: for ranking only, it certifies nothing.
 
     Solves C - t W - delta = kappa sqrt(C + t^2 W + t delta) for t = e^epsilon, C and W the probabilities of a
@@ -273,5 +277,5 @@ def promised_epsilon(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np
     root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
-        promise = np.log(np.maximum(t, 1e-300))
-    return np.where(excess > 0, promise, -np.inf)
+        estimated_bound = np.log(np.maximum(t, 1e-300))
+    return np.where(excess > 0, estimated_bound, -np.inf)

@@ -12,9 +12,9 @@ from scipy import stats
 
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import Stakes
+from audit.game.thresholds import TestDesign
 from audit.subjects import encode
-from tests.game.exact_worth import worth_of
+from tests.game.exact_value import value_of
 
 SEEDS = range(16)
 GRID = np.linspace(-15, 16, 62_001)
@@ -63,8 +63,8 @@ def worth(case, size, runs, seed):
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
     training = Training(*(encode(side, size) for side in drawn), None, (0, 1))
-    events = choose_events(training, Stakes(0.0, 0.05, 2 * size, runs))
-    return worth_of(events, encode(outputs, len(outputs)), laws, runs)
+    events = choose_events(training, TestDesign(0.0, 0.05, 2 * size, runs))
+    return value_of(events, encode(outputs, len(outputs)), laws, runs)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from audit.game.contenders import Fits
+from audit.game.candidates import Fits
 from audit.game.events import choose_events
 from audit.game.folds import Folds
 from audit.game.scorers import Training
-from audit.game.thresholds import Ranked, Stakes, Thresholds
+from audit.game.thresholds import Ranked, TestDesign, Thresholds
 from audit.subjects import BLOCK, encode
 
 
@@ -50,9 +50,9 @@ class FirstCoordinate:
 @pytest.mark.parametrize("size", [5, 2 * BLOCK, 4 * BLOCK + 5])
 def test_every_output_is_scored_once_however_many_blocks_they_fill(size):
     left, right = np.random.default_rng(3).random(size=(2, size, 2))
-    (contender,) = Fits(FirstCoordinate(), Folds.of(training(left, right))).contenders()
-    np.testing.assert_array_equal(contender.both.sides[0], np.sort(left[:, 0]))
-    np.testing.assert_array_equal(contender.both.sides[1], np.sort(right[:, 0]))
+    (candidate,) = Fits(FirstCoordinate(), Folds.of(training(left, right))).candidates()
+    np.testing.assert_array_equal(candidate.both.sides[0], np.sort(left[:, 0]))
+    np.testing.assert_array_equal(candidate.both.sides[1], np.sort(right[:, 0]))
 
 
 @pytest.mark.parametrize("thresholds", [Thresholds(1.0, -1.0), Thresholds(2.0, np.nan), Thresholds(np.nan, 0.0)])
@@ -68,13 +68,13 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
 
 
 def test_contenders_do_not_pile_up_their_scores():
-    """Memory of the choice, in numbers for each output: it would not hold the scores of every contender."""
+    """Memory of the choice, in numbers for each output: it would not hold the scores of every candidate."""
     size = 100_000
     numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))
-    drawn, stakes = training(*numbers), Stakes(0.0, 0.05, 2 * size, 20 * size)
-    choose_events(drawn, stakes)  # imports are not counted
+    drawn, design = training(*numbers), TestDesign(0.0, 0.05, 2 * size, 20 * size)
+    choose_events(drawn, design)  # imports are not counted
     tracemalloc.start()
-    choose_events(drawn, stakes)
+    choose_events(drawn, design)
     peak = tracemalloc.get_traced_memory()[1] / (8 * 2 * size)
     tracemalloc.stop()
     assert peak <= 16, peak

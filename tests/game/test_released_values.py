@@ -14,9 +14,9 @@ from scipy import special, stats
 
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import Stakes
+from audit.game.thresholds import TestDesign
 from audit.subjects import encode
-from tests.game.exact_worth import worth_of
+from tests.game.exact_value import value_of
 
 JUDGING = 200_000  # outputs a side: their ratios are exact, so that even rare events are judged closely
 TEN_ONES, HALF_TWOS, TEN_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5), np.full(10, 2.0)
@@ -41,7 +41,7 @@ def thresholds(epsilon):
 
 
 class Compared:
-    """Releases the value that was compared."""
+    """ReleasedValues the value that was compared."""
 
     @staticmethod
     def draw(answers, epsilon, size, rng):
@@ -64,7 +64,7 @@ class Compared:
 
 
 class Afresh:
-    """Releases the answer with noise of its own."""
+    """ReleasedValues the answer with noise of its own."""
 
     @staticmethod
     def draw(answers, epsilon, size, rng):
@@ -98,8 +98,8 @@ def worth(mechanism, pair, epsilon, size, runs, seed, judging):
     outputs, laws = judging
     rng = np.random.default_rng(seed)
     sides = [encode(mechanism.draw(answers, epsilon, size, rng), size) for answers in pair]
-    events = choose_events(Training(*sides, None, pair), Stakes(0.0, 0.05, 2 * size, runs), last_resort=())
-    return worth_of(events, outputs, laws, runs)
+    events = choose_events(Training(*sides, None, pair), TestDesign(0.0, 0.05, 2 * size, runs), slow_scorers=())
+    return value_of(events, outputs, laws, runs)
 
 
 @pytest.mark.parametrize(

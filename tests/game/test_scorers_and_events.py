@@ -7,12 +7,12 @@ import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
-from audit.game.scorers import LAST_RESORT, SCORERS, Training
+from audit.game.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.game.scorers.monotone import SignedOutput
-from audit.game.thresholds import Stakes, Thresholds, promised_epsilon
+from audit.game.thresholds import TestDesign, Thresholds, estimate_bound
 from audit.subjects import encode
 
-STAKES = Stakes(0.0, 0.05, 10_000, 50_000)
+DESIGN = TestDesign(0.0, 0.05, 10_000, 50_000)
 
 
 def training(mechanism, size=5000, pair=(0, 1), seed=0):
@@ -71,11 +71,11 @@ class Stated:
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
-    events = choose_events(training(mechanism), STAKES)
+    events = choose_events(training(mechanism), DESIGN)
     same_thing = {"cells", "atoms"} if scorer in ("cells", "atoms") else {scorer, "logistic"}
     same_thing |= {rows: {"distances", "distances of increments"}, wider: {"monotone"}}.get(mechanism, set())
     assert events.score.name in same_thing
-    assert events.promise > least
+    assert events.estimated_bound > least
     fresh = training(mechanism, seed=1)
     guesses = [events.guess(side) for side in (fresh.left, fresh.right)]
     right = np.sum(guesses[0] == 1) + np.sum(guesses[1] == -1)
@@ -84,7 +84,7 @@ def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
     assert all(isinstance(text, str) and text for text in events.describe())
 
 
-@pytest.mark.parametrize("scorer", SCORERS + LAST_RESORT, ids=lambda scorer: type(scorer).__name__)
+@pytest.mark.parametrize("scorer", SCORERS + SLOW_SCORERS, ids=lambda scorer: type(scorer).__name__)
 @pytest.mark.parametrize("mechanism", [laplace, categories, mixed, vectors, rows, wider, Stated()])
 def test_every_scorer_reads_or_declines_every_output(scorer, mechanism):
     seen = training(mechanism, 400)
@@ -99,32 +99,32 @@ def test_every_scorer_reads_or_declines_every_output(scorer, mechanism):
         assert len(score.describe(0.5, -0.5)) == 2
 
 
-def test_identical_sides_promise_nothing():
-    """Null: both sides have one law. The promise is charged for the search: 20 searches, none above 0.05."""
+def test_identical_sides_have_no_estimated_bound():
+    """Null: both sides have one law. The estimated bound pays for the search: 20 searches, none above 0.05."""
 
     def null(data, size, rng):
         return rng.normal(size=size)
 
-    assert max(choose_events(training(null, seed=seed), STAKES).promise for seed in range(20)) < 0.05
+    assert max(choose_events(training(null, seed=seed), DESIGN).estimated_bound for seed in range(20)) < 0.05
 
 
 def test_guesses_follow_the_thresholds_and_nan_abstains():
-    events = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=-1.0), promise=0.0)
+    events = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=-1.0), estimated_bound=0.0)
     assert events.guess(encode([2.0, 1.0, 0.0, -1.0, None], 5)).tolist() == [1, 1, 0, -1, 0]
-    one_sided = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=math.nan), promise=0.0)
+    one_sided = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=math.nan), estimated_bound=0.0)
     assert one_sided.guess(encode([2.0, -9.0], 2)).tolist() == [1, 0]
     assert one_sided.delta_share(0.1) == 0.05
     assert events.delta_share(0.1) == 0.1
     assert one_sided.describe()[1] == "never"
 
 
-def test_the_promise_is_the_truth_for_large_samples_and_falls_with_noise():
+def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise():
     c, w = np.array([0.5 * math.e / (1 + math.e)]), np.array([0.5 / (1 + math.e)])
-    exact = promised_epsilon(c, w, np.zeros(1), 1e-9)[0]
+    exact = estimate_bound(c, w, np.zeros(1), 1e-9)[0]
     assert exact == pytest.approx(1.0, abs=1e-6)
-    noisy = [promised_epsilon(c, w, np.zeros(1), kappa)[0] for kappa in (0.01, 0.05, 0.1)]
+    noisy = [estimate_bound(c, w, np.zeros(1), kappa)[0] for kappa in (0.01, 0.05, 0.1)]
     assert exact > noisy[0] > noisy[1] > noisy[2]
-    assert promised_epsilon(c, w, np.array([0.9]), 0.01)[0] == -math.inf
+    assert estimate_bound(c, w, np.array([0.9]), 0.01)[0] == -math.inf
 
 
 @pytest.mark.parametrize(

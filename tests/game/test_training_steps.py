@@ -6,7 +6,7 @@ import pytest
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.privacy.fixed import train
 from audit.checks.privacy.session import Session
-from audit.game import fixed
+from audit.game import fixed_budget
 from audit.game.fixed_budget import Split
 from audit.game.scorers import SCORERS
 from audit.subjects import Stream, Subject
@@ -33,8 +33,8 @@ def mostly_apart(data, size, rng):
 
 
 def trained(monkeypatch, mechanism, pairs, epsilon):
-    monkeypatch.setattr(fixed, "MOST_FIRST", FIRST)
-    monkeypatch.setattr(fixed, "MOST_MORE", STEP)
+    monkeypatch.setattr(fixed_budget, "MOST_FIRST", FIRST)
+    monkeypatch.setattr(fixed_budget, "MOST_MORE", STEP)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
     session = Session(Subject(mechanism), check, 50_000, 0.05, Stream(0), 1, SCORERS)
@@ -111,7 +111,7 @@ def test_slow_scorers_wait_for_the_last_step_of_one_pair(monkeypatch, pairs, loo
     """Of several pairs, the one that takes no further step may be the one that needs them."""
     asked = []
     monkeypatch.setattr(
-        "audit.game.events._worth_trying", lambda trial, found, stakes: asked.append(stakes.training_runs)
+        "audit.game.events._worth_trying", lambda trial, found, design: asked.append(design.training_runs)
     )
     trained(monkeypatch, in_a_row, pairs, 0.1)
     assert set(asked) == looks

@@ -61,8 +61,8 @@ def train(session: Session) -> Trained:
     session.probe()
     aim = None if session.check.method == "exact" else take_aim(session, drawn, split)
     stage = MORE
-    while aim is not None and aim.events.wants > 1 and split.more:
-        before, split = split, split.with_more(aim.events.wants)
+    while aim is not None and aim.events.needs_more > 1 and split.more:
+        before, split = split, split.with_more(aim.events.needs_more)
         drawn, stage = _draw_more(session, split.training - before.training, drawn, stage), stage + 1
         aim = take_aim(session, drawn, split)
     return Trained(drawn, split, aim)
@@ -141,5 +141,5 @@ def _certify(session: Session, split: Split, aim: Aim) -> GameEvidence:
         counts=counts,
         coins=(stream.entropy, *stream.child(VIRTUAL).key),
         training=split.training,
-        promise=events.promise if np.isfinite(events.promise) else None,
+        promise=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
     )

@@ -20,7 +20,7 @@ from audit.checks.privacy.check import PrivacyCheck
 from audit.claims.neighbors import neighboring_pairs
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import Stakes
+from audit.game.thresholds import TestDesign
 from audit.subjects import BadBatch, Block, Outputs, Stream, Subject, SubjectFailed
 
 EXAMPLES = 200  # pairs tried in one climb
@@ -62,9 +62,9 @@ class Search:
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
-        stakes = Stakes(self.check.claim.point.delta, self.significance, 2 * TRIAL, 2 * self.budget)
-        events = choose_events(Training(left, right, self.check.mechanism, pair), stakes, last_resort=())
-        found = events.promise if events is not None else -math.inf
+        design = TestDesign(self.check.claim.point.delta, self.significance, 2 * TRIAL, 2 * self.budget)
+        events = choose_events(Training(left, right, self.check.mechanism, pair), design, slow_scorers=())
+        found = events.estimated_bound if events is not None else -math.inf
         if found > self.best_promise:
             self.best, self.best_promise = pair, found
         return found

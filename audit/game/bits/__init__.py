@@ -8,7 +8,7 @@ validity.
 from typing import Any
 
 from audit.game.bits.answers import AnswerPair, guess_answers
-from audit.game.bits.patterns import PATTERN_SCORERS, BitPatterns
+from audit.game.bits.bit_patterns import PATTERN_SCORERS, BitPatterns
 from audit.game.bits.residuals import Residuals
 from audit.game.bits.roundtrip import RoundTrips
 from audit.game.bits.samplers import InverseCdf

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.game.bits.anatomy import MANTISSA, difference_bits, exponents, trailing_zeros
 from audit.game.bits.answers import AnswerPair, columns, guess_answers
-from audit.game.bits.patterns import CodeTable, pack
+from audit.game.bits.bit_patterns import CodeTable, pack
+from audit.game.bits.float_parts import MANTISSA, difference_bits, exponents, trailing_zeros
 from audit.game.bits.roundtrip import rate, shown
 from audit.game.scorers import Score, Training
 from audit.subjects import Outputs

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.game.bits.anatomy import survives_round_trip
 from audit.game.bits.answers import AnswerPair, columns, guess_answers
+from audit.game.bits.float_parts import survives_round_trip
 from audit.game.scorers import Score, Training
 from audit.subjects import Outputs
 

@@ -1,14 +1,14 @@
-"""The scorers that compete on the training outputs: `SCORERS` always, `LAST_RESORT` where those do not suffice."""
+"""The scorers that compete on the training outputs: `SCORERS` always, `SLOW_SCORERS` where those do not suffice."""
 
 from audit.game.scorers.atoms import Atoms
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.game.scorers.cells import Cells
 from audit.game.scorers.coordinates import Coordinates
 from audit.game.scorers.distances import Distances
+from audit.game.scorers.flags import Flags, Votes
 from audit.game.scorers.likelihood import Likelihood, stated_log_likelihood
 from audit.game.scorers.monotone import Monotone
-from audit.game.scorers.patterns import Flags, Votes
-from audit.game.scorers.releases import Releases
+from audit.game.scorers.released_values import ReleasedValues
 from audit.game.scorers.structure import STRUCTURE_SCORERS
 from audit.game.scorers.vectors import Vectors
 
@@ -20,8 +20,8 @@ SCORERS: tuple[Scorer, ...] = (
     Distances(),
     Flags(),
     Votes(),
-    Releases(),
+    ReleasedValues(),
 )
-LAST_RESORT: tuple[Scorer, ...] = (Coordinates(), Vectors(), *STRUCTURE_SCORERS)
+SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), *STRUCTURE_SCORERS)
 
-__all__ = ["LAST_RESORT", "SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]
+__all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.game.scorers.columns import Column
+from audit.game.scorers.features import Column
+from audit.game.scorers.flags import PatternScore
 from audit.game.scorers.layout import RowScore
-from audit.game.scorers.patterns import PatternScore
 
 _MOST_SQUARED = 4  # columns whose products are features
 _KEPT = 2.5  # standard errors that a coefficient must differ from 0 by to be kept

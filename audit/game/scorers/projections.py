@@ -9,7 +9,7 @@ import numpy as np
 
 from audit.game.scorers.base import Training
 from audit.game.scorers.cells import Cells, CellScore
-from audit.game.scorers.columns import Column
+from audit.game.scorers.features import Column
 from audit.game.scorers.layout import RowScore
 from audit.subjects import Outputs
 

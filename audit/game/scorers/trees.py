@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.game.scorers.columns import Column
+from audit.game.scorers.features import Column
 from audit.game.scorers.layout import RowScore
 
 MOST_ROWS = 20_000  # a side

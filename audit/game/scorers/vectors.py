@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from audit.game.scorers.base import Score, Training
-from audit.game.scorers.columns import Column, candidates, screened
+from audit.game.scorers.features import Column, candidates, screened
+from audit.game.scorers.flags import PatternScore, fit_patterns
 from audit.game.scorers.layout import Layout, few_outputs, numeric_rows, symbol_ratio
 from audit.game.scorers.logistic import fit_logistic
-from audit.game.scorers.patterns import PatternScore, fit_patterns
 from audit.game.scorers.projections import fit_projection
 from audit.game.scorers.trees import fit_trees
 

@@ -1,8 +1,8 @@
 """The scores that compete for an event: each is judged on the half of the training outputs that it was not fitted on.
 
 For each score thresholds are picked on one half of the training outputs and judged on the other, several times with a
-different charge for chance: what a careless choice gains in promise it loses on the half that did not see it. A score
-that fresh outputs bear out may instead say itself where to cut. Only the score that wins is fitted on all outputs.
+different penalty for chance: what a naive choice gains on one half it loses on the half that did not see it. A score
+that fresh outputs confirm may instead say itself where to cut. Only the score that wins is fitted on all outputs.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from audit.game.calibration import Line
 from audit.game.folds import Folds
 from audit.game.scorers import Score, Scorer, Training
-from audit.game.thresholds import Ranked, Stakes, Thresholds, best_thresholds
+from audit.game.thresholds import Ranked, TestDesign, Thresholds, best_thresholds
 from audit.subjects import BLOCK, Outputs
 
-CHARGES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
-CHARGES_ON_A_LINE = (2.0, 5.0)  # when no score repeats: where the likelihood ratio is flat, the larger event is better
+PENALTIES = (2.0, 3.0)  # standard errors by which candidate thresholds may be charged
+PENALTIES_ON_A_LINE = (2.0, 5.0)  # when no score repeats: the larger event is better where the ratio is flat
 _JUDGED = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, flatters itself
-_JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal promise the simpler one is the safer choice
+_JUDGED_LEARNED = 3.0  # and when the score is learned too: at equal estimates the simpler one is the safer choice
 _TABLE = 0.5  # different scores an output below which a score is not a line but a table of values
 _COARSE = 6  # values of a score that is simple although it is learned: it is the counts themselves
 _SHORT = 12  # values of a table so short that each is seen often: it does not look good by chance
@@ -52,13 +52,13 @@ class Fits:
         fitted = self.scorer.propose(second), self.scorer.propose(first)
         return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
 
-    def contenders(self) -> list[Contender]:
+    def candidates(self) -> list[Candidate]:
         """All its scores."""
-        return [Contender(self, index) for index in range(len(self.halves[0]))]
+        return [Candidate(self, index) for index in range(len(self.halves[0]))]
 
 
 @dataclass(frozen=True)
-class Contender:
+class Candidate:
     """One of a scorer's scores.
 
     Parameters
@@ -107,21 +107,21 @@ class Contender:
             return thresholds
         return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
 
-    def offer(self, stakes: Stakes) -> tuple[Thresholds, float]:
+    def proposal(self, design: TestDesign) -> tuple[Thresholds, float]:
         """The thresholds picked in the way that did best on fresh halves, and what that way promises."""
         if self.calibrated:  # it says itself where to cut: nothing is compared on the counts
-            thresholds = best_thresholds(self.both, stakes, 0.0, stated=True)
-            return thresholds, _promise(stakes, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
-        promise, thresholds = max(self._ways(stakes), key=lambda way: way[0])
-        return thresholds, promise
+            thresholds = best_thresholds(self.both, design, 0.0, stated=True)
+            return thresholds, _mean_bound(design, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
+        estimated_bound, thresholds = max(self._ways(design), key=lambda way: way[0])
+        return thresholds, estimated_bound
 
-    def _ways(self, stakes: Stakes) -> Iterator[tuple[float, Thresholds]]:
-        """Promises and thresholds: by the line that makes the score honest, and by counts at the best charge."""
+    def _ways(self, design: TestDesign) -> Iterator[tuple[float, Thresholds]]:
+        """Promises and thresholds: by the line that makes the score honest, and by counts at the best penalty."""
         if self._line is not None:
-            thresholds, promise = self._line.best_thresholds(self.both, stakes, self._allowance(self._line))
-            yield promise, thresholds
-        promise, charge = max((self._promise_when_charged(stakes, charge), charge) for charge in self._charges)
-        yield promise, best_thresholds(self.both, stakes, charge)
+            thresholds, estimated_bound = self._line.best_thresholds(self.both, design, self._allowance(self._line))
+            yield estimated_bound, thresholds
+        bound, penalty = max((self._cross_fitted_bound(design, penalty), penalty) for penalty in self._penalties)
+        yield bound, best_thresholds(self.both, design, penalty)
 
     @cached_property
     def _line(self) -> Line | None:
@@ -129,7 +129,7 @@ class Contender:
         return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 
     def _allowance(self, line: Line) -> float:
-        """Standard errors by which a line may promise more than counts show; less than they do where it is doubtful."""
+        """Standard errors by which a line may exceed what counts show; below them where it is doubtful."""
         if line.bent:
             return -_JUDGED_LEARNED
         long_table = self.learned and self._is_table and self._values > _SHORT  # it looks good by chance
@@ -149,33 +149,33 @@ class Contender:
         return self._values <= _TABLE * len(self.halves[0].sides[0])
 
     @property
-    def _charges(self) -> tuple[float, float]:
-        return CHARGES if self._is_table else CHARGES_ON_A_LINE
+    def _penalties(self) -> tuple[float, float]:
+        return PENALTIES if self._is_table else PENALTIES_ON_A_LINE
 
     @cached_property
     def both(self) -> Ranked:
         """Its scores of all outputs, each by the fit that had not seen it."""
         return self.halves[0].with_more(self.halves[1])
 
-    def forget(self) -> None:
-        """Drop the scores of the outputs: of many contenders only the best needs them again."""
+    def discard(self) -> None:
+        """Drop the scores of the outputs: of many candidates only the best needs them again."""
         for scores in ("halves", "both"):
             vars(self).pop(scores, None)
 
-    def _promise_when_charged(self, stakes: Stakes, charge: float) -> float:
-        """The promise of thresholds picked, at this charge, on the half that does not judge them."""
-        half = replace(stakes, training_runs=max(1, stakes.training_runs // 2))
+    def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:
+        """The estimated bound of thresholds picked, at this penalty, on the half that does not judge them."""
+        half = replace(design, training_runs=max(1, design.training_runs // 2))
         seen, used = [], 0
         for picking, judging in (self.halves, self.halves[::-1]):
-            thresholds = best_thresholds(picking, half, charge)
+            thresholds = best_thresholds(picking, half, penalty)
             if self.learned:
                 thresholds = thresholds.moved(picking.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
-        return _promise(stakes, seen, used, self._charge_for_choice)
+        return _mean_bound(design, seen, used, self._choice_penalty)
 
     @property
-    def _charge_for_choice(self) -> float:
+    def _choice_penalty(self) -> float:
         return _JUDGED_LEARNED if self.learned and not self._is_coarse else _JUDGED
 
 
@@ -189,7 +189,7 @@ def _in_blocks(score: Score, outputs: Outputs) -> np.ndarray:
     return np.concatenate([score(outputs[start : start + BLOCK]) for start in starts])
 
 
-def _promise(stakes: Stakes, seen: Sequence[tuple[float, float]], used: int, charge: float) -> float:
-    """What frequencies of right and wrong guesses promise that took no part in the choice of thresholds."""
+def _mean_bound(design: TestDesign, seen: Sequence[tuple[float, float]], used: int, penalty: float) -> float:
+    """What frequencies of right and wrong guesses estimated_bound that took no part in the choice of thresholds."""
     right, wrong = np.mean(seen, axis=0)
-    return float(stakes.promise(np.array(right), np.array(wrong), np.array(used), charge))
+    return float(design.estimated_bound(np.array(right), np.array(wrong), np.array(used), penalty))

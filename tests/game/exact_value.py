@@ -3,7 +3,7 @@
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 
 
-def worth_of(events, outputs, laws, runs, significance=0.05):
+def value_of(events, outputs, laws, runs, significance=0.05):
     """Claim of delta 0; `laws` holds, for either side, the probability that each of the outputs stands for."""
     guesses = events.guess(outputs)
     shares = [[law[guesses == sign].sum() / 2 for sign in (1, -1)] for law in laws]

@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 
 from audit.game.scorers.base import Training
+from audit.game.scorers.flags import PatternScore, fit_patterns, frequent_flags, groups_of
 from audit.game.scorers.layout import Layout, RowScore, at, nearness, numeric_rows, occurrences, symbol_ratio
 from audit.game.scorers.logistic import newton
-from audit.game.scorers.patterns import PatternScore, fit_patterns, frequent_flags, groups_of
 
 _MOST_ROWS = 400_000  # a side
 _SAMPLE = 2000
@@ -91,7 +91,7 @@ Parts: TypeAlias = tuple[PatternScore | Block, ...]
 
 
 @dataclass(frozen=True)
-class ReleaseScore(RowScore):
+class ReleasedValuesScore(RowScore):
     """Fitted log-odds of left."""
 
     parts: Parts
@@ -108,13 +108,13 @@ class ReleaseScore(RowScore):
         return f"{what} >= {upper:.6g}", f"{what} <= {lower:.6g}"
 
 
-class Releases:
+class ReleasedValues:
     """Vectors in which flags repeat and other entries do not."""
 
     learned = True
     needs_all = False
 
-    def propose(self, training: Training) -> Sequence[ReleaseScore]:
+    def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:
         rows = numeric_rows(training, _MOST_ROWS)
         if rows is None:
             return []
@@ -128,7 +128,7 @@ class Releases:
         blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
         of_symbols, width = symbol_ratio(training), rows[0].shape[1]
         designs: list[Parts] = [(*patterns, *(block.plain for block in blocks)), (*patterns, *blocks)]
-        return [ReleaseScore(width, of_symbols, parts, _weights(rows, parts)) for parts in designs]
+        return [ReleasedValuesScore(width, of_symbols, parts, _weights(rows, parts)) for parts in designs]
 
 
 def _holds_values(sample: np.ndarray) -> bool:

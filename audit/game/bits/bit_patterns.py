@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.game.bits.anatomy import classes, decimals, exponents, low_bytes, lowest_bits, trailing_zeros
 from audit.game.bits.answers import columns
+from audit.game.bits.float_parts import classes, decimals, exponents, low_bytes, lowest_bits, trailing_zeros
 from audit.game.scorers import Score, Scorer, Training
 from audit.game.scorers.base import log_ratio
 from audit.subjects import Outputs
