@@ -60,7 +60,7 @@ def main() -> None:
     cases: list[tuple[str, Callable[..., Any], float, float]] = [
         ("Laplace", subjects.laplace, 0.5, 0.5 * (1 + 1 / math.e)),
         ("Laplace with its log-likelihood", ScoredLaplace(), 0.5, 0.5 * (1 + 1 / math.e)),
-        ("randomised response", subjects.randomized_response, subjects.THETA, 1.0),
+        ("randomized response", subjects.randomized_response, subjects.THETA, 1.0),
         ("geometric", subjects.geometric, 1 / (1 + 1 / math.e), 1.0),
     ]
     print(f"{'mechanism':32} {'N':>9} {'certified':>10} {'min':>8} {'two tails':>10} {'all runs':>9}")

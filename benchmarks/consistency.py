@@ -123,11 +123,11 @@ def classifier() -> None:
 def density() -> None:
     """L1 errors of the density estimator."""
     rng = np.random.default_rng(SEED)
-    header("Cube density estimator, mean L1 error, epsilon = 1, delta = n^-2; second row: normalised")
+    header("Cube density estimator, mean L1 error, epsilon = 1, delta = n^-2; second row: normalized")
     for name, reference in DENSITY.items():
         errors = [_errors(name, n, rng, inverse_square) for n in SIZES]
         row(name, (raw for raw, _ in errors), reference)
-        row("  normalised", (normalised for _, normalised in errors))
+        row("  normalized", (normalized for _, normalized in errors))
     header("Uniform, epsilon = 1, other delta(n)")
     row("n 2^(-sqrt n)", (_errors("uniform", n, rng, printed_limit)[0] for n in SIZES), PRINTED)
     row("2^(-n^0.4)", (_errors("uniform", n, rng, slow_enough)[0] for n in SIZES), REPAIRED)
@@ -176,11 +176,11 @@ def bounds() -> None:
 
 def sizes() -> None:
     """Failure probabilities of the semi-private and semi-supervised learners at accuracy 0.1."""
-    rng, labelled = np.random.default_rng(SEED), (25, 50, 100, 200, 1468)
-    print("\nSemi-private thresholds: probability of an error above 0.1, by labelled records, 240 public points")
-    rates = [1 - SemiPrivateTrials(m, 240)(1000, rng).mean() for m in labelled]
-    print("  ".join(f"m={m}: {rate:.3f}" for m, rate in zip(labelled, rates, strict=True)))
-    header("The same with a private density, 200 labelled records, by unlabelled records", SIZES[:4])
+    rng, labeled = np.random.default_rng(SEED), (25, 50, 100, 200, 1468)
+    print("\nSemi-private thresholds: probability of an error above 0.1, by labeled records, 240 public points")
+    rates = [1 - SemiPrivateTrials(m, 240)(1000, rng).mean() for m in labeled]
+    print("  ".join(f"m={m}: {rate:.3f}" for m, rate in zip(labeled, rates, strict=True)))
+    header("The same with a private density, 200 labeled records, by unlabeled records", SIZES[:4])
     for law in ("uniform", "square root", "normal", "cauchy", "log tail", "pareto"):
         row(law, (1 - SemiSupervisedTrials(law, n)(200, rng).mean() for n in SIZES[:4]))
 

@@ -177,7 +177,7 @@ def family_table() -> None:
 def packing_table() -> None:
     """The packing audit: coverage, certificates, and what it cannot see."""
     header(
-        "False certificates on K-ary randomised response, eps = 1, 20,000 audits of 2,000 trials, 5 % [.048 .050 .039]"
+        "False certificates on K-ary randomized response, eps = 1, 20,000 audits of 2,000 trials, 5 % [.048 .050 .039]"
     )
     rng = np.random.default_rng(SEED)
     for size in (2, 10, 100):

@@ -26,7 +26,7 @@ from mechanisms.local.classifier import LocalHistogramClassifier
 from mechanisms.local.concentration import ball_cases, deviation, tail, tail_bound
 from mechanisms.local.consistency import RiskOn, coin_flip_excess
 from mechanisms.local.excess import constant_eta_excess, excess_bound, theorem_constant
-from mechanisms.local.hard_family import LeastFavourableFamily, line_family, plane_family
+from mechanisms.local.hard_family import LeastFavorableFamily, line_family, plane_family
 from mechanisms.local.rates import gap_excess
 from mechanisms.local.regressogram import Regressogram, baseline_excess
 from mechanisms.local.settings import SETTINGS, Slab
@@ -177,7 +177,7 @@ def collapse_table() -> None:
 
 
 def lower_bound_table() -> None:
-    """Print bound, private and non-private excess on the least favourable families."""
+    """Print bound, private and non-private excess on the least favorable families."""
     for title, family, references in (
         ("d=1 gamma=0", line_family, {1e4: "4.35e-3 6.22e-3 -", 1e6: "1.37e-3 - 9.6e-4", 1e8: "4.4e-4 - 1.3e-4",
                                       1e10: "- - 5e-6", 1e12: "- - 5e-9", 1e14: "1.38e-5 1.97e-5 -"}),
@@ -192,10 +192,10 @@ def lower_bound_table() -> None:
         factors = [noise_given_away(family(users)) for users in references]
         rows = [[*row[:-1], factor, row[-1]] for row, factor in zip(rows, factors, strict=True)]
         head = ["N", "bound", "private", "majority vote", "bound / private", "noise convicted", "reference"]
-        show(f"Least favourable family {title}", head, rows)
+        show(f"Least favorable family {title}", head, rows)
 
 
-def noise_given_away(family: LeastFavourableFamily) -> str:
+def noise_given_away(family: LeastFavorableFamily) -> str:
     """Give the part of its noise with which the private rule's accuracy falls to the bound; a dash when none does."""
     least = 1e-4
     if family.private_excess(least) >= family.lower_bound:

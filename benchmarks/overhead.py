@@ -1,4 +1,4 @@
-"""What the harness costs beside raw vectorised sampling, as a ratio measured in one run.
+"""What the harness costs beside raw vectorized sampling, as a ratio measured in one run.
 
 python -m benchmarks.overhead
 """

@@ -3,7 +3,7 @@
     python -m benchmarks.pytest_sessions --sessions 200 --audits 300
 
 Every session is a pytest of its own on a suite of audits whose claims hold with equality, in turns Laplace noise,
-randomised response, geometric noise and an (epsilon, delta) mechanism with a large delta. Seeds differ by session.
+randomized response, geometric noise and an (epsilon, delta) mechanism with a large delta. Seeds differ by session.
 """
 
 from __future__ import annotations

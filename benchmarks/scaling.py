@@ -51,7 +51,7 @@ def noisy_sum(records: list[float], size: int, rng: np.random.Generator) -> np.n
     return float(np.clip(records, 0.0, 1.0).sum()) + rng.laplace(size=size)
 
 
-PER_CALL, VECTORISED = per_call(clipped_sum), noisy_sum
+PER_CALL, VECTORIZED = per_call(clipped_sum), noisy_sum
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def seconds_of(work: Callable[[], Any], clock: Callable[[], float] = time.perf_c
 
 def cost() -> dict[str, float]:
     """Print seconds a block and a task; return the former."""
-    seconds = {"vectorised": block_seconds(VECTORISED, 200), "per call": block_seconds(PER_CALL, 2, repeats=2)}
+    seconds = {"vectorized": block_seconds(VECTORIZED, 200), "per call": block_seconds(PER_CALL, 2, repeats=2)}
     print(f"processor seconds a block of {BLOCK:,} outputs:", *(f"{name} {one:.3g}" for name, one in seconds.items()))
     print(f"load {os.getloadavg()[0]:.1f}")
     print(f"\n{'executor':>10} {'start s':>8} {'ms a task':>10}")

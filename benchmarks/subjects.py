@@ -31,7 +31,7 @@ def geometric(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TwoPoint:
-    """Shows the bit with probability delta, else randomised response: exactly (1, delta)."""
+    """Shows the bit with probability delta, else randomized response: exactly (1, delta)."""
 
     delta: float
 
@@ -42,7 +42,7 @@ class TwoPoint:
 
 @dataclass(frozen=True)
 class OneSided:
-    """Shows record 1 with probability delta, else randomised response at the slightly smaller budget that is left.
+    """Shows record 1 with probability delta, else randomized response at the slightly smaller budget that is left.
 
     Under record 1 the output 2 appears with probability delta; under record 0 never. The rest keeps
     P(E) <= e Q(E) in both directions, so that the mechanism is exactly (1, delta) through one direction only.

@@ -105,7 +105,7 @@ class MonotoneExponentialMechanism(ExponentialMechanism):
     """Decoy: exp(-epsilon err / sensitivity), without the factor 2.
 
     (epsilon, 0)-DP under add/remove when a record moves every entry of the score the same way: weights change by a
-    factor in [e^-epsilon, 1] or in [1, e^epsilon], so the normaliser never adds to the ratio.
+    factor in [e^-epsilon, 1] or in [1, e^epsilon], so the normalizer never adds to the ratio.
     """
 
     @property

@@ -2,7 +2,7 @@
 
 Implements Balle & Wang (2018), Theorem 8 (the exact privacy profile) and the calibration that it gives: the
 smallest noise whose profile at epsilon is at most delta. Departures from the text: Algorithm 1 of the paper
-searches in another parametrisation; here the closed form is solved directly for the deviation, and the root is
+searches in another parametrization; here the closed form is solved directly for the deviation, and the root is
 rounded up by one part in 10^9, so that the delta of the law lies below the promised one. Double-precision effects
 are outside every claim of this file.
 """
@@ -164,7 +164,7 @@ def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
 
 
 def _other_checks() -> list[PrivacyCheck]:
-    labelled = Labeled(np.arange(8), np.ones(8, dtype=int))
+    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
     flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
     pair = (np.ones(9), np.r_[0.0, np.ones(8)])
     histogram_pair = (np.array([0, 0, 1, 2]), np.array([1, 0, 1, 2]))
@@ -173,7 +173,7 @@ def _other_checks() -> list[PrivacyCheck]:
             name="gaussian/label count eps=1 delta=0.05",
             mechanism=GaussianMechanism(count_positive_labels, 1.0, 1.0, 0.05),
             claim=PrivacyClaim(1.0, 0.05, LabelFlip(), SOURCE),
-            pairs=[(labelled, flipped)],
+            pairs=[(labeled, flipped)],
         ),
         PrivacyCheck(
             name="gaussian/classical calibration eps=0.9 delta=0.0001",

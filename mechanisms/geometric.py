@@ -134,14 +134,14 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
 
 
 def _relation_checks() -> list[PrivacyCheck]:
-    labelled = Labeled(np.arange(8), np.ones(8, dtype=int))
+    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
     flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
     return [
         PrivacyCheck(
             name="geometric/label count eps=0.5",
             mechanism=GeometricMechanism(count_positive_labels, 1, 0.5),
             claim=PrivacyClaim(0.5, 0.0, LabelFlip(), SOURCE),
-            pairs=[(labelled, flipped)],
+            pairs=[(labeled, flipped)],
         ),
         PrivacyCheck(
             name="geometric/count group of 2 eps=0.5",

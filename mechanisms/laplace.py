@@ -158,7 +158,7 @@ def _histogram_checks(epsilon: float) -> list[PrivacyCheck]:
 
 def _relation_checks() -> list[PrivacyCheck]:
     records = np.ones(12)
-    labelled = Labeled(np.arange(8), np.ones(8, dtype=int))
+    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
     flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
     return [
         PrivacyCheck(
@@ -171,7 +171,7 @@ def _relation_checks() -> list[PrivacyCheck]:
             name="laplace/label count eps=1",
             mechanism=LaplaceMechanism(count_positive_labels, 1.0, 1.0),
             claim=PrivacyClaim(1.0, 0.0, LabelFlip(), SOURCE),
-            pairs=[(labelled, flipped)],
+            pairs=[(labeled, flipped)],
         ),
     ]
 

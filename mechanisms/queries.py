@@ -24,7 +24,7 @@ def count_positive(dataset: Any) -> int:
 
 
 def count_positive_labels(dataset: Any) -> int:
-    """Return the number of positive labels of a labelled dataset. Sensitivity 1 under label flip."""
+    """Return the number of positive labels of a labeled dataset. Sensitivity 1 under label flip."""
     return count_positive(dataset.y)
 
 

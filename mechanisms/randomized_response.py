@@ -1,4 +1,4 @@
-"""K-ary randomised response, for one record and for the labels of a dataset.
+"""K-ary randomized response, for one record and for the labels of a dataset.
 
 Implements Warner (1965) for two answers and Kairouz, Bonawitz & Ramage (2016) for K of them: the true
 answer with probability e^epsilon / (e^epsilon + K - 1), each other answer with probability
@@ -79,7 +79,7 @@ class KeepOrResample(RandomizedResponse):
     """Decoy: keeps the record with probability (e^epsilon - 1) / (e^epsilon + K - 1), else draws from ALL labels.
 
     The probability of keeping looks too small, and the redraw may return the record itself: together they give
-    exactly the law of randomised response.
+    exactly the law of randomized response.
     """
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -90,9 +90,9 @@ class KeepOrResample(RandomizedResponse):
 
 @dataclass(frozen=True)
 class NoisyLabels(RandomizedResponse):
-    """Randomised response on every label of a labelled dataset; the features are public.
+    """Randomized response on every label of a labeled dataset; the features are public.
 
-    (epsilon, 0)-DP under label flip, since the labels are randomised independently. Output: shape (size, n).
+    (epsilon, 0)-DP under label flip, since the labels are randomized independently. Output: shape (size, n).
     """
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:

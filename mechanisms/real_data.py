@@ -1,6 +1,6 @@
 """Releases on a real survey: Fair's data on extramarital affairs, shipped with statsmodels.
 
-The data are the 6,366 answers to the Redbook survey analysed by Fair (1978), as `statsmodels.api.datasets.fair`.
+The data are the 6,366 answers to the Redbook survey analyzed by Fair (1978), as `statsmodels.api.datasets.fair`.
 Every pair is the survey and a neighbor in which one real record takes the value of another real record, chosen so
 that the answer moves as far as the data allow. Claims and mechanisms are those of the reference mechanisms; nothing
 in this file is synthetic. Departure from the sources: survey questions are taken one at a time, so that a record is

@@ -7,7 +7,7 @@ two at or above lambda), and clamping to [-B, B]. Theorem 1: for an answer of se
 
 `SnappedLaplace` departs from the text in one point: the theorem wants a correctly rounded logarithm, and here it is
 taken in long double and rounded, which is correct except in about one case in 2^10, where it is off by one last place
-(where long double is double, it is the C library's). `GridLaplace` is the remedy of discretisation, with the noise of
+(where long double is double, it is the C library's). `GridLaplace` is the remedy of discretization, with the noise of
 Ghosh, Roughgarden & Sundararajan (2009): the answer is rounded to a grid first, the noise is a whole number of grid
 steps, and every sum is exact in double precision.
 """

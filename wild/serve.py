@@ -7,7 +7,7 @@
     (dataset, size, rng) -> array or list of `size` outputs
     (dataset, rng)       -> one output; called `size` times, and an exception is the output {"raised": its type}
 
-`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labelled data; `rng` is a numpy Generator. Floats go
+`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labeled data; `rng` is a numpy Generator. Floats go
 out as float64, bit by bit; everything else as JSON, NaN and infinities in words. What the library prints goes to
 standard error. -I keeps this folder off `sys.path`, where the folders named like the libraries would hide them.
 """

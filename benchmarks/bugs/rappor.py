@@ -1,8 +1,8 @@
-"""RAPPOR: randomised response on the bits of a Bloom filter (Erlingsson, Pihur & Korolova, CCS 2014).
+"""RAPPOR: randomized response on the bits of a Bloom filter (Erlingsson, Pihur & Korolova, CCS 2014).
 
 With the parameters of DP-Sniper (S&P 2021). The hash functions are bytes of SHA-256 of "salt/function/value", with
 the first salt for which six bits differ between the values 0 and 1. Departure from the text: each run draws its
-permanent response anew, as a first report does; memoisation links the reports of one user, not the runs of an audit.
+permanent response anew, as a first report does; memoization links the reports of one user, not the runs of an audit.
 """
 
 from __future__ import annotations

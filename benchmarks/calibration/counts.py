@@ -1,7 +1,7 @@
 """Audits of counts: confusion matrices, packings, canaries, and delta bounds, with counts drawn at the edge.
 
 Each draws what its method would count, by the law of a mechanism whose privacy is exactly (epsilon, delta), and says
-whether the bound exceeds a claim of (1, delta): randomised response, shown openly with probability delta.
+whether the bound exceeds a claim of (1, delta): randomized response, shown openly with probability delta.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _interval_end(tp: int, fp: int, delta: float, level: float) -> float:
 
 
 def packing(size: int, distance: int, delta: float, level: float, factor: float, seed: int) -> bool:
-    """K-ary randomised response of the target, shown with probability delta; at a distance, group privacy's limit."""
+    """K-ary randomized response of the target, shown with probability delta; at a distance, group privacy's limit."""
     odds = math.exp(factor * CLAIMED * distance)
     rate = delta + (1 - delta) * odds / (odds + size - 1)
     hits = int(_rng(factor, seed).binomial(TRIALS, rate))
@@ -51,7 +51,7 @@ def packing(size: int, distance: int, delta: float, level: float, factor: float,
 
 
 def canaries(delta: float, level: float, factor: float, seed: int) -> bool:
-    """Every canary's inclusion passes through its own randomised response; 200 of 400 are guessed."""
+    """Every canary's inclusion passes through its own randomized response; 200 of 400 are guessed."""
     rng = _rng(factor, seed)
     included = rng.random(CANARIES) < 0.5
     truth = 1 / (1 + math.exp(-factor * CLAIMED))
@@ -67,7 +67,7 @@ def canaries(delta: float, level: float, factor: float, seed: int) -> bool:
 
 
 def delta_at_epsilon(delta: float, one_sided: bool, level: float, factor: float, seed: int) -> bool:
-    """The bound of delta at epsilon 1, of randomised response that shows its record with `factor` times delta.
+    """The bound of delta at epsilon 1, of randomized response that shows its record with `factor` times delta.
 
     The game guesses on what is shown, on one side or on both, and on the response; at epsilon 1 only what is shown
     counts towards delta, whatever else is guessed.

@@ -88,7 +88,7 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Response:
-    """Randomised response over k answers; with probability delta the record is shown under a name of its own."""
+    """Randomized response over k answers; with probability delta the record is shown under a name of its own."""
 
     epsilon: float
     answers: int = 2
@@ -137,13 +137,13 @@ def as_floats(mechanism: Any) -> Any:
 
 
 def response_divergence(epsilon: float, order: float) -> float:
-    """Renyi divergence of randomised response, order > 1."""
+    """Renyi divergence of randomized response, order > 1."""
     p, q = special.log_expit(epsilon), special.log_expit(-epsilon)
     return float(np.logaddexp(order * p + (1 - order) * q, order * q + (1 - order) * p)) / (order - 1)
 
 
 def response_of_divergence(divergence: float, order: float = 2.0) -> Response:
-    """Randomised response with that Renyi divergence."""
+    """Randomized response with that Renyi divergence."""
     return Response(float(optimize.brentq(lambda e: response_divergence(e, order) - divergence, 1e-9, 50.0)))
 
 

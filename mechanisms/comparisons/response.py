@@ -1,6 +1,6 @@
-"""Randomised response on one bit: the truth with probability e / (1 + e), 1-DP for any two records.
+"""Randomized response on one bit: the truth with probability e / (1 + e), 1-DP for any two records.
 
-Implements Warner (1965), as each library has it. PyDP has no randomised response.
+Implements Warner (1965), as each library has it. PyDP has no randomized response.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _documented(mechanism: Callable[..., Any]) -> Documented:
 
 
 COMPARISON = Comparison(
-    name="randomised response",
+    name="randomized response",
     claim=PrivacyClaim(EPSILON, 0.0, Local(), "Kairouz, Bonawitz & Ramage 2016"),
     pairs=[(1, 0)],
     truth=int,

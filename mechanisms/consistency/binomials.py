@@ -1,4 +1,4 @@
-"""Exact expectations of functions of binomial counts, vectorised over cells, at any number of records."""
+"""Exact expectations of functions of binomial counts, vectorized over cells, at any number of records."""
 
 from __future__ import annotations
 

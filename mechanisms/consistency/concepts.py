@@ -22,7 +22,7 @@ class ConceptClass(ABC):
 
     @abstractmethod
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give concepts that realise every dichotomy of the sample, perhaps several times."""
+        """Give concepts that realize every dichotomy of the sample, perhaps several times."""
 
     @abstractmethod
     def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:

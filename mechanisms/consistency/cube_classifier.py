@@ -1,7 +1,7 @@
 """The private cube classifier: one noisy majority vote per cube of side n^(-1 / (2 dim)).
 
 Implements Bousquet et al. (2022), Algorithm 2 and Theorem 3.1: h = 1[Y_j + W_j > N_j / 2] on cube j, with N_j records,
-Y_j of them labelled 1, and W_j ~ Laplace(1 / epsilon) for EVERY cube, empty ones included.
+Y_j of them labeled 1, and W_j ~ Laplace(1 / epsilon) for EVERY cube, empty ones included.
 
 Proof note. Only s_j + W_j > 0 is released, s_j = sum of (label - 1/2) over cube j. Substituting a record changes one
 s_j by at most 1, or two of them by 1/2 each: the vector s has l1 sensitivity 1 although the counts N have 2. The caller
@@ -238,8 +238,8 @@ class NoisyCountToo(CubeVotes):
         return Product(tuple(Finite({1: one, 0: 1 - one}) for one in ones.tolist()))
 
 
-def labelled(points: Any, marks: Any) -> Labeled:
-    """Shorthand for a labelled dataset of floats."""
+def labeled(points: Any, marks: Any) -> Labeled:
+    """Shorthand for a labeled dataset of floats."""
     return Labeled(np.array(points, dtype=float), np.array(marks))
 
 
@@ -255,13 +255,13 @@ def move_pair(label: int = 1) -> tuple[Labeled, Labeled]:
     """One record moves from a cube that its label wins to one that the other label wins: both sums fall, or rise."""
     points = np.r_[0.1, np.repeat([0.1, 0.4, 0.9], [4, 5, 6])]
     marks = np.r_[label, np.repeat([1 - label, label, 0], [4, 5, 6])]
-    return labelled(points, marks), labelled(np.r_[0.4, points[1:]], marks)
+    return labeled(points, marks), labeled(np.r_[0.4, points[1:]], marks)
 
 
 def add_remove_pair() -> tuple[Labeled, Labeled]:
     """Four records and five: cubes of side 1/2 and of side 1/sqrt(5)."""
     points, marks = np.array([0.1, 0.3, 0.7, 0.9]), np.array([0, 1, 0, 1])
-    return labelled(points, marks), labelled(np.r_[points, 0.3], np.r_[marks, 1])
+    return labeled(points, marks), labeled(np.r_[points, 0.3], np.r_[marks, 1])
 
 
 def _claim(epsilon: float, relation: Any = None, source: str = SOURCE) -> PrivacyClaim:
@@ -304,7 +304,7 @@ def _relation_checks() -> list[PrivacyCheck]:
             name="consistency/cube classifier/theorem 3.1 one record eps=1",
             mechanism=CubeVotes(1, 1.0),
             claim=_claim(0.8319, source=f"{SOURCE}, constant for n = 1: log(2 e^(1/2) - 1)"),
-            pairs=[(labelled([0.3], [0]), labelled([0.3], [1]))],
+            pairs=[(labeled([0.3], [0]), labeled([0.3], [1]))],
         ),
         PrivacyCheck(
             name="consistency/cube classifier/theorem 3.1 frozen cubes add-remove eps=1",
@@ -323,7 +323,7 @@ def _relation_checks() -> list[PrivacyCheck]:
 
 
 def _space_check() -> PrivacyCheck:
-    left = labelled([-250.0, -0.1, 0.1, 0.1] + [0.3] * 12, [1, 0, 0, 0] + [1, 0] * 6)
+    left = labeled([-250.0, -0.1, 0.1, 0.1] + [0.3] * 12, [1, 0, 0, 0] + [1, 0] * 6)
     right = [Labeled(np.r_[0.3, left.X[1:]], left.y), Labeled(left.X, np.r_[1, 1, left.y[2:]])]
     flipped = Labeled(left.X, np.r_[left.y[:2], 1, left.y[3:]])
     return PrivacyCheck(

@@ -2,7 +2,7 @@
 
 Implements Bousquet et al. (2022), Algorithm 3 with Remark 4.1 and Theorem 4.2: cubes [j r, (j + 1) r) of the whole
 space, r = n^(-1 / (2 dim)); noisy counts c_j of the cubes that occur, kept from a threshold on; the estimate is
-c_j / (n r^dim) on cube j. Normalised, it is divided by its own total. The text leaves open what happens when nothing
+c_j / (n r^dim) on cube j. Normalized, it is divided by its own total. The text leaves open what happens when nothing
 is retained: a density chosen without the data, uniform on [0, 1]^dim, takes its place.
 
 Proof note. The cubes are anchored at 0 and depend on the public n only, so that the released map is Algorithm 1 on cube
@@ -37,7 +37,7 @@ class CubeDensity(Estimator):
     dim : int >= 1
     epsilon : float > 0
     delta : float in (0, 1)
-    normalise : bool
+    normalize : bool
         Divide by the released total, so that the estimate is a density (Remark 4.1).
     random_state : int, optional
         Repeats the noise and `sample` exactly; for tests only.
@@ -61,13 +61,13 @@ class CubeDensity(Estimator):
         dim: int = 1,
         epsilon: float = 1.0,
         delta: float = 1e-6,
-        normalise: bool = True,
+        normalize: bool = True,
         random_state: int | None = None,
     ) -> None:
         self.dim = integer(dim, "dim", at_least=1)
         self.epsilon = positive(epsilon, "epsilon")
         self.delta = open_probability(delta, "delta")
-        self.normalise = bool(normalise)
+        self.normalize = bool(normalize)
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -86,10 +86,10 @@ class CubeDensity(Estimator):
         """Give the estimate at each row."""
         counts = self._fitted("counts_")
         rows = features(X, self.dim)
-        if self.normalise and not counts:
+        if self.normalize and not counts:
             return np.where(np.all((rows >= 0) & (rows <= 1), axis=1), 1.0, 0.0)
         heights = np.array([counts.get(key, 0.0) for key in SpaceGrid(self.dim, self.side_).keys_of(rows)])
-        return heights / (self.n_ * self.side_**self.dim * (self.total_ if self.normalise else 1.0))
+        return heights / (self.n_ * self.side_**self.dim * (self.total_ if self.normalize else 1.0))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Give the logarithm of the estimate at each row, -inf where it is 0."""
@@ -97,7 +97,7 @@ class CubeDensity(Estimator):
             return np.log(self.density(X))
 
     def sample(self, n_samples: int = 1) -> np.ndarray:
-        """Draw from the normalised estimate, shape (n_samples, dim); any number of draws is free."""
+        """Draw from the normalized estimate, shape (n_samples, dim); any number of draws is free."""
         size = integer(n_samples, "n_samples", at_least=0)
         counts = self._fitted("counts_")
         places = self._rng.random((size, self.dim))

@@ -101,7 +101,7 @@ class DensityErrors:
         return max(0.0, 1 - math.fsum(self.window[2]))
 
     def sample(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """Draw L1 errors, shape (replicates, 3): raw, normalised, and of raw against normalised."""
+        """Draw L1 errors, shape (replicates, 3): raw, normalized, and of raw against normalized."""
         return np.array([self._once(rng) for _ in range(replicates)]).reshape(replicates, 3)
 
     def histogram_errors(self, replicates: int, rng: np.random.Generator) -> FloatArray:
@@ -126,8 +126,8 @@ class DensityErrors:
         if total == 0:
             fallback = self._from_uniform()
             return raw, fallback, fallback
-        normalised = self._l1(heights / total) + self.outside
-        return raw, normalised, abs(1 - total)
+        normalized = self._l1(heights / total) + self.outside
+        return raw, normalized, abs(1 - total)
 
     def _counts(self, rng: np.random.Generator) -> np.ndarray:
         mass = np.append(self.window[2], self.outside)

@@ -69,7 +69,7 @@ class L1Losses:
     schedule : callable
         n -> log delta.
     which : int
-        0 for the raw estimate (errors above 2 count as 2), 1 for the normalised one.
+        0 for the raw estimate (errors above 2 count as 2), 1 for the normalized one.
     epsilon : float
     """
 
@@ -148,19 +148,19 @@ def tail_values() -> list[Value]:
     return found
 
 
-def normalising_values() -> list[Value]:
-    """Distance of f from the normalised estimate against twice the distance from the raw one, run by run."""
+def normalizing_values() -> list[Value]:
+    """Distance of f from the normalized estimate against twice the distance from the raw one, run by run."""
     rng = np.random.default_rng(20)
     found = []
     for name in LAWS:
         for n in (10**3, 10**4, 10**5):
-            for raw, normalised, _ in _errors(name, n, 1.0, inverse_square(n)).sample(5, rng):
-                found.append((f"{name} n={n:g}", float(normalised), 2 * float(raw)))
+            for raw, normalized, _ in _errors(name, n, 1.0, inverse_square(n)).sample(5, rng):
+                found.append((f"{name} n={n:g}", float(normalized), 2 * float(raw)))
     return found
 
 
-def normalising_tight() -> list[Value]:
-    """Remove mass w of the uniform density and normalise: the raw distance is w, the normalised one 2 w."""
+def normalizing_tight() -> list[Value]:
+    """Remove mass w of the uniform density and normalize: the raw distance is w, the normalized one 2 w."""
     return [(f"w={w:g}", w + (1 - w) * (1 / (1 - w) - 1), 2 * w) for w in (0.01, 0.5)]
 
 
@@ -246,8 +246,8 @@ def _inequalities() -> list[InequalityCheck]:
     stated = [
         ("equation 5 with K=2.25", "E|f_S - f_hat| on T <= 2.25 T log(1/delta) / (eps sqrt n)", all_cost_values, "<="),
         ("equation 7 with K=1.18", "integral beyond T of E|f_S - f_hat| <= 1.18 tau / eps", tail_values, "<="),
-        ("remark 4.1 factor 2", "|f - g| <= 2 |f - f_hat|", normalising_values, "<="),
-        ("remark 4.1 factor 2 is attained", "|f - g| = 2 |f - f_hat|", normalising_tight, "=="),
+        ("remark 4.1 factor 2", "|f - g| <= 2 |f - f_hat|", normalizing_values, "<="),
+        ("remark 4.1 factor 2 is attained", "|f - g| = 2 |f - f_hat|", normalizing_tight, "=="),
         ("remark 4.5 cubes that meet T0 lie in T", "no cube reaches beyond T + 1", containment_values, "<="),
     ]
     return [

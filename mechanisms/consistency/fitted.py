@@ -1,6 +1,6 @@
 """The learners that people call, audited as they are: each release is one `fit`, compared with the law of its twin.
 
-The other checks audit vectorised twins of the learners, which draw 10^5 outputs in a blink. Here the classes themselves
+The other checks audit vectorized twins of the learners, which draw 10^5 outputs in a blink. Here the classes themselves
 run, a few thousand times, and what they release is tested against the exact law of the twin, which satisfies the claim.
 """
 

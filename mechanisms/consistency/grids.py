@@ -72,13 +72,13 @@ class UnitGrid:
 
 @dataclass(frozen=True)
 class SpaceGrid:
-    """Cubes [j side, (j + 1) side) for all integer vectors j, anchored at 0 (or at -side / 2: centred cubes).
+    """Cubes [j side, (j + 1) side) for all integer vectors j, anchored at 0 (or at -side / 2: centered cubes).
 
     Parameters
     ----------
     dim : int >= 1
     side : float > 0
-    centred : bool
+    centered : bool
         Put 0 into the middle of a cube, as Voronoi cells of the lattice side * Z^dim have it.
     """
 

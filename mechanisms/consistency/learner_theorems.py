@@ -1,4 +1,4 @@
-"""Theorems 4.10 and 4.11 as checks: sample sizes, one labelled size for all densities, and what an atom does."""
+"""Theorems 4.10 and 4.11 as checks: sample sizes, one labeled size for all densities, and what an atom does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mechanisms.consistency.semi_private import (
     PUBLIC,
     SemiPrivateRelease,
     equal_pair,
-    labelled_size,
+    labeled_size,
     public_size,
     softmax_choice,
     threshold_errors,
@@ -33,12 +33,12 @@ Value = tuple[str, float, float]
 class SemiPrivateTrials:
     """Whether the learned threshold errs by at most `ACCURACY`, for a true threshold at a quantile."""
 
-    labelled: int
+    labeled: int
     public: int
     target: float = 0.5
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return threshold_errors(self.target, self.labelled, self.public, 1.0, replicates, rng) <= ACCURACY
+        return threshold_errors(self.target, self.labeled, self.public, 1.0, replicates, rng) <= ACCURACY
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,20 @@ class SemiSupervisedTrials:
     law : str
         Key of the densities.
     n : int
-        Unlabelled records; delta = n^-2.
-    labelled, draws : int
+        Unlabeled records; delta = n^-2.
+    labeled, draws : int
     """
 
     law: str
     n: int
-    labelled: int = 200
+    labeled: int = 200
     draws: int = 240
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
         return np.array([self._error(rng) for _ in range(replicates)]) <= ACCURACY
 
     def _error(self, rng: np.random.Generator) -> float:
-        ranks = np.sort(rng.random(self.labelled))
+        ranks = np.sort(rng.random(self.labeled))
         candidates = np.r_[LAWS[self.law].factor.cdf(sampled_estimate(self.law, self.n, self.draws, rng)), 1.0]
         wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, 0.5))
         return float(abs(candidates[softmax_choice(wrong, 1.0, rng)] - 0.5))
@@ -98,7 +98,7 @@ class AtomTrials:
 
     public: bool
     n: int = 10**4
-    labelled: int = 200
+    labeled: int = 200
     draws: int = 240
     atom: float = 0.3
 
@@ -109,7 +109,7 @@ class AtomTrials:
         """Singletons elsewhere and the empty concept are wrong on the atom: error 1/2 at least."""
         drawn = self._draw(self.draws, rng) if self.public else self._estimate(rng)
         candidates = np.append(np.unique(drawn), np.inf)
-        records = self._draw(self.labelled, rng)
+        records = self._draw(self.labeled, rng)
         hits = candidates[:, None] == records[None, :]
         wrong = np.sum(hits != (records == self.atom), axis=1)
         return 0.0 if candidates[softmax_choice(wrong, 1.0, rng)] == self.atom else 0.5
@@ -136,7 +136,7 @@ def tight_values() -> list[Value]:
 
 
 def loss_values() -> list[Value]:
-    """Exact epsilon over all single substitutions of small labelled samples: never above epsilon."""
+    """Exact epsilon over all single substitutions of small labeled samples: never above epsilon."""
     rng, found = np.random.default_rng(2), []
     for epsilon in (0.5, 1.0):
         release = SemiPrivateRelease(Singletons(), PUBLIC, epsilon)
@@ -177,14 +177,14 @@ def _guarantee(name: str, trials: object, statement: str, expected: Verdict = Ve
 
 
 def _semi_private() -> list[GuaranteeCheck]:
-    public, labelled = public_size(ACCURACY, FAILURE), labelled_size(ACCURACY, FAILURE, 1.0)
+    public, labeled = public_size(ACCURACY, FAILURE), labeled_size(ACCURACY, FAILURE, 1.0)
     said = f"error <= 0.1 with probability 0.9 from {{}} labelled records and {public} public points"
     return [
         *(
             _guarantee(
-                f"semi-private/theorem 4.10 m={labelled} target={target:g}",
-                SemiPrivateTrials(labelled, public, target),
-                said.format(labelled),
+                f"semi-private/theorem 4.10 m={labeled} target={target:g}",
+                SemiPrivateTrials(labeled, public, target),
+                said.format(labeled),
             )
             for target in (0.0, 0.5)
         ),

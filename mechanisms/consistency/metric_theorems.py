@@ -141,9 +141,9 @@ def ultrametric_values() -> list[Value]:
 
 
 def diameter_as_printed() -> list[Value]:
-    """Centres at distance 1.98 r on a line are a maximal r-packing; their cells have diameter 1.98 r, not r."""
+    """Centers at distance 1.98 r on a line are a maximal r-packing; their cells have diameter 1.98 r, not r."""
     radius, spacing = 1.0, 1.98
-    assert spacing >= radius > spacing / 2  # apart, and every point is nearer than r to a centre
+    assert spacing >= radius > spacing / 2  # apart, and every point is nearer than r to a center
     return [("line with spacing 1.98 r, r=1", spacing, radius)]
 
 

@@ -1,15 +1,15 @@
-"""The semi-private learner: labelled records are private, unlabelled points are public.
+"""The semi-private learner: labeled records are private, unlabeled points are public.
 
 Implements Bousquet et al. (2022), Theorem 4.10: the concepts are thinned out to one representative for each dichotomy
 of the public points, and one of them is released by the exponential mechanism with the number of mistakes on the
-labelled records as score, sensitivity 1: weight exp(-epsilon mistakes / 2).
+labeled records as score, sensitivity 1: weight exp(-epsilon mistakes / 2).
 
 Proof note. The representatives depend on public points only; the caller promises that these are public and fixed. The
-rest is the exponential mechanism: (epsilon, 0) under substitution of a labelled record, approached from below: two
+rest is the exponential mechanism: (epsilon, 0) under substitution of a labeled record, approached from below: two
 complementary hypotheses and m equal labels give log((1 + e^(m epsilon / 2)) / (1 + e^((m - 2) epsilon / 2))).
 
 Explicit sample sizes (the text leaves the constants open), for VC dimension 1:
-public >= (8 / alpha) log(2 / beta), labelled >= (16 / (epsilon alpha)) log(4 (public + 1) / beta), for epsilon <= 1.
+public >= (8 / alpha) log(2 / beta), labeled >= (16 / (epsilon alpha)) log(4 (public + 1) / beta), for epsilon <= 1.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SOURCE = "Bousquet et al. 2022, Theorem 4.10"
 
 
 class SemiPrivateLearner(Classifier):
-    """Private learner of a concept class from labelled records and public points; (epsilon, 0)-DP in the former.
+    """Private learner of a concept class from labeled records and public points; (epsilon, 0)-DP in the former.
 
     Parameters
     ----------
     concepts : ConceptClass
     public : array-like, shape (k, dim), or (k,) for dim = 1
-        Public unlabelled points; they may be published as they are.
+        Public unlabeled points; they may be published as they are.
     epsilon : float > 0
     random_state : int, optional
         Repeats the choice exactly; for tests only.
@@ -85,7 +85,7 @@ class SemiPrivateLearner(Classifier):
 
 
 def mistakes(concepts: ConceptClass, chosen: np.ndarray, rows: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Count the mistakes of each concept on labelled records; sensitivity 1 under substitution."""
+    """Count the mistakes of each concept on labeled records; sensitivity 1 under substitution."""
     return np.sum(concepts.labels(chosen, rows) != (marks == 1)[None, :], axis=1)
 
 
@@ -99,28 +99,28 @@ def public_size(accuracy: float, failure: float) -> int:
     return math.ceil(8 / open_probability(accuracy, "accuracy") * math.log(2 / open_probability(failure, "failure")))
 
 
-def labelled_size(accuracy: float, failure: float, epsilon: float) -> int:
-    """Give the number of labelled records that is enough for VC dimension 1 and epsilon <= 1."""
+def labeled_size(accuracy: float, failure: float, epsilon: float) -> int:
+    """Give the number of labeled records that is enough for VC dimension 1 and epsilon <= 1."""
     public = public_size(accuracy, failure)
     return math.ceil(16 / (positive(epsilon, "epsilon") * accuracy) * math.log(4 * (public + 1) / failure))
 
 
 def threshold_errors(
-    target: float, labelled: int, public: int, epsilon: float, replicates: int, rng: np.random.Generator
+    target: float, labeled: int, public: int, epsilon: float, replicates: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw the error of the learned threshold, for any feature without atoms.
 
     Thresholds commute with increasing maps, so that the law of the error depends on the feature only through the
     quantile `target` in [0, 1] of the true threshold: ranks are drawn in place of features.
     """
-    return np.array([_threshold_error(target, labelled, rng.random(public), epsilon, rng) for _ in range(replicates)])
+    return np.array([_threshold_error(target, labeled, rng.random(public), epsilon, rng) for _ in range(replicates)])
 
 
 def _threshold_error(
-    target: float, labelled: int, public: np.ndarray, epsilon: float, rng: np.random.Generator
+    target: float, labeled: int, public: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> float:
     """One run on ranks; a representative beyond all public points errs as +infinity does."""
-    ranks = np.sort(rng.random(labelled))
+    ranks = np.sort(rng.random(labeled))
     candidates = np.r_[np.sort(public), 1.0]
     wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, target))
     return float(abs(candidates[softmax_choice(wrong, epsilon, rng)] - target))

@@ -1,9 +1,9 @@
 """The private semi-supervised learner: a private density stands in for the public points.
 
-Implements Bousquet et al. (2022), Theorem 4.11: the private density estimator of the unlabelled records gives as many
-points as wanted, and the semi-private learner uses them as if they were public. Labelled and unlabelled records are
-different people, so that the budgets do not add up: exactly (epsilon, 0) for labelled records and (epsilon, delta / 4)
-for unlabelled ones.
+Implements Bousquet et al. (2022), Theorem 4.11: the private density estimator of the unlabeled records gives as many
+points as wanted, and the semi-private learner uses them as if they were public. Labeled and unlabeled records are
+different people, so that the budgets do not add up: exactly (epsilon, 0) for labeled records and (epsilon, delta / 4)
+for unlabeled ones.
 
 As the text defines the learner, it needs a distribution with a density: points drawn from the estimate never hit an
 atom, and a class such as the singletons, whose concept of interest is the atom, is not learned.
@@ -31,12 +31,12 @@ from mechanisms.consistency.stable_counts import threshold
 from mechanisms.estimator import Classifier
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.11"
-UNLABELLED = -1
+UNLABELED = -1
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 class SemiSupervisedLearner(Classifier):
-    """Private learner of a concept class from labelled and unlabelled private records.
+    """Private learner of a concept class from labeled and unlabeled private records.
 
     Parameters
     ----------
@@ -76,18 +76,18 @@ class SemiSupervisedLearner(Classifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit on records X, shape (n, dim); y is 0 or 1 where labelled and -1 where not.
+        """Fit on records X, shape (n, dim); y is 0 or 1 where labeled and -1 where not.
 
         Raises
         ------
         InvalidArgument
-            Also when there are no unlabelled records at all.
+            Also when there are no unlabeled records at all.
         """
         rows = features(X, self.concepts.dim)
         marks = np.asarray(y)
         if marks.shape != (len(rows),):
             raise InvalidArgument.of("y", f"have shape ({len(rows)},)", marks.shape)
-        known = marks != UNLABELLED
+        known = marks != UNLABELED
         if np.all(known):
             raise InvalidArgument("`y` must mark some records as unlabelled with -1")
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=2).tolist()
@@ -106,7 +106,7 @@ class SemiSupervisedLearner(Classifier):
 class SemiSupervisedRelease:
     """What the smallest instance of the learner reveals, as a mechanism with an exact law.
 
-    Unlabelled records lie in two cubes of the line; one point is drawn from the private density; the candidates are the
+    Unlabeled records lie in two cubes of the line; one point is drawn from the private density; the candidates are the
     threshold at this point and +infinity. An output is a triple: which of the two cubes are retained (0 or 1 each), and
     the cube of the released threshold, -1 for +infinity.
 
@@ -120,7 +120,7 @@ class SemiSupervisedRelease:
     delta: float
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        counts, side = cube_counts(dataset.X[dataset.y == UNLABELLED], 2)
+        counts, side = cube_counts(dataset.X[dataset.y == UNLABELED], 2)
         noisy = counts + rng.laplace(scale=2 / self.epsilon, size=(size, 2))
         heights = np.where((counts > 0) & (noisy >= self.level), noisy, 0.0)
         cube = (rng.random(size) >= shares(heights)[:, 0]).astype(int)
@@ -130,7 +130,7 @@ class SemiSupervisedRelease:
 
     def law(self, dataset: Labeled) -> Finite:
         """Law of one output: the retained cubes, the draw's cube given their heights, and the vote given the draw."""
-        counts, side = cube_counts(dataset.X[dataset.y == UNLABELLED], 2)
+        counts, side = cube_counts(dataset.X[dataset.y == UNLABELED], 2)
         first, second = (self._retained(count) for count in counts.tolist())
         kept = [mean_preferred(dataset, cube, side, self.epsilon) for cube in (0, 1)]
         table: dict[Hashable, float] = {}
@@ -183,45 +183,45 @@ def shares(heights: np.ndarray) -> np.ndarray:
 
 def preferred(dataset: Labeled, places: np.ndarray, epsilon: float) -> np.ndarray:
     """Probability that the threshold at each place is released, and not +infinity."""
-    known = dataset.y != UNLABELLED
+    known = dataset.y != UNLABELED
     gain = np.sum((dataset.X[known] >= places[:, None]) * (2 * dataset.y[known] - 1), axis=1)
     return np.asarray(1 / (1 + np.exp(-epsilon * gain / 2)))
 
 
 def mean_preferred(dataset: Labeled, cube: int, side: float, epsilon: float) -> float:
-    """Average `preferred` over a cube: it is constant between the labelled features."""
+    """Average `preferred` over a cube: it is constant between the labeled features."""
     low, high = cube * side, (cube + 1) * side
-    cuts = np.unique(np.clip(np.r_[low, dataset.X[dataset.y != UNLABELLED], high], low, high))
+    cuts = np.unique(np.clip(np.r_[low, dataset.X[dataset.y != UNLABELED], high], low, high))
     return float(np.sum(np.diff(cuts) * preferred(dataset, (cuts[:-1] + cuts[1:]) / 2, epsilon)) / side)
 
 
-def records(unlabelled: tuple[int, ...], labelled: list[tuple[float, int]]) -> Labeled:
-    """So many unlabelled records in the middle of cubes 0, 1, ..., after labelled ones at (place in sides, label)."""
-    side = side_for(sum(unlabelled), 1)
-    places = (np.repeat(np.arange(len(unlabelled)), unlabelled) + 0.5) * side
+def records(unlabeled: tuple[int, ...], labeled: list[tuple[float, int]]) -> Labeled:
+    """So many unlabeled records in the middle of cubes 0, 1, ..., after labeled ones at (place in sides, label)."""
+    side = side_for(sum(unlabeled), 1)
+    places = (np.repeat(np.arange(len(unlabeled)), unlabeled) + 0.5) * side
     return Labeled(
-        np.r_[[x * side for x, _ in labelled], places],
-        np.r_[[y for _, y in labelled], np.full(places.size, UNLABELLED)].astype(int),
+        np.r_[[x * side for x, _ in labeled], places],
+        np.r_[[y for _, y in labeled], np.full(places.size, UNLABELED)].astype(int),
     )
 
 
-def replaced(data: Labeled, index: int, place: float, label: int, unlabelled: int) -> Labeled:
-    """The same records with one replaced; `place` is in sides of the cubes of `unlabelled` records."""
+def replaced(data: Labeled, index: int, place: float, label: int, unlabeled: int) -> Labeled:
+    """The same records with one replaced; `place` is in sides of the cubes of `unlabeled` records."""
     X, y = data.X.copy(), data.y.copy()
-    X[index], y[index] = place * side_for(unlabelled, 1), label
+    X[index], y[index] = place * side_for(unlabeled, 1), label
     return Labeled(X, y)
 
 
-LABELLED = [(0.3, 0), (0.6, 0), (1.2, 0), *[(1.9, 1)] * 20]
+LABELED = [(0.3, 0), (0.6, 0), (1.2, 0), *[(1.9, 1)] * 20]
 
 
 def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     mechanism = SemiSupervisedRelease(epsilon, delta)
     alike = records((24, 24), [(1.9, 0)] * 20)
     flipped = replaced(alike, 0, 1.9, 1, 48)
-    base, single = records((24, 24), LABELLED), records((48, 1), LABELLED)
-    moved = replaced(base, len(LABELLED), 1.5, UNLABELLED, 48)
-    gone = replaced(single, len(single) - 1, 0.5, UNLABELLED, 49)
+    base, single = records((24, 24), LABELED), records((48, 1), LABELED)
+    moved = replaced(base, len(LABELED), 1.5, UNLABELED, 48)
+    gone = replaced(single, len(single) - 1, 0.5, UNLABELED, 49)
     stated = [
         ("labelled records", 0.0, [(alike, flipped)]),
         ("unlabelled records", delta / 4, [(base, moved), (single, gone)]),

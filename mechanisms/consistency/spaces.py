@@ -1,8 +1,8 @@
 """Metric spaces of finite doubling dimension, with maximal packings that carry their own certificate.
 
-A maximal r-packing is a set of centres at mutual distance >= r such that every other point is at distance < r from
+A maximal r-packing is a set of centers at mutual distance >= r such that every other point is at distance < r from
 one of them. `Packing.cover` is the exact covering radius, or an upper bound of it: the packing is maximal if it is < r.
-Centres never depend on data. Ties between centres go to the one nearest in every coordinate, then to the lower one:
+Centers never depend on data. Ties between centers go to the one nearest in every coordinate, then to the lower one:
 any fixed rule does, but it must be fixed, since in the l-infinity norm ties have positive measure.
 """
 
@@ -27,17 +27,17 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Centres of a packing of a bounded space.
+    """Centers of a packing of a bounded space.
 
     Parameters
     ----------
-    centres : array, shape (cells, ...)
+    centers : array, shape (cells, ...)
     radius : float
         r.
     separation : float
-        Least distance of two centres; at least r up to rounding.
+        Least distance of two centers; at least r up to rounding.
     cover : float
-        Upper bound of the distance of any point from its nearest centre.
+        Upper bound of the distance of any point from its nearest center.
     """
 
     centres: Any
@@ -76,7 +76,7 @@ class BoundedSpace(ABC):
 
     @abstractmethod
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Give the number of the nearest centre of each point."""
+        """Give the number of the nearest center of each point."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Circle(BoundedSpace):
         return Packing(np.arange(cuts)[:, None] / cuts, radius, separation, 0.5 / cuts)
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Round to the nearest centre, halves down."""
+        """Round to the nearest center, halves down."""
         return np.ceil(points[:, 0] * len(packing) - 0.5).astype(np.int64) % len(packing)
 
     def arcs(self, packing: Packing) -> tuple[FloatArray, FloatArray]:
@@ -178,7 +178,7 @@ class EuclideanSquare(BoundedSpace):
         return np.linalg.norm(a - b, axis=-1)
 
     def packing(self, radius: float) -> Packing:
-        """Give the grid of step 1 / floor(1 / r), with the centres of its squares where it leaves gaps of r or more.
+        """Give the grid of step 1 / floor(1 / r), with the centers of its squares where it leaves gaps of r or more.
 
         The plain grid of step r is not maximal: near the upper corner it leaves a gap of up to sqrt(2) r.
         """
@@ -192,7 +192,7 @@ class EuclideanSquare(BoundedSpace):
         return Packing(np.vstack([corners, middles]), radius, half_diagonal, step / 2)
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Look up the nearest centre; of equally near ones the lowest."""
+        """Look up the nearest center; of equally near ones the lowest."""
         return nearest(packing.centres, points)
 
 
@@ -218,9 +218,9 @@ class Sphere(BoundedSpace):
         return 2 * np.arcsin(np.clip(np.linalg.norm(a - b, axis=-1) / 2, 0.0, 1.0))
 
     def packing(self, radius: float) -> Packing:
-        """Insert greedily, then insert the centre of the widest empty cap until every empty cap is below r.
+        """Insert greedily, then insert the center of the widest empty cap until every empty cap is below r.
 
-        The faces of the convex hull of the centres are the faces of their Delaunay triangulation, so that the widest
+        The faces of the convex hull of the centers are the faces of their Delaunay triangulation, so that the widest
         cap around a face is the exact covering radius.
         """
         if not positive(radius, "radius") <= 1:
@@ -235,7 +235,7 @@ class Sphere(BoundedSpace):
             centres = np.vstack([centres, faces[widest, :3]])
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Look up the nearest centre: chord and angle have the same order."""
+        """Look up the nearest center: chord and angle have the same order."""
         return nearest(packing.centres, points)
 
     def _separation(self, centres: FloatArray) -> float:
@@ -284,7 +284,7 @@ class BinarySequences(BoundedSpace):
 
 
 def nearest(centres: FloatArray, points: FloatArray) -> np.ndarray:
-    """Give the number of the nearest centre in the Euclidean norm; of equally near ones the lowest."""
+    """Give the number of the nearest center in the Euclidean norm; of equally near ones the lowest."""
     known = min(4, len(centres))
     distances, index = cKDTree(centres).query(points, k=known)
     distances, index = distances.reshape(len(points), known), index.reshape(len(points), known)

@@ -45,7 +45,7 @@ class StableRisk:
     schedule : callable
         n -> log delta.
     integers : bool
-        The space is the integers, every one of which is a centre.
+        The space is the integers, every one of which is a center.
     """
 
     distribution: Callable[[], Distribution]
@@ -79,7 +79,7 @@ def least_mass(n: int, epsilon: float, log_delta: float) -> float:
 
 
 def visited_cells(distribution: Distribution, side: float, least: float) -> tuple[Cells, float]:
-    """Centred cells of mass at least `least` of a law with falling tails, and the cost of predicting 0 elsewhere."""
+    """Centered cells of mass at least `least` of a law with falling tails, and the cost of predicting 0 elsewhere."""
     reach, half = side, side / 2
     while np.max(distribution.mass([reach - half, -reach - half], [reach + half, half - reach])) >= least:
         reach *= 2

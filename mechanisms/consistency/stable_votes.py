@@ -55,7 +55,7 @@ class StableVoronoiClassifier(Classifier):
 
     Notes
     -----
-    The packing is the lattice r Z^dim of the l-infinity norm, r = n^(-1 / (4 dim)); its cells are centred cubes.
+    The packing is the lattice r Z^dim of the l-infinity norm, r = n^(-1 / (4 dim)); its cells are centered cubes.
 
     References
     ----------
@@ -234,7 +234,7 @@ def _privacy_loss(left: Product, right: Product) -> PrivacyLoss:
 
 @lru_cache(maxsize=4096)
 def stable_vote_probability(epsilon: float, delta: float, count: int, ones: int) -> float:
-    """Give P(vote = 1) for a cell with `count` records, `ones` of them labelled 1.
+    """Give P(vote = 1) for a cell with `count` records, `ones` of them labeled 1.
 
     The integral over u >= t of f_b(u - count) P(ones + Laplace(b) > max(t, u / 2)), t the threshold, b = 2 / epsilon;
     the integrand is analytic between the points t, count, 2 t, 2 ones.
@@ -262,14 +262,14 @@ def _piece(low: float, high: float, count: int, ones: int, b: float, t: float) -
 
 
 def records_in_cells(*cells: tuple[int, int]) -> Labeled:
-    """Records at the centres of cells 0, 1, ...: (records, of which labelled 1) for each."""
+    """Records at the centers of cells 0, 1, ...: (records, of which labeled 1) for each."""
     counts = [count for count, _ in cells]
     places = np.repeat(np.arange(len(cells)), counts) * radius_for(sum(counts), 1)
     return Labeled(places, np.concatenate([np.r_[np.ones(y), np.zeros(c - y)] for c, y in cells]).astype(int))
 
 
 def first_moved(data: Labeled, cell: int) -> Labeled:
-    """The same records with the first one moved to the centre of another cell."""
+    """The same records with the first one moved to the center of another cell."""
     return Labeled(np.r_[cell * radius_for(len(data), 1), data.X[1:]], data.y)
 
 

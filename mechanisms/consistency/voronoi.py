@@ -47,7 +47,7 @@ class VoronoiClassifier(Classifier):
     Attributes
     ----------
     packing_ : Packing
-        The centres, with a certificate that they are a maximal packing.
+        The centers, with a certificate that they are a maximal packing.
     votes_ : array, shape (cells,)
         The released hypothesis.
 

@@ -72,7 +72,7 @@ class ThresholdProblem:
     noise : float in [0, 1/2)
         Each label is flipped with this probability.
     family : ConcentratedThresholdFamily, optional
-        With `index`: the marginal of that distribution, target its centre; uniform on [0, 1] otherwise.
+        With `index`: the marginal of that distribution, target its center; uniform on [0, 1] otherwise.
     index : int
     """
 

@@ -65,7 +65,7 @@ class SubtractMin(OnGrid):
 
 @dataclass(frozen=True)
 class TieFlipped(OnGrid):
-    """A point on a threshold is labelled -1.
+    """A point on a threshold is labeled -1.
 
     True privacy: that of A1.
     """

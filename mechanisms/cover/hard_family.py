@@ -1,7 +1,7 @@
 """A family of distributions on [0, 1] that no private learner can tell apart: half of the mass sits in a narrow window.
 
 Implements Chaudhuri & Hsu (2011), the construction in the proof of Theorem 5, and Example 1: with
-eta = 1 / (6 + 4 e^(alpha M)) the centres are z_i = i eta, i = 1, ..., K = floor(1 / eta) - 1. Under P_i, x is uniform
+eta = 1 / (6 + 4 e^(alpha M)) the centers are z_i = i eta, i = 1, ..., K = floor(1 / eta) - 1. Under P_i, x is uniform
 on [0, 1] or, half of the time, on the window [z_i - eta/3, z_i + eta/3], and y = +1 iff x >= z_i. Every threshold
 outside the window errs with probability at least 1/4 + eta/6; the smoothness is kappa = 1/2 + 3 / (4 eta), exponential
 in alpha M.
@@ -34,7 +34,7 @@ class ConcentratedThresholdFamily:
     Parameters
     ----------
     eta : float in (0, 1/3]
-        Distance between centres.
+        Distance between centers.
     """
 
     eta: float
@@ -89,7 +89,7 @@ class ConcentratedThresholdFamily:
         return np.abs(self.cdf(index, threshold) - self.cdf(index, np.array(self.centre(index))))
 
     def draw(self, index: int, size: int, rng: np.random.Generator) -> Labeled:
-        """Draw `size` labelled examples."""
+        """Draw `size` labeled examples."""
         centre, narrow = self.centre(index), rng.random(size) < 0.5
         x = np.where(narrow, centre + self.eta / 3 * rng.uniform(-1, 1, size), rng.random(size))
         return Labeled(x, np.where(x >= centre, 1, -1))

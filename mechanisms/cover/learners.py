@@ -6,7 +6,7 @@ data, and releases g in G with probability proportional to exp(-alpha k_g / 2), 
 
 Proof note. One example moves every k_g by at most 1, so weights move by a factor in [e^-alpha/2, e^alpha/2] and their
 sum too. G depends on (m, accuracy, beta, alpha, reference) for A1 and A2, where m is public under substitution; on the
-unlabelled points for A3, which are public under label flip. The least epsilon is known in closed form and below alpha:
+unlabeled points for A3, which are public under label flip. The least epsilon is known in closed form and below alpha:
 `mechanisms.cover.worst_case`.
 
 Departures from the text, whose algorithm boxes are lost in the copies at hand: kappa_hat is the solution of the two
@@ -62,7 +62,7 @@ class CoverLearner(Classifier):
 
     @abstractmethod
     def cover(self, X: FloatArray) -> FloatArray:
-        """Give the hypotheses that may be released for unlabelled points X."""
+        """Give the hypotheses that may be released for unlabeled points X."""
 
     def mechanism(self, X: FloatArray) -> ExponentialMechanism:
         """Give the exponential mechanism on the cover."""
@@ -225,9 +225,9 @@ class LabelPrivateCoverLearner(CoverLearner):
 
 
 class ThresholdERM(Classifier):
-    """Empirical risk minimiser for realizable data: halfway between the labels. Not private.
+    """Empirical risk minimizer for realizable data: halfway between the labels. Not private.
 
-    The largest point labelled -1 counts as 0 and the smallest labelled +1 as 1 where there is none. True privacy: none
+    The largest point labeled -1 counts as 0 and the smallest labeled +1 as 1 where there is none. True privacy: none
     under either relation, the output is a function of the data.
     """
 

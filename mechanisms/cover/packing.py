@@ -6,7 +6,7 @@ outputs; an alpha-private learner hits its own set with a mean probability of at
 
 Departures from the text: the probability is averaged over targets, so that one binomial bound serves for any K.
 It is weak on the exponential mechanism, which group privacy does not limit: with opposite blocks of labels A1 shows at
-most alpha / 2 (`block_epsilon`). It convicts supports that depend on the data and learners that do not randomise.
+most alpha / 2 (`block_epsilon`). It convicts supports that depend on the data and learners that do not randomize.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BesideAPoint:
     rank: int
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give the dataset of a target, labelled by the true threshold at the moving example."""
+        """Give the dataset of a target, labeled by the true threshold at the moving example."""
         X = np.r_[(np.arange(40) + 0.5) / 40, self._place(index)]
         return Labeled(X, np.where(self._place(index) <= X, 1, -1))
 
@@ -104,7 +104,7 @@ class FromTheFamily:
 
 @dataclass(frozen=True)
 class EvenTargets:
-    """m evenly spread points labelled by one of K equally spaced thresholds; targets are thresholds within `accuracy`.
+    """m evenly spread points labeled by one of K equally spaced thresholds; targets are thresholds within `accuracy`.
 
     The packing form of Theorem 12, which holds for every set of points: balls of radius a around thresholds more than
     2 a apart are disjoint, and all m labels may differ.
@@ -119,7 +119,7 @@ class EvenTargets:
         return index / (self.size - 1)
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give m labelled points."""
+        """Give m labeled points."""
         x = (np.arange(self.records) + 0.5) / self.records
         return Labeled(x, np.where(x >= self.place(index), 1, -1))
 
@@ -130,7 +130,7 @@ class EvenTargets:
 
 @dataclass(frozen=True)
 class OppositeBlocks:
-    """m copies of a point, all labelled +1 or all -1; the targets are the thresholds on either side: K = 2, b = m."""
+    """m copies of a point, all labeled +1 or all -1; the targets are the thresholds on either side: K = 2, b = m."""
 
     records: int
     point: float = 0.5
@@ -146,7 +146,7 @@ class OppositeBlocks:
 
 @dataclass(frozen=True)
 class RandomizedLabel:
-    """K-ary randomised response as a learner of a single record: hits with exactly e^eps / (e^eps + K - 1)."""
+    """K-ary randomized response as a learner of a single record: hits with exactly e^eps / (e^eps + K - 1)."""
 
     size: int
     epsilon: float
@@ -172,7 +172,7 @@ def block_epsilon(epsilon: float, records: int) -> float:
 
 
 def equality_cases() -> Cases:
-    """Compare the packing value of randomised response with its epsilon."""
+    """Compare the packing value of randomized response with its epsilon."""
     cases = [(10, 1.0), (100, 2.0), (10**6, 0.1)]
     return [(f"K={k} eps={e:g}", packing_value(RandomizedLabel(k, e).hit_rate, k, 1), e) for k, e in cases]
 

@@ -89,7 +89,7 @@ def flip_pair(learner: CoverLearner, m: int) -> Pair:
 
 
 def circle_flip(m: int = 6) -> Pair:
-    """Give m directions, labelled by a half-plane, one of which flips."""
+    """Give m directions, labeled by a half-plane, one of which flips."""
     angles = np.arange(m) + 0.3
     X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     y = np.where(X[:, 1] >= 0, 1, -1)
@@ -141,8 +141,8 @@ def group_cases() -> Cases:
     ]
 
 
-def labelling_cases() -> Cases:
-    """Compare the largest loss of A3 over all 2^m labellings with the one over labellings that change once."""
+def labeling_cases() -> Cases:
+    """Compare the largest loss of A3 over all 2^m labelings with the one over labelings that change once."""
     cases = []
     for m, accuracy, alpha in ((4, 0.3, 1.0), (8, 0.2, 1.0), (12, 0.1, 0.5)):
         X = middles(m)
@@ -184,8 +184,8 @@ def _reference_checks(name: str, kind: type[ReferenceCoverLearner], source: str)
     return checks
 
 
-def labelled_lists() -> st.SearchStrategy[Labeled]:
-    """Lists of ten to twelve points on a coarse grid in [0, 1), all labelled +1: to search for a neighbor."""
+def labeled_lists() -> st.SearchStrategy[Labeled]:
+    """Lists of ten to twelve points on a coarse grid in [0, 1), all labeled +1: to search for a neighbor."""
     points = st.lists(st.integers(0, 63).map(lambda i: i / 64), min_size=10, max_size=12)
     return points.map(lambda xs: Labeled(np.array(xs), np.ones(len(xs), int)))
 
@@ -220,7 +220,7 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
         "A2 without the 1/2, all datasets", A2, "Without 1/2 the closed form has 2 alpha.", partial(listed_cases, 2.0)
     ),
     _exact("groups, all datasets", GROUPS, "The largest loss over k changes is the closed form.", group_cases),
-    _exact("A3 all labellings", A3, "The worst labelling changes its label once along the line.", labelling_cases),
+    _exact("A3 all labellings", A3, "The worst labelling changes its label once along the line.", labeling_cases),
     *(
         _privacy(
             f"A1 in groups of {k}, m={m}",
@@ -277,7 +277,7 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
         name="cover/A3 under substitution, searched",
         mechanism=_LABEL_PRIVATE,
         claim=_PUBLIC_POINTS,
-        datasets=labelled_lists(),
+        datasets=labeled_lists(),
         expected=Verdict.FAIL,
         budget=20_000,
     ),

@@ -27,7 +27,7 @@ IntArray = np.ndarray
 
 @dataclass(frozen=True)
 class ThresholdClass:
-    """Thresholds w in [0, 1]; a point on the threshold is labelled +1. VC dimension 1.
+    """Thresholds w in [0, 1]; a point on the threshold is labeled +1. VC dimension 1.
 
     Under the uniform distribution rho(h_s, h_t) = |s - t|: the diameter is 1 and the doubling dimension too (a ball is
     an interval; two of half the length cover it).

@@ -58,7 +58,7 @@ def threshold_ratio(size: int) -> float:
 
 
 def circle_ratio(size: int) -> float:
-    """Give rho for an even number of directions, x orthogonal to one of them: ties are labelled +1."""
+    """Give rho for an even number of directions, x orthogonal to one of them: ties are labeled +1."""
     half = integer(size, "size", at_least=4) / 2
     if size % 2:
         raise InvalidArgument.of("size", "be even", size)
@@ -108,7 +108,7 @@ def enumerated_epsilon(
 
 
 def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
-    """Give the largest loss under a label flip for fixed points, over all 2^m labellings.
+    """Give the largest loss under a label flip for fixed points, over all 2^m labelings.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
 
 
 def worst_flip(predictions: np.ndarray, epsilon: float) -> tuple[float, np.ndarray, int]:
-    """Give the largest loss over labellings that are + from some point on, or - from it; with labels and flipped index.
+    """Give the largest loss over labelings that are + from some point on, or - from it; with labels and flipped index.
 
-    For thresholds, points in ascending order, no other labelling is worse: `label_flip_epsilon` agrees wherever all
+    For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
     2^m can be listed (a finding, tested up to m = 12, not a proof).
 
     Parameters

@@ -1,4 +1,4 @@
-"""Labelled distributions with exact integrals over half-open boxes.
+"""Labeled distributions with exact integrals over half-open boxes.
 
 Everything that a partitioning rule can do depends on a distribution through three numbers per cell: its mass, the
 integral of eta, and the integral of |2 eta - 1|. A `Distribution` gives them in closed form.
@@ -85,7 +85,7 @@ class Distribution(ABC):
         return self.mass(a, b), self.signed_mass(a, b), self.absolute_mass(a, b)
 
     def sample(self, n: int, rng: np.random.Generator) -> Labeled:
-        """Draw n labelled records; features of shape (n,) for dim = 1 and (n, dim) else."""
+        """Draw n labeled records; features of shape (n,) for dim = 1 and (n, dim) else."""
         features, margins = self.draw(integer(n, "n", at_least=0), rng)
         return Labeled(features, (rng.random(len(margins)) < (1 + margins) / 2).astype(np.int8))
 

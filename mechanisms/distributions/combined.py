@@ -1,4 +1,4 @@
-"""Labelled distributions: a feature with a response, atoms, mixtures, products, and a law on the integers."""
+"""Labeled distributions: a feature with a response, atoms, mixtures, products, and a law on the integers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Laws of a real feature without atoms, by distribution function and quantile function.
 
-They serve twice: as the feature of a labelled distribution, and as the densities of the density estimator.
+They serve twice: as the feature of a labeled distribution, and as the densities of the density estimator.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class SignTimesGeometric:
 class RedrawsOutsideTheRange:
     """Noisy counts outside [0, n] are dropped and drawn again, instead of clamped.
 
-    The normaliser then depends on the count c: Z_c = (1 + r - r^(c+1) - r^(n-c+1)) / (1 - r), r = e^-epsilon.
+    The normalizer then depends on the count c: Z_c = (1 + r - r^(c+1) - r^(n-c+1)) / (1 - r), r = e^-epsilon.
 
     True privacy: (epsilon + log(Z_1 / Z_0), 0) on counts 0 and 1: 1.2009 for n = 4 at the claimed 1.
     """

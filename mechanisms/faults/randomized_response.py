@@ -1,4 +1,4 @@
-"""Broken randomised responses: wrong probability of keeping, and a label that is never randomised."""
+"""Broken randomized responses: wrong probability of keeping, and a label that is never randomized."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LastLabelKept:
 
 @dataclass(frozen=True)
 class LastRecordKept:
-    """Binary randomised response on every label of a dataset but the last, which a loop bound leaves out.
+    """Binary randomized response on every label of a dataset but the last, which a loop bound leaves out.
 
     True privacy: none on a flip of the last label (delta = 1 for every epsilon); (epsilon, 0) on any other flip.
     """
@@ -103,12 +103,12 @@ def _check(name: str, mechanism: Any, pair: tuple[Any, Any], relation: Any) -> P
     )
 
 
-_LABELLED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
+_LABELED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
 
 CHECKS: list[PrivacyCheck] = [
     _check("keeps, then resamples all", KeepsThenResamplesAll(4, 1.0), (0, 1), Local()),
     _check("keep probability for two", KeepProbabilityForTwo(4, 1.0), (0, 1), Local()),
     _check("last label kept", LastLabelKept(4, 1.0), (0, 3), Local()),
-    _check("last record kept", LastRecordKept(1.0), _LABELLED, LabelFlip()),
+    _check("last record kept", LastRecordKept(1.0), _LABELED, LabelFlip()),
     _check("right law stated", RightLawStated((0, 1, 2, 3), 1.0), (0, 1), Local()),
 ]

@@ -1,10 +1,10 @@
-"""From how many classes on the vector mechanism beats randomised response: a signal-to-noise rule.
+"""From how many classes on the vector mechanism beats randomized response: a signal-to-noise rule.
 
 Between the true class and another one, k neighbors of one class give score differences with the squared ratios of mean
 to deviation
 
     vector:               tanh(eps / 4)^2 / (2 p q),
-    randomised response:  l^2 / ((e^eps + 1) / (e^eps + K - 1) - l^2),    l = (e^eps - 1) / (e^eps + K - 1),
+    randomized response:  l^2 / ((e^eps + 1) / (e^eps + K - 1) - l^2),    l = (e^eps - 1) / (e^eps + K - 1),
 
 times k. The first does not depend on K, the second falls like 1 / K: the vector mechanism is ahead from a number of
 classes on that grows with epsilon, and behind below it. Zhao et al. (2024, section 5.1) say that for few classes the
@@ -31,7 +31,7 @@ def vector_ratio(encoder: UnaryLabelEncoder) -> float:
 
 
 def response_ratio(n_classes: int, epsilon: float) -> float:
-    """Give the squared signal-to-noise ratio of one neighbor's randomised response."""
+    """Give the squared signal-to-noise ratio of one neighbor's randomized response."""
     total = math.exp(epsilon) + n_classes - 1
     signal = math.expm1(epsilon) / total
     return signal**2 / ((math.exp(epsilon) + 1) / total - signal**2)

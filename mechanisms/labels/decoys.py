@@ -22,7 +22,7 @@ from mechanisms.labels.unary import THEOREM, SymmetricUnaryLabelEncoder, class_p
 
 
 @dataclass(frozen=True)
-class Normalised(SymmetricUnaryLabelEncoder):
+class Normalized(SymmetricUnaryLabelEncoder):
     """Releases Z / sum Z, and 1 / K everywhere for Z = 0: what the mean of neighbors would weigh differently.
 
     True privacy: (epsilon, 0), tight: post-processing; the event (Z(y), Z(y')) = (1, 0) still shows.
@@ -63,7 +63,7 @@ class RejectsEmpty(SymmetricUnaryLabelEncoder):
 class RejectsAllButOneHot(SymmetricUnaryLabelEncoder):
     """Draws again until one bit alone is 1.
 
-    True privacy: (epsilon, 0), tight: it is K-ary randomised response.
+    True privacy: (epsilon, 0), tight: it is K-ary randomized response.
     """
 
     def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
@@ -180,7 +180,7 @@ _FOUR, _SOME = class_pairs(4), [(0, 1), (0, 9)]
 _NOISY = LargestNoisyEntry(LaplaceOneHotEncoder(10, 1.0))
 
 CHECKS: list[PrivacyCheck] = [
-    *(_check(f"normalised K={K}", Normalised(K, 1.0), 1.0, [(0, 1), (1, K - 1)]) for K in (4, 8)),
+    *(_check(f"normalised K={K}", Normalized(K, 1.0), 1.0, [(0, 1), (1, K - 1)]) for K in (4, 8)),
     _check("rejects empty", RejectsEmpty(4, 1.0), 1.0, _FOUR),
     _check("rejects all but one-hot", RejectsAllButOneHot(4, 1.0), 1.0, _FOUR),
     _check("drops the last bit", DropsLastBit(4, 1.0), 1.0, _FOUR),

@@ -2,7 +2,7 @@
 
 Zhao et al. (2024, Table 1) train on MNIST, Fashion-MNIST and CIFAR; here the same methods learn scikit-learn's digits
 (the test set of the NIST digits, reduced), which come with the library: a departure in data and size. Images are
-divided by 16 and centred by a constant. `python -m benchmarks.label_privacy digits` has the whole comparison, with
+divided by 16 and centered by a constant. `python -m benchmarks.label_privacy digits` has the whole comparison, with
 settings chosen without the test parts; the check below is an ordering that reproduces, with fixed settings.
 """
 

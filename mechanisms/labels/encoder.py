@@ -1,6 +1,6 @@
 """What every label encoder offers: one release a label, the target vector it becomes, and the posterior it implies.
 
-A label is an integer 0, ..., K - 1. `release` is the only randomised step and the only one that sees labels; `targets`
+A label is an integer 0, ..., K - 1. `release` is the only randomized step and the only one that sees labels; `targets`
 and `posterior` are post-processing. As an audited mechanism an encoder takes one label as its dataset.
 """
 

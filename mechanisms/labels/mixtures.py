@@ -1,4 +1,4 @@
-"""Labelled points with K classes: the paper's circle of Gaussians, and two laws with known regression functions.
+"""Labeled points with K classes: the paper's circle of Gaussians, and two laws with known regression functions.
 
 `Circle` is the synthetic distribution of Zhao et al. (2024, section 5.1), with uniform classes (the text does not
 say). `Smooth` and `Peaked` live on the circle [0, 1) of length 1 with X uniform, so that every point is an interior
@@ -44,7 +44,7 @@ class Circle:
         return self.centres[labels] + self.sigma * rng.normal(size=(n, 2)), labels
 
     def bayes(self, X: FloatArray) -> NDArray[np.int64]:
-        """Predict the class of the nearest centre: the Bayes rule."""
+        """Predict the class of the nearest center: the Bayes rule."""
         angle = np.arctan2(X[:, 1], X[:, 0]) * self.n_classes / (2 * math.pi)
         return np.asarray(np.round(angle).astype(np.int64) % self.n_classes)
 

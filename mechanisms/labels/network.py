@@ -1,7 +1,7 @@
 """A network with one hidden layer on target vectors, with a sigmoid or a softmax output.
 
 The vector mechanism's network (Zhao et al. 2024, section 4.2) has K sigmoid outputs and the binary cross entropy
-summed over the K bits; randomised response and ALIBI train a softmax with cross entropy against unit vectors or
+summed over the K bits; randomized response and ALIBI train a softmax with cross entropy against unit vectors or
 posteriors. Both losses have the gradient (output - target), so that one small network serves all, and methods differ
 in their targets and head alone: the text compares them so. scikit-learn's `MLPClassifier` takes bits as a multilabel
 target and is then the same model; `engine="scikit-learn"` uses it.

@@ -6,7 +6,7 @@ is a binomial proportion, so that the verdict holds in finite samples, for any l
 
 What does not reproduce of Zhao et al. (2024, section 5.1 and Appendix A) is claimed as printed and expected to FAIL:
 
-* for few classes the methods are not nearly the same: randomised response is ahead up to K = 4 (eps = 1);
+* for few classes the methods are not nearly the same: randomized response is ahead up to K = 4 (eps = 1);
 * with sigma = 2 / K the accuracy is stable in K only while a class has more training points, N / K, than k;
 * with few neighbors (k = 20, 50) ALIBI with an iterated prior is ahead of the vector mechanism, and at K = 10 so is
   two-stage training. They smooth over neighbors of neighbors; the vector mechanism with the same rounds is ahead

@@ -1,11 +1,11 @@
-"""Randomised response on labels, without and with a prior: the baselines of the vector mechanism.
+"""Randomized response on labels, without and with a prior: the baselines of the vector mechanism.
 
-Implements K-ary randomised response as a label encoder, and RRWithPrior of Ghazi, Golowich, Kumar, Manurangsi & Zhang
+Implements K-ary randomized response as a label encoder, and RRWithPrior of Ghazi, Golowich, Kumar, Manurangsi & Zhang
 (2021, "Deep learning with label differential privacy", Algorithm 2): with the classes sorted by decreasing prior, let
 
     w_k = e^eps / (e^eps + k - 1) * (sum of the k largest prior probabilities),   k* = argmax w_k (the first),
 
-and release by k*-ary randomised response among the k* likeliest classes; a label outside of them becomes one of them,
+and release by k*-ary randomized response among the k* likeliest classes; a label outside of them becomes one of them,
 uniformly. The prior must not depend on the label that is encoded. epsilon is attained when k* >= 2; k* = 1 releases
 a constant. No epsilon-private mechanism has a larger P(release = label) under the prior; `best_agreement` solves the
 linear program over all of them.
@@ -63,7 +63,7 @@ class KaryRandomizedResponse(LabelEncoder):
 
 @dataclass(frozen=True)
 class RandomizedResponseWithPrior(KaryRandomizedResponse):
-    """Randomised response among the likeliest classes; (epsilon, 0)-DP, and (0, 0)-DP when one class is left.
+    """Randomized response among the likeliest classes; (epsilon, 0)-DP, and (0, 0)-DP when one class is left.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def ranked(priors: FloatArray, epsilon: float) -> tuple[NDArray[np.int64], NDArr
 def release_with_priors(
     labels: NDArray[np.int64], priors: FloatArray, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Release n labels, each under a prior of its own, shape (n, K); vectorised RRWithPrior."""
+    """Release n labels, each under a prior of its own, shape (n, K); vectorized RRWithPrior."""
     order, kept = ranked(priors, epsilon)
     rank = np.argmax(order == labels[:, None], axis=1)
     among = jumped(np.minimum(rank, kept - 1), kept, epsilon, rng)
@@ -136,7 +136,7 @@ def release_with_priors(
 
 
 def jumped(labels: NDArray[np.int64], sizes: Any, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw from randomised response on {0, ..., size - 1}, a size for each label or one for all."""
+    """Draw from randomized response on {0, ..., size - 1}, a size for each label or one for all."""
     stay = rng.random(len(labels)) < math.exp(epsilon) / (math.exp(epsilon) + sizes - 1)
     jump = rng.integers(1, np.maximum(sizes, 2), size=len(labels))
     return np.asarray((labels + np.where(stay, 0, jump)) % sizes)

@@ -2,7 +2,7 @@
 
 Implements the multi-stage method of Ghazi, Golowich, Kumar, Manurangsi & Zhang (2021, Algorithm 3) with two stages. The
 data are split into halves by a rule that does not look at them; the labels of the first half are released by
-randomised response and a first model is fitted to them; each label of the second half is released by RRWithPrior under
+randomized response and a first model is fitted to them; each label of the second half is released by RRWithPrior under
 the first model's prediction at its features; the final model is fitted to all releases. Each label is released once,
 and what its prior depends on are releases of other labels: (epsilon, 0)-DP under label flip.
 

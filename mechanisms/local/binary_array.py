@@ -1,4 +1,4 @@
-"""The locally private binary array: which cells hold a user's point, or the point of a user labelled 1, plus noise.
+"""The locally private binary array: which cells hold a user's point, or the point of a user labeled 1, plus noise.
 
 Implements the release of section 2 of Berrett & Butucea (2019) and the privacy claim of their Theorem 2.1. A user
 with the record (x, y), x in R^d and y in {0, 1}, belongs to half 1 or half 2, which is public. The bit of cell j is

@@ -1,6 +1,6 @@
 """What the private histogram classifier does to a distribution, cell by cell: aggregate sampler and evaluator.
 
-The statistic of a cell depends on the data through the number of users in it, in half 1, and the number labelled 1,
+The statistic of a cell depends on the data through the number of users in it, in half 1, and the number labeled 1,
 in half 2; the noise of all users adds up. So T can be drawn from multinomial counts and gamma variables at a cost
 that does not grow with n (`draw_statistics`, equal in distribution to the literal classifier), and the expected
 excess risk is a sum over cells of P(T_j >= 0) times the cost of predicting 1 there (`expected_excess`), with
@@ -31,7 +31,7 @@ FloatArray = np.ndarray
 
 
 class BoxIntegrals(Protocol):
-    """A labelled distribution with integrals over half-open boxes [a, b); see `mechanisms.distributions`."""
+    """A labeled distribution with integrals over half-open boxes [a, b); see `mechanisms.distributions`."""
 
     @property
     def dim(self) -> int: ...
@@ -70,8 +70,8 @@ class CellTable:
     def deviation(self, n: float, epsilon: float, factor: float = 1.0) -> FloatArray:
         """Give the standard deviation of T; `factor` multiplies the scale of the noise."""
         noise = 2 * (factor * noise_scale(self.dim, epsilon)) ** 2
-        labelled = (self.mass + self.signed) / 2
-        variance = noise + labelled * (1 - labelled) + (noise + self.mass * (1 - self.mass)) / 4
+        labeled = (self.mass + self.signed) / 2
+        variance = noise + labeled * (1 - labeled) + (noise + self.mass * (1 - self.mass)) / 4
         return np.asarray(np.sqrt(variance / n))
 
     def excess(self, one: FloatArray) -> float:
@@ -126,16 +126,16 @@ def draw_statistics(
     Equal in distribution to `LocalHistogramClassifier` on 2 n users, atoms on the lines of the grid included. Valid up
     to n = 1e15, where doubles stop telling counts apart.
     """
-    mass, labelled = _pieces(distribution, grid)
+    mass, labeled = _pieces(distribution, grid)
     held = np.flatnonzero(mass > 0)
     rest = max(0.0, 1.0 - math.fsum(mass))
     chances = np.append(mass[held], rest) / (math.fsum(mass) + rest)
     counts = [rng.multinomial(n, chances, size=replicates)[:, :-1] for _ in (1, 2)]
-    ones = rng.binomial(counts[1], labelled[held] / mass[held])
-    bits, labelled_bits = (_over_cells(part, held, grid) for part in (counts[0], ones))
+    ones = rng.binomial(counts[1], labeled[held] / mass[held])
+    bits, labeled_bits = (_over_cells(part, held, grid) for part in (counts[0], ones))
     scale = factor * noise_scale(grid.dim, epsilon)
     noise = [scale * (rng.gamma(n, size=bits.shape) - rng.gamma(n, size=bits.shape)) for _ in (1, 2)]
-    return np.asarray((labelled_bits + noise[1]) / n - (bits + noise[0]) / (2 * n))
+    return np.asarray((labeled_bits + noise[1]) / n - (bits + noise[0]) / (2 * n))
 
 
 def draw_excess(

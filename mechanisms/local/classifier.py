@@ -89,8 +89,8 @@ class LocalHistogramClassifier(Classifier):
         first, second = order[: len(order) // 2], order[len(order) // 2 :]
         scale = noise_scale(grid.dim, epsilon)
         bits = _mean_release(grid, points[first], np.ones(len(first)), scale, rng)
-        labelled = _mean_release(grid, points[second], labels[second].astype(float), scale, rng)
-        self.grid_, self.statistic_ = grid, labelled - bits / 2
+        labeled = _mean_release(grid, points[second], labels[second].astype(float), scale, rng)
+        self.grid_, self.statistic_ = grid, labeled - bits / 2
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:

@@ -45,8 +45,8 @@ _MANY = 100
 
 def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> float:
     """Give the standard deviation of T in a cell of given mass with eta constant on it."""
-    noise, labelled = 2 * noise_scale(dim, epsilon) ** 2, mass * eta
-    return math.sqrt((noise + labelled * (1 - labelled) + (noise + mass * (1 - mass)) / 4) / n)
+    noise, labeled = 2 * noise_scale(dim, epsilon) ** 2, mass * eta
+    return math.sqrt((noise + labeled * (1 - labeled) + (noise + mass * (1 - mass)) / 4) / n)
 
 
 def tail(dim: int, epsilon: float, n: int, mass: float, eta: float, level: float) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def tail(dim: int, epsilon: float, n: int, mass: float, eta: float, level: float
 
 
 def _characteristic(u: FloatArray, scale: float, n: int, mass: float, eta: float) -> NDArray[np.complex128]:
-    """Characteristic function of T - E T: n labelled bits with noise, and n bits with noise of weight -1/2."""
+    """Characteristic function of T - E T: n labeled bits with noise, and n bits with noise of weight -1/2."""
     logs = np.zeros(u.shape, dtype=complex)
     for weight, chance in ((1.0, mass * eta), (-0.5, mass)):
         w = weight * u / n
@@ -122,7 +122,7 @@ def mean_cases(printed: str) -> Cases:
 def ball_cases(dims: tuple[int, ...], with_volume: bool) -> Cases:
     """Compare P(cell) with c0 mu (h/2)^d, times V_d when repaired, for X uniform on a ball of radius h / 2 = r0.
 
-    The ball of radius 1/2 around the centre of the cube lies in one cell of bandwidth 1, so that P(cell) = 1. Around a
+    The ball of radius 1/2 around the center of the cube lies in one cell of bandwidth 1, so that P(cell) = 1. Around a
     point of its surface the ball of the same radius holds the fraction c0 = I_{3/4}((d+1)/2, 1/2) of itself in the
     support, and the density is mu = 2^d / V_d.
     """

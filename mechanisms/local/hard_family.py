@@ -1,4 +1,4 @@
-"""A least favourable family: small balls whose labels lean one way or the other, at random.
+"""A least favorable family: small balls whose labels lean one way or the other, at random.
 
 Implements the construction behind the lower bound of Berrett & Butucea (2019), Theorem 2.5, with its open constants
 fixed: the bump is u(t) = clip(2 - 8 t, 0, 1), C_phi = 8^-beta, C_1 = C_3 = 1, and the sites are
@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LeastFavourableFamily:
+class LeastFavorableFamily:
     """2^m distributions on the unit cube, one for each vector of signs of m balls.
 
     With probability m w the point is uniform in one of the balls of radius 1 / (8 q), ball i having
@@ -108,7 +108,7 @@ class LeastFavourableFamily:
 
     @property
     def site_points(self) -> FloatArray:
-        """Centres of the m balls that are used, shape (m, dim): the first m sites in row-major order."""
+        """Centers of the m balls that are used, shape (m, dim): the first m sites in row-major order."""
         index = np.unravel_index(np.arange(self.balls), (self.sites_per_axis,) * self.dim)
         return (2 * np.stack(index, axis=1) + 1) / (4 * self.sites_per_axis)
 
@@ -173,11 +173,11 @@ def ball_volume(dim: int) -> float:
     return float(math.pi ** (dim / 2) / special.gamma(dim / 2 + 1))
 
 
-def line_family(users: float, epsilon: float = 1.0) -> LeastFavourableFamily:
+def line_family(users: float, epsilon: float = 1.0) -> LeastFavorableFamily:
     """Give the family for d = 1, beta = 1, gamma = 0, L = 1, C0 = 1."""
-    return LeastFavourableFamily(1, 1.0, 0.0, 1.0, 1.0, users, epsilon)
+    return LeastFavorableFamily(1, 1.0, 0.0, 1.0, 1.0, users, epsilon)
 
 
-def plane_family(users: float, epsilon: float = 1.0) -> LeastFavourableFamily:
+def plane_family(users: float, epsilon: float = 1.0) -> LeastFavorableFamily:
     """Give the family for d = 2, beta = 1, gamma = 1, L = 1, C0 = 4."""
-    return LeastFavourableFamily(2, 1.0, 1.0, 1.0, 4.0, users, epsilon)
+    return LeastFavorableFamily(2, 1.0, 1.0, 1.0, 4.0, users, epsilon)

@@ -1,4 +1,4 @@
-"""The lower bound of Theorem 2.5 on its least favourable family, and what a classifier without privacy does there.
+"""The lower bound of Theorem 2.5 on its least favorable family, and what a classifier without privacy does there.
 
 Every epsilon-locally private rule has an average excess of at least (1/2) m w bump (1 - sqrt(D)) on the family
 (`mechanisms.local.hard_family`). The private classifier keeps it by a factor 0.70 (d = 1) to 0.93 (d = 2): on this
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from audit import Verdict
 from audit.checks.utility import InequalityCheck, LowerBoundCheck, RateCheck
-from mechanisms.local.hard_family import LeastFavourableFamily, line_family, plane_family
+from mechanisms.local.hard_family import LeastFavorableFamily, line_family, plane_family
 
 FloatArray = NDArray[np.float64]
-Family = Callable[..., LeastFavourableFamily]
+Family = Callable[..., LeastFavorableFamily]
 Cases = list[tuple[str, float, float]]
 
 THEOREM = "Berrett & Butucea 2019, Theorem 2.5"
@@ -36,7 +36,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class OnFamily:
-    """Evaluator on a least favourable family: N users -> one of its numbers.
+    """Evaluator on a least favorable family: N users -> one of its numbers.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def density_cases(family: str) -> Cases:
     return [(f"{family} N={each.users:g}", each.density_on_balls, known[0].density_on_balls) for each in known]
 
 
-def _holder_quotient(family: LeastFavourableFamily) -> float:
+def _holder_quotient(family: LeastFavorableFamily) -> float:
     """Largest |eta(x) - eta(x')| / |x - x'|^beta over pairs of neighboring and random points near the first ball."""
     rng = np.random.default_rng(7)
     signs = np.where(np.arange(family.balls) % 2 == 0, 1.0, -1.0)
@@ -96,7 +96,7 @@ def _holder_quotient(family: LeastFavourableFamily) -> float:
     start = rng.random((20_000, family.dim)) * reach
     step = rng.normal(size=start.shape) * reach * 10.0 ** rng.uniform(-4, 0, size=(len(start), 1))
     end = np.clip(start + step, 0, 1)
-    near = LeastFavourableFamily.margin
+    near = LeastFavorableFamily.margin
     change = np.abs(near(family, start, signs) - near(family, end, signs)) / 2
     return float(np.max(change / np.linalg.norm(end - start, axis=1) ** family.smoothness))
 

@@ -158,7 +158,7 @@ class Slab(Setting):
 
 @dataclass(frozen=True)
 class Cone(Setting):
-    """eta = 1/2 + c |x - centre| on the unit square: margin exponent 2, the noisy zone is a disc."""
+    """eta = 1/2 + c |x - center| on the unit square: margin exponent 2, the noisy zone is a disc."""
 
     dim: int = 2
     coefficient: float = 0.6
@@ -171,7 +171,7 @@ class Cone(Setting):
 
     @property
     def largest_distance(self) -> float:
-        """Distance from the centre to a corner."""
+        """Distance from the center to a corner."""
         return math.sqrt(0.5)
 
     @property
@@ -206,7 +206,7 @@ class Cone(Setting):
         return CellTable(2, *(part.ravel() for part in parts))
 
     def _integral(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the centre, a matrix."""
+        """Integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the center, a matrix."""
         above, below = (_corner(*np.meshgrid(high, end, indexing="ij")) for end in (high, low))
         right, left = (_corner(*np.meshgrid(low, end, indexing="ij")) for end in (high, low))
         return np.maximum(2 * self.coefficient * (above - below - right + left), 0.0)

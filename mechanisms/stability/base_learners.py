@@ -23,11 +23,11 @@ FloatArray = NDArray[np.float64]
 
 
 class AxisRectangle(Classifier):
-    """The least axis-parallel box around the examples labelled 1; VC dimension 2 d, consistent where realizable."""
+    """The least axis-parallel box around the examples labeled 1; VC dimension 2 d, consistent where realizable."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features of shape (n, d) and labels 0 or 1."""
-        X, y = labelled(X, y)
+        X, y = labeled(X, y)
         inside = X[y == 1]
         self.low_: FloatArray = inside.min(axis=0, initial=np.inf)
         self.high_: FloatArray = inside.max(axis=0, initial=-np.inf)
@@ -44,7 +44,7 @@ class DecisionStump(Classifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features of shape (n, d) and labels 0 or 1; the first best feature and cut win."""
-        X, y = labelled(X, y)
+        X, y = labeled(X, y)
         order = np.argsort(X, axis=0, kind="stable")
         ordered = np.take_along_axis(X, order, axis=0)
         steps = np.vstack([np.zeros(X.shape[1]), np.cumsum(2 * y[order] - 1, axis=0)])  # 1s less 0s below the cut
@@ -79,7 +79,7 @@ def logistic_regression(strength: float = 1.0, rounds: int = 200) -> Any:
     return LogisticRegression(C=positive(strength, "strength"), max_iter=integer(rounds, "rounds", at_least=1))
 
 
-def labelled(X: Any, y: Any) -> tuple[FloatArray, NDArray[np.int64]]:
+def labeled(X: Any, y: Any) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return features of shape (n, d), n >= 1, and labels 0 or 1 of shape (n,); raise otherwise."""
     features, labels = np.asarray(X, dtype=float), np.asarray(y)
     if features.ndim != 2 or labels.shape != (len(features),) or not len(features):

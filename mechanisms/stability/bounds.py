@@ -1,7 +1,7 @@
 """What is proved about a run of many epochs, and what an attack shows: two bounds that never mix.
 
 A run of sparse vector is a composition of epochs, each (eps0, 0)-DP. From above: n mechanisms that are (eps0, 0)-DP,
-chosen adaptively, are together at most as revealing as n runs of randomised response (Kairouz, Oh & Viswanath 2015,
+chosen adaptively, are together at most as revealing as n runs of randomized response (Kairouz, Oh & Viswanath 2015,
 Theorem 3.3), whose profile is a sum of n + 1 terms. From below: the loss of one pair of datasets, composed by
 `audit.laws`. A claim is then *proved*, *refuted*, or *open* between the two.
 """

@@ -1,7 +1,7 @@
 """One run over very many queries, in O(queries): noise at once, then from BOTTOM to BOTTOM.
 
 Algorithm 3 of Bassily, Thakurta & Thakkar (2018) over given distances, equal in distribution to
-`mechanisms.stability.online.draw_transcripts`, which is vectorised over runs; and `ThresholdService`, a whole run of
+`mechanisms.stability.online.draw_transcripts`, which is vectorized over runs; and `ThresholdService`, a whole run of
 their section 4.1 (teachers, votes, release) on `ThresholdTask`, whose cost does not grow with the examples.
 """
 

@@ -30,7 +30,7 @@ def mean_label(records: list[Record]) -> int:
 
 
 def records(ones: int, size: int) -> list[Record]:
-    """Give distinct records, the first `ones` of them labelled 1."""
+    """Give distinct records, the first `ones` of them labeled 1."""
     return [(i, int(i < ones)) for i in range(size)]
 
 

@@ -29,7 +29,7 @@ from audit.base.arguments import integer, nonnegative
 from audit.base.errors import InvalidArgument
 from audit.checks.utility import RateCheck
 from mechanisms.estimator import Estimator
-from mechanisms.stability.base_learners import labelled
+from mechanisms.stability.base_learners import labeled
 from mechanisms.stability.privacy_theorems import PAPER
 
 FloatArray = NDArray[np.float64]
@@ -90,7 +90,7 @@ class OnePassSGD(Estimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features of shape (n, d), |x| <= 1, and labels 0 or 1."""
-        X, y = labelled(X, y)
+        X, y = labeled(X, y)
         if np.any(np.linalg.norm(X, axis=1) > 1 + 1e-9):
             raise InvalidArgument.of("X", "have rows of norm at most 1", float(np.linalg.norm(X, axis=1).max()))
         self.coef_ = one_pass(X[None], y[None], self.step_sizes(len(X)), self.penalty)[0]

@@ -1,7 +1,7 @@
 """Knowledge transfer: a student trained on labels that the teachers released, whose answers cost nothing more.
 
 Implements Algorithm 5 of Bassily, Thakurta & Thakkar (2018), Claim 4.5 and Theorems 4.6 and 4.7. Public points are
-labelled in one run of sub-sample and aggregate; a fair coin stands in for BOTTOM and for no answer; any learner is
+labeled in one run of sub-sample and aggregate; a fair coin stands in for BOTTOM and for no answer; any learner is
 trained on that. Everything after the release is post-processing, so that the student is as private as the labels.
 Without public points the data are split in two halves by position, and the second half gives its features only: then
 labels alone are private.
@@ -42,7 +42,7 @@ class KnowledgeTransferLearner(Classifier):
         Labels the public points; fitted here, for one run. Two labels.
     student : estimator with fit(X, y) and predict(X), or callable (X, y) -> callable
     public : array, shape (m,) or (m, d), optional
-        Unlabelled points that are nobody's secret. None: the second half of the data, without labels; features are
+        Unlabeled points that are nobody's secret. None: the second half of the data, without labels; features are
         then not private, and the relation is the change of one label.
     random_state : None, int or Generator
         Seeds the coins; the service has its own.

@@ -1,4 +1,4 @@
-"""diffprivlib's mechanisms: Laplace, geometric, analytic Gaussian and binary randomised response.
+"""diffprivlib's mechanisms: Laplace, geometric, analytic Gaussian and binary randomized response.
 
 Each is an object with a method `randomise`, built once and called once an output (10 to 25 microseconds). The claim
 is the epsilon and delta that the constructor was given. The mechanisms draw from the operating system's randomness
@@ -45,7 +45,7 @@ def analytic_gaussian(epsilon: float) -> Any:
 
 @lru_cache
 def binary(epsilon: float) -> Any:
-    """Binary randomised response."""
+    """Binary randomized response."""
     return dpl.Binary(epsilon=epsilon, value0="no", value1="yes")
 
 

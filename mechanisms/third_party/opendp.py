@@ -1,4 +1,4 @@
-"""OpenDP's measurements: Laplace, geometric and Gaussian noise, and randomised response.
+"""OpenDP's measurements: Laplace, geometric and Gaussian noise, and randomized response.
 
 The measurements are built by `opendp.measurements` (make_laplace, make_geometric, make_gaussian,
 make_randomized_response_bool), and each claim is read off the measurement's own privacy map. The scalar measurements
@@ -24,7 +24,7 @@ DELTA = 1e-5
 
 @lru_cache
 def laplace_vector(scale: float) -> Any:
-    """Laplace noise on vectors of floats, discretised to the smallest float, by make_laplace."""
+    """Laplace noise on vectors of floats, discretized to the smallest float, by make_laplace."""
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
     return dp.m.make_laplace(*space, scale=scale)
 
@@ -49,7 +49,7 @@ def gaussian(scale: float) -> Any:
 
 @lru_cache
 def warner(probability: float) -> Any:
-    """Binary randomised response that tells the truth with the given probability."""
+    """Binary randomized response that tells the truth with the given probability."""
     return dp.m.make_randomized_response_bool(prob=probability)
 
 

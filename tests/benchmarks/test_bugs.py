@@ -33,7 +33,7 @@ def test_twenty_checks_under_their_names():
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_samplers_are_deterministic_and_vectorised(bug):
+def test_samplers_are_deterministic_and_vectorized(bug):
     first, again = (bug.mechanism(bug.pair[0], 50, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert len(first) == 50

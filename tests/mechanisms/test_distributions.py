@@ -1,6 +1,6 @@
 """The zoo of distributions: closed integrals against each other, against quadrature, and against its samplers.
 
-Null of the randomised tests: the samplers draw from the stated integrals. n = 50,000 records, exact binomial tests on
+Null of the randomized tests: the samplers draw from the stated integrals. n = 50,000 records, exact binomial tests on
 about 40 boxes and labels each, 1e-8 a test: false alarms below 4e-5 if every test were at its level, far below with
 fixed seeds; the level per distribution is shared by Bonferroni to 1e-7.
 """

@@ -1,4 +1,4 @@
-"""diffprivlib.mechanisms: noise on a count, choices by counts, and local randomisers; law and bits.
+"""diffprivlib.mechanisms: noise on a count, choices by counts, and local randomizers; law and bits.
 
 The library leaves the neighboring relation to the caller, who gives the sensitivity. A count changes by 1 when a
 record is added or removed; the best of the candidates is chosen by how many records name each.

@@ -22,7 +22,7 @@ _CLASSES = (
 )
 
 
-def _labelled(*records: tuple[float, float]) -> Labeled:
+def _labeled(*records: tuple[float, float]) -> Labeled:
     """Records (x, y) of one feature."""
     return Labeled([[x] for x, _ in records], [y for _, y in records])
 
@@ -30,7 +30,7 @@ def _labelled(*records: tuple[float, float]) -> Labeled:
 _LINES = [
     entry(
         "LinearRegression -1..1",
-        [(_labelled((0.1, 0.0)), _labelled((1.0, 0.0)))],
+        [(_labeled((0.1, 0.0)), _labeled((1.0, 0.0)))],
         where="LinearRegression",
         says=_TRAINING,
         budget=16_000,
@@ -38,7 +38,7 @@ _LINES = [
     ),
     entry(
         "LinearRegression 0..1",
-        [(_labelled((0.1, 0.0)), _labelled((1.0, 0.0)))],
+        [(_labeled((0.1, 0.0)), _labeled((1.0, 0.0)))],
         where="LinearRegression",
         says=_TRAINING,
         budget=8_000,
@@ -46,7 +46,7 @@ _LINES = [
     ),
     entry(
         "LogisticRegression norm 1",
-        [(_labelled((0.0, 0), (0.0, 1)), _labelled((0.0, 0), (1.0, 1)))],
+        [(_labeled((0.0, 0), (0.0, 1)), _labeled((0.0, 0), (1.0, 1)))],
         where="LogisticRegression",
         says="epsilon-Differential privacy is achieved relative to the maximum norm of the data, as determined by "
         "data_norm",
@@ -55,7 +55,7 @@ _LINES = [
     ),
     entry(
         "LogisticRegression norm 100",
-        [(_labelled((0.0, 0), (0.0, 1)), _labelled((0.0, 0), (100.0, 1)))],
+        [(_labeled((0.0, 0), (0.0, 1)), _labeled((0.0, 0), (100.0, 1)))],
         where="LogisticRegression",
         says="epsilon-Differential privacy is achieved relative to the maximum norm of the data, as determined by "
         "data_norm",
@@ -72,8 +72,8 @@ _BAYES = [
         "GaussianNB 10..11",
         [
             (
-                _labelled((10.0, 0), (10.0, 0), (10.0, 1), (10.0, 1)),
-                _labelled((10.0, 0), (10.0, 1), (10.0, 1), (10.0, 1)),
+                _labeled((10.0, 0), (10.0, 0), (10.0, 1), (10.0, 1)),
+                _labeled((10.0, 0), (10.0, 1), (10.0, 1), (10.0, 1)),
             )
         ],
         where="GaussianNB",
@@ -86,7 +86,7 @@ _BAYES = [
     ),
     entry(
         "GaussianNB classes",
-        [(_labelled((0.0, 0), (0.0, 0)), _labelled((0.0, 0), (0.0, 1)))],
+        [(_labeled((0.0, 0), (0.0, 0)), _labeled((0.0, 0), (0.0, 1)))],
         where="GaussianNB",
         says="Privacy parameter epsilon for the model",
         budget=2_000,
@@ -127,7 +127,7 @@ _UNSUPERVISED = [
 _TREES = [
     entry(
         "DecisionTreeClassifier",
-        [(_labelled((0.0, 0)), _labelled((0.0, 0), (0.0, 1)))],
+        [(_labeled((0.0, 0)), _labeled((0.0, 0), (0.0, 1)))],
         says=_MODEL,
         relation=ADDED,
         budget=16_000,
@@ -135,7 +135,7 @@ _TREES = [
     ),
     entry(
         "RandomForestClassifier",
-        [(_labelled((0.0, 0), (0.0, 0), (0.0, 1)), _labelled((0.0, 0), (0.0, 0), (0.0, 1), (0.0, 0)))],
+        [(_labeled((0.0, 0), (0.0, 0), (0.0, 1)), _labeled((0.0, 0), (0.0, 0), (0.0, 1), (0.0, 0)))],
         says="epsilon-Differential privacy is achieved by constructing decision trees via random splitting criterion",
         relation=ADDED,
         budget=1_200,

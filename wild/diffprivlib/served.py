@@ -16,7 +16,7 @@ warnings.simplefilter("error", PrivacyLeakWarning)
 
 
 def on_value(kind, value_of, **settings):
-    """A mechanism that randomises a value of the dataset; built once a batch."""
+    """A mechanism that randomizes a value of the dataset; built once a batch."""
 
     def batch(dataset, size, rng):
         mechanism = kind(random_state=state_of(rng), **settings)

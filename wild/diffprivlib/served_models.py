@@ -5,7 +5,7 @@ from diffprivlib import models
 
 
 def of(dataset):
-    """Features and labels of a labelled dataset."""
+    """Features and labels of a labeled dataset."""
     return np.array(dataset["X"], dtype=float), np.array(dataset["y"])
 
 

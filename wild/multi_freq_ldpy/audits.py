@@ -1,7 +1,7 @@
 """multi-freq-ldpy 0.2.5: frequency protocols under local differential privacy, one user's report at a time.
 
 Every client documents its parameter with ":param epsilon: privacy guarantee", for any two values (tuples of values) of
-a user; the longitudinal ones promise `eps_1` for "a single report", dBitFlipPM `eps_perm` for its memoised one.
+a user; the longitudinal ones promise `eps_1` for "a single report", dBitFlipPM `eps_perm` for its memoized one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OpenDP 0.14.2: randomised response on bit vectors. A dataset is one record of bits, of weight at most 1."""
+"""OpenDP 0.14.2: randomized response on bit vectors. A dataset is one record of bits, of weight at most 1."""
 
 from __future__ import annotations
 

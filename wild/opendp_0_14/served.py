@@ -1,4 +1,4 @@
-"""OpenDP 0.14.2: randomised response on bit vectors, before its repair. A dataset is one record of bits."""
+"""OpenDP 0.14.2: randomized response on bit vectors, before its repair. A dataset is one record of bits."""
 
 from __future__ import annotations
 

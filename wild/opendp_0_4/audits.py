@@ -1,4 +1,4 @@
-"""OpenDP 0.4.0: randomised response, before the repair of the boolean form in release 0.5.0. A dataset is one record.
+"""OpenDP 0.4.0: randomized response, before the repair of the boolean form in release 0.5.0. A dataset is one record.
 
 This release has privacy relations: `measurement.check(1, epsilon)` says whether epsilon is promised for any two
 records. It holds from log 3 on for the boolean form with prob = 0.75, and from log 6 on for three categories.

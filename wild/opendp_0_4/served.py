@@ -1,4 +1,4 @@
-"""OpenDP 0.4.0: randomised response on one boolean. A dataset is one record, 0 or 1."""
+"""OpenDP 0.4.0: randomized response on one boolean. A dataset is one record, 0 or 1."""
 
 from __future__ import annotations
 

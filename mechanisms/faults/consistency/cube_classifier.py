@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from mechanisms.consistency.cube_classifier import CubeVotes, flip_pair, labelled
+from mechanisms.consistency.cube_classifier import CubeVotes, flip_pair, labeled
 from mechanisms.consistency.grids import UnitGrid, side_for
 
 BUDGET = 50_000
@@ -96,7 +96,7 @@ class ReleasesTheCounts:
 
 @dataclass(frozen=True)
 class NoisyLabelCounts:
-    """Releases (label-1 count) + Laplace(1 / epsilon) of every cube, instead of sums centred by 1/2.
+    """Releases (label-1 count) + Laplace(1 / epsilon) of every cube, instead of sums centered by 1/2.
 
     True privacy: (2 epsilon, 0) on a record of label 1 that moves: two counts change by 1.
     """
@@ -222,13 +222,13 @@ def _check(name: str, mechanism: Any, epsilon: float, pair: tuple[Labeled, Label
 
 def _even_pair() -> tuple[Labeled, Labeled]:
     """Two cubes with both labels; a record of label 1 moves from the first to the second."""
-    return labelled([0.1, 0.1, 0.9, 0.9], [1, 0, 1, 0]), labelled([0.9, 0.1, 0.9, 0.9], [1, 0, 1, 0])
+    return labeled([0.1, 0.1, 0.9, 0.9], [1, 0, 1, 0]), labeled([0.9, 0.1, 0.9, 0.9], [1, 0, 1, 0])
 
 
 def _arrival_pair() -> tuple[Labeled, Labeled]:
     """A record of label 1, alone in its cube, moves to an empty one (n = 16)."""
     rest, marks = np.full(15, 0.6), np.tile([0, 1, 0], 5)
-    return labelled(np.r_[0.1, rest], np.r_[1, marks]), labelled(np.r_[0.9, rest], np.r_[1, marks])
+    return labeled(np.r_[0.1, rest], np.r_[1, marks]), labeled(np.r_[0.9, rest], np.r_[1, marks])
 
 
 def _large_label_pair() -> tuple[Labeled, Labeled]:
@@ -240,14 +240,14 @@ def _large_label_pair() -> tuple[Labeled, Labeled]:
 def _range_pair() -> tuple[Labeled, Labeled]:
     """The largest record changes from 1 to 0.6 (n = 16)."""
     points, marks = np.r_[1.0, np.linspace(0, 0.55, 15)], np.tile([0, 1], 8)
-    return labelled(points, marks), labelled(np.r_[0.6, points[1:]], marks)
+    return labeled(points, marks), labeled(np.r_[0.6, points[1:]], marks)
 
 
 def _nine_ones() -> tuple[Labeled, Labeled]:
     """Four label-1 records against three: sides 1/2 and 1 / sqrt(3)."""
     points = np.linspace(0.02, 0.98, 8)
     marks = np.array([1, 1, 1, 1, 0, 0, 0, 0])
-    return labelled(points, marks), labelled(points, np.r_[0, marks[1:]])
+    return labeled(points, marks), labeled(points, np.r_[0, marks[1:]])
 
 
 CHECKS: list[PrivacyCheck] = [

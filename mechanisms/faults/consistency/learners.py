@@ -60,10 +60,10 @@ class RepresentativesFromTheRecords:
 
 
 @dataclass(frozen=True)
-class LabelledRecordsReused:
-    """The features of labelled records go into the density as well. Shows both noisy counts and the threshold's cube.
+class LabeledRecordsReused:
+    """The features of labeled records go into the density as well. Shows both noisy counts and the threshold's cube.
 
-    True privacy: at most (2 epsilon, delta / 4) for a labelled record: its place in the density and its label are both
+    True privacy: at most (2 epsilon, delta / 4) for a labeled record: its place in the density and its label are both
     paid for with epsilon. At the claimed (2, 0.004) the checked pair has an epsilon above 2.5.
     """
 
@@ -114,5 +114,5 @@ def _reused_pair() -> tuple[Labeled, Labeled]:
 CHECKS: list[PrivacyCheck] = [
     _check("semi-private full epsilon", FullEpsilon(0.5), (0.5, 0.0), equal_pair(0.35, 8)),
     _check("semi-private candidates from the records", RepresentativesFromTheRecords(1.0), (1.0, 0.0), _moved_record()),
-    _check("semi-supervised labelled records reused", LabelledRecordsReused(2.0, 0.004), (2.0, 0.004), _reused_pair()),
+    _check("semi-supervised labelled records reused", LabeledRecordsReused(2.0, 0.004), (2.0, 0.004), _reused_pair()),
 ]

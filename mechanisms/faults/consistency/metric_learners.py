@@ -1,4 +1,4 @@
-"""Broken Voronoi learners: centres from the data, one budget spent twice, and noise used twice.
+"""Broken Voronoi learners: centers from the data, one budget spent twice, and noise used twice.
 
 After Bousquet et al. (2022), Algorithms 4 and 5. Two histograms with (epsilon, delta) each cost (2 epsilon, delta / 2)
 together, under substitution, and their votes alone (1.5 epsilon, delta / 4).
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from mechanisms.consistency.cube_classifier import labelled
+from mechanisms.consistency.cube_classifier import labeled
 from mechanisms.consistency.stable_votes import StableHistograms, first_flipped, first_moved, records_in_cells
 
 BUDGET = 50_000
@@ -20,7 +20,7 @@ SOURCE = "claimed after Bousquet et al. 2022, Theorem A.14"
 
 
 @dataclass(frozen=True)
-class CentresFromTheData:
+class CentersFromTheData:
     """A packing of radius 0.3 is built greedily from the sample; the votes of its cells are shown at fixed points.
 
     True privacy: none, with mass 0.624 at epsilon = 1 on a first record that moves from 0.1 to 0.2: the boundary of its
@@ -86,10 +86,10 @@ def _check(name: str, mechanism: Any, epsilon: float, delta: float, pair: tuple[
 
 
 _CROWDED = records_in_cells((60, 60), (60, 60))
-_FIRST = (labelled([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0]), labelled([0.2, 0.5, 0.9, 0.6], [1, 0, 1, 0]))
+_FIRST = (labeled([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0]), labeled([0.2, 0.5, 0.9, 0.6], [1, 0, 1, 0]))
 
 CHECKS: list[PrivacyCheck] = [
-    _check("voronoi centres from the data", CentresFromTheData(1.0), 1.0, 0.0, _FIRST),
+    _check("voronoi centres from the data", CentersFromTheData(1.0), 1.0, 0.0, _FIRST),
     _check("stable votes half the budget", HalfTheBudget(1.0, 0.01), 1.0, 0.01, (_CROWDED, first_moved(_CROWDED, 1))),
     _check(
         "stable votes one noise for both histograms",

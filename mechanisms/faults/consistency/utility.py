@@ -21,7 +21,7 @@ from mechanisms.consistency.stable_counts import noisy_counts
 class SideTooSmall:
     """Cubes of side n^(-1/dim): one record a cube, for ever.
 
-    True behaviour: the excess risk on `smooth` stays at 0.202.
+    True behavior: the excess risk on `smooth` stays at 0.202.
     """
 
     def __call__(self, n: int) -> float:
@@ -32,7 +32,7 @@ class SideTooSmall:
 class SideConstant:
     """Cubes of side 0.3 whatever n is.
 
-    True behaviour: the excess risk on `smooth` tends to 0.0243.
+    True behavior: the excess risk on `smooth` tends to 0.0243.
     """
 
     def __call__(self, n: int) -> float:
@@ -43,7 +43,7 @@ class SideConstant:
 class NoiseOnTheMean:
     """Votes 1[mean label + W > 1/2], W ~ Laplace(1 / epsilon): the noise does not shrink with the number of records.
 
-    True behaviour: the excess risk tends to E|2 eta - 1| e^(-epsilon |eta - 1/2|) / 2 = 0.187 on `smooth`, epsilon 1.
+    True behavior: the excess risk tends to E|2 eta - 1| e^(-epsilon |eta - 1/2|) / 2 = 0.187 on `smooth`, epsilon 1.
     """
 
     epsilon: float = 1.0
@@ -63,7 +63,7 @@ class NoiseOnTheMean:
 class HistogramOfPoints:
     """The stability histogram of the records themselves, not of their cubes: every count is 1.
 
-    True behaviour: nothing but a null set is retained, and the L1 error stays at 1.
+    True behavior: nothing but a null set is retained, and the L1 error stays at 1.
     """
 
     def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -76,7 +76,7 @@ class HistogramOfPoints:
 class PlainGrid:
     """The grid of step r as a maximal packing of the Euclidean square.
 
-    True behaviour: near the upper corner a point is up to sqrt(2) r away from every centre: no cover.
+    True behavior: near the upper corner a point is up to sqrt(2) r away from every center: no cover.
     """
 
     def __call__(self) -> list[tuple[str, float, float]]:
@@ -91,19 +91,19 @@ class PlainGrid:
 class MeanScore:
     """The exponential mechanism with the MEAN number of mistakes: far more private than claimed, and useless.
 
-    True behaviour: with 1468 records and epsilon = 1 the choice is almost uniform; the error exceeds 0.1 with
+    True behavior: with 1468 records and epsilon = 1 the choice is almost uniform; the error exceeds 0.1 with
     probability about 0.8 for a threshold at the median.
     """
 
-    labelled: int = 1468
+    labeled: int = 1468
     public: int = 240
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
         return np.array([self._error(rng) for _ in range(replicates)]) <= 0.1
 
     def _error(self, rng: np.random.Generator) -> float:
-        ranks, candidates = np.sort(rng.random(self.labelled)), np.append(rng.random(self.public), 1.0)
-        wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, 0.5)) / self.labelled
+        ranks, candidates = np.sort(rng.random(self.labeled)), np.append(rng.random(self.public), 1.0)
+        wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, 0.5)) / self.labeled
         return float(abs(candidates[np.argmax(rng.gumbel(size=wrong.size) - wrong / 2)] - 0.5))
 
 

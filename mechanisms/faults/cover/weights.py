@@ -56,7 +56,7 @@ class WrongWeights(ABC):
 
 @dataclass(frozen=True)
 class NoHalf(WrongWeights):
-    """Weights exp(-alpha k), the factor 1/2 forgotten: a mistake moves the normaliser too.
+    """Weights exp(-alpha k), the factor 1/2 forgotten: a mistake moves the normalizer too.
 
     True privacy: (ln(1 + P (e^(2 alpha) - 1)), 0), P = 1 / (1 + e^(-alpha (m - 2)) / (J - 1)): 1.569 for J = 5, m = 1
     at the claimed 1; 2 alpha in the limit. With J = 2 and m = 1 it is exactly alpha, and nothing can be seen.
@@ -152,7 +152,7 @@ def _check(name: str, mechanism: Any, epsilon: float, pair: Pair, budget: int = 
 
 
 def _changed(rest: Labeled, point: float) -> Pair:
-    """Add an example at a point to a list, labelled +1 on the left and -1 on the right."""
+    """Add an example at a point to a list, labeled +1 on the left and -1 on the right."""
     first, second = (Labeled(np.r_[rest.X, point], np.r_[rest.y, label]) for label in (1, -1))
     return first, second
 

@@ -1,6 +1,6 @@
 """Broken variants of the label encoders and of training on their releases, one fault each.
 
-`bits` breaks the vector mechanism, `responses` randomised response and its prior, `noise` the Laplace release,
+`bits` breaks the vector mechanism, `responses` randomized response and its prior, `noise` the Laplace release,
 `learners` what is private and no longer useful. Every check expects FAIL; every class says what the fault really gives.
 """
 

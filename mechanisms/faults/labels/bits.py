@@ -121,7 +121,7 @@ class KeepOrResample(BrokenBits):
 
 @dataclass(frozen=True)
 class MixedRates(BrokenBits):
-    """p of the symmetric mechanism with q = 1 / (1 + e^epsilon) of the optimised one.
+    """p of the symmetric mechanism with q = 1 / (1 + e^epsilon) of the optimized one.
 
     True privacy: (1.5 epsilon, 0), for every pair of classes.
     """
@@ -134,7 +134,7 @@ class MixedRates(BrokenBits):
 
 @dataclass(frozen=True)
 class TrueBitOnly(BrokenBits):
-    """Only the own bit is randomised, the others are 0.
+    """Only the own bit is randomized, the others are 0.
 
     True privacy: none: delta = p for every epsilon (0.622 at epsilon = 1), an output with one bit names the label.
     """

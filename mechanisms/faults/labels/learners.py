@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from audit import Verdict
 from audit.checks.utility import InequalityCheck
 from mechanisms.labels.crossover import response_ratio, vector_ratio
-from mechanisms.labels.decoys import Normalised
+from mechanisms.labels.decoys import Normalized
 from mechanisms.labels.digits import N_CLASSES, NetworkBeats
 from mechanisms.labels.encoder import Head
 from mechanisms.labels.network import VectorTargetMLP
@@ -51,7 +51,7 @@ class WrongClassCount(RandomizedResponseWithPrior):
 class SplitOverClasses(UnaryLabelEncoder):
     """The budget is shared by all K bits: odds e^(epsilon / K), where two bits differ.
 
-    True privacy: (2 epsilon / K, 0): 0.2 of the claimed 1 at K = 10. Broken: the signal; randomised response is ahead
+    True privacy: (2 epsilon / K, 0): 0.2 of the claimed 1 at K = 10. Broken: the signal; randomized response is ahead
     at K = 10, and at every other K.
     """
 
@@ -67,7 +67,7 @@ class SplitOverClasses(UnaryLabelEncoder):
 
 
 def split_cases() -> list[tuple[str, float, float]]:
-    """Compare squared signal-to-noise ratios with those of randomised response."""
+    """Compare squared signal-to-noise ratios with those of randomized response."""
     return [
         (f"K={K} eps={epsilon:g}", vector_ratio(SplitOverClasses(K, epsilon)), response_ratio(K, epsilon))
         for K in (10, 100)
@@ -76,7 +76,7 @@ def split_cases() -> list[tuple[str, float, float]]:
 
 
 @dataclass(frozen=True)
-class SoftmaxHead(Normalised):
+class SoftmaxHead(Normalized):
     """Bits divided by their number, for a softmax in the place of K sigmoids.
 
     True privacy: (epsilon, 0). Broken: accuracy; the shares no longer estimate q + (p - q) eta. On the digits at

@@ -1,4 +1,4 @@
-"""Randomised responses with the wrong probabilities, priors that read labels, and stages that overlap."""
+"""Randomized responses with the wrong probabilities, priors that read labels, and stages that overlap."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class UnclippedLabel(LocalBinaryArrayMechanism):
 
 @dataclass(frozen=True)
 class HalfByLabel:
-    """Users labelled 1 go to half 2, the others to half 1; the half, first in the output, is public.
+    """Users labeled 1 go to half 2, the others to half 1; the half, first in the output, is public.
 
     True privacy: none (delta = 1 for every epsilon) on a flip.
     """

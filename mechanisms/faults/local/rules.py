@@ -111,7 +111,7 @@ def _noise_check(where: str, factor: float, half_cells: tuple[int, ...]) -> Rate
 
 
 def majority_losses(family: str, users: int, replicates: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw the excess of the majority vote on the balls of a least favourable family."""
+    """Draw the excess of the majority vote on the balls of a least favorable family."""
     return FAMILIES[family](users).draw_majority_excess(replicates, rng)
 
 

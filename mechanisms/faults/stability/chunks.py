@@ -101,7 +101,7 @@ class SortThenSplit(Transcripts):
 
 @dataclass(frozen=True)
 class SharedStatistics:
-    """Features are standardised with mean and deviation of all records before the teachers see them.
+    """Features are standardized with mean and deviation of all records before the teachers see them.
 
     A teacher, trained on one record, votes 1 when the query lies within one deviation of it. True privacy: none (delta
     near 1 for every epsilon): one outlier makes the deviation large and turns all votes. Claimed (4, 0.1).

@@ -36,7 +36,7 @@ class TrueLabelForBottom(Transcripts):
 
 @dataclass(frozen=True)
 class StudentTunedOnPrivateData:
-    """The student's regularisation is the one with the smaller error on the private labels.
+    """The student's regularization is the one with the smaller error on the private labels.
 
     Students predict the released labels of the public points, or the constant 0. Data: private labels.
     True privacy: none (delta = 1 for every epsilon): where both err equally often one record decides which is chosen.

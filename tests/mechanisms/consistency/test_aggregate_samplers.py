@@ -86,15 +86,15 @@ def test_the_error_of_thresholds_does_not_depend_on_the_feature(feature):
 
 
 def test_the_semi_supervised_learner_and_its_aggregate_sampler():
-    n, labelled, draws = 400, 30, 20
+    n, labeled, draws = 400, 30, 20
     literal = np.empty(300)
     for index in range(literal.size):
         rng = np.random.default_rng((6, index))
-        X = rng.random(n + labelled)
-        y = np.r_[(X[:labelled] >= 0.5).astype(int), np.full(n, -1)]
+        X = rng.random(n + labeled)
+        y = np.r_[(X[:labeled] >= 0.5).astype(int), np.full(n, -1)]
         learner = SemiSupervisedLearner(Thresholds(), 1.0, n**-2.0, draws, random_state=index).fit(X, y)
         literal[index] = abs(min(float(learner.learner_.concept_[0]), 1.0) - 0.5)
-    trials, rng = SemiSupervisedTrials("uniform", n, labelled, draws), np.random.default_rng(7)
+    trials, rng = SemiSupervisedTrials("uniform", n, labeled, draws), np.random.default_rng(7)
     aggregate = np.array([trials._error(rng) for _ in range(300)])
     assert stats.ks_2samp(literal, aggregate).pvalue > LEVEL
 

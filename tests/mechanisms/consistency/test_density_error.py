@@ -24,7 +24,7 @@ def literal_errors(n, epsilon, delta, draws):
     found = []
     for index in range(draws):
         X = np.random.default_rng((1, index)).random(n)
-        model = CubeDensity(1, epsilon, delta, normalise=False, random_state=index).fit(X)
+        model = CubeDensity(1, epsilon, delta, normalize=False, random_state=index).fit(X)
         cubes = math.ceil(1 / model.side_ * (1 - 1e-14))
         lengths = np.minimum(model.side_, 1 - np.arange(cubes) * model.side_)
         heights = np.array([model.counts_.get((j,), 0.0) for j in range(cubes)]) / (n * model.side_)

@@ -36,7 +36,7 @@ LEAKS = [  # event that has no probability on the left, and its probability on t
     ("OneNoiseForAllCubes", lambda z: (z[:, 0] == 0) & (z[:, -1] == 1), 1 - math.exp(-0.5)),
     ("EmptyCubesVoteZero", lambda z: z[:, 3] == 1, 1 - math.exp(-0.5) / 2),
     (
-        "CentresFromTheData",
+        "CentersFromTheData",
         lambda z: z[:, 1] != z[:, 2],
         vote_one(0.5) * vote_one(1.0) + (1 - vote_one(0.5)) * (1 - vote_one(1.0)),
     ),

@@ -11,7 +11,7 @@ from audit.base.errors import InvalidArgument
 from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity
-from mechanisms.consistency.semi_private import SemiPrivateLearner, labelled_size, public_size
+from mechanisms.consistency.semi_private import SemiPrivateLearner, labeled_size, public_size
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.spaces import Circle, Cube, EuclideanSquare
 from mechanisms.consistency.stable_votes import PairHistogramClassifier, StableVoronoiClassifier
@@ -124,13 +124,13 @@ def test_density_falls_back_where_nothing_is_retained():
     assert model.counts_ == {}
     np.testing.assert_array_equal(model.density([[0.5, 0.5], [0.5, 1.5]]), [1.0, 0.0])
     assert model.sample(3).shape == (3, 2)
-    raw = CubeDensity(1, 1.0, 1e-6, normalise=False, random_state=0).fit([0.1])
+    raw = CubeDensity(1, 1.0, 1e-6, normalize=False, random_state=0).fit([0.1])
     assert raw.density([0.1])[0] == 0
 
 
 @pytest.mark.parametrize("concepts", [Thresholds(), Intervals(), Quadrants(), Singletons()], ids=repr)
 def test_representatives_are_one_for_each_dichotomy(concepts):
-    """Against labellings by many random concepts of the class; Sauer's bound holds."""
+    """Against labelings by many random concepts of the class; Sauer's bound holds."""
     rng = np.random.default_rng(5)
     sample = rng.random((6, concepts.dim))
     chosen = concepts.representatives(sample)
@@ -159,7 +159,7 @@ def test_semi_supervised_thresholds_on_real_data(tumours):
 
 
 def test_sizes_that_are_enough():
-    assert (public_size(0.1, 0.1), labelled_size(0.1, 0.1, 1.0)) == (240, 1468)
+    assert (public_size(0.1, 0.1), labeled_size(0.1, 0.1, 1.0)) == (240, 1468)
 
 
 def test_the_circle_joins_its_ends():

@@ -102,7 +102,7 @@ def test_spiral_points_are_even():
     ],
 )
 def test_risks_match_the_reference(cells, n, value):
-    """Computed by simulation before this package existed; the sphere's centres differ, hence 10 %."""
+    """Computed by simulation before this package existed; the sphere's centers differ, hence 10 %."""
     assert CellRisk(cells)(n) == pytest.approx(value, rel=0.1)
     assert cells(n).mass.sum() == pytest.approx(1, abs=1e-9)
 

@@ -69,7 +69,7 @@ def test_a_cover_from_the_data_gets_a_large_certificate(epsilon, accuracy, rank)
     assert result.epsilon_lower_bound >= 11.5
 
 
-def test_randomised_response_hits_as_stated():
+def test_randomized_response_hits_as_stated():
     """Null: hit rate e / (e + 9). n = 40,000, six standard errors: false alarm 2e-9."""
     response = RandomizedLabel(10, 1.0)
     share = np.mean(response(4, 40_000, np.random.default_rng(0)) == 4)
@@ -99,7 +99,7 @@ def test_linear_programs():
     assert found == pytest.approx([0.061, 0.053], abs=5e-4)
     assert converse.lemma_targets(20, 0.05) == (6, 8, 10, 12, 14)
     assert converse.lemma_bound(0.05, 0.05, 5) == pytest.approx(20.3, abs=0.05)
-    # two datasets, two outputs: randomised response is the best
+    # two datasets, two outputs: randomized response is the best
     assert converse.best_private_success(1, 1.0, (0, 1)) == pytest.approx(math.e / (1 + math.e))
 
 

@@ -1,4 +1,4 @@
-"""Samplers of the encoders against their laws, vectorised releases against one label at a time, and closed forms.
+"""Samplers of the encoders against their laws, vectorized releases against one label at a time, and closed forms.
 
 Null of the sampler tests: outputs follow the stated law; 20,000 outputs, false alarm 1e-8 a number that is compared.
 """
@@ -33,7 +33,7 @@ def named(encoder):
 
 @pytest.mark.parametrize("encoder", UNARY, ids=named)
 def test_bits_have_their_probabilities_and_are_independent(encoder):
-    """Exact binomial tests at 1e-8 / K; Hoeffding on products of centred bits at 1e-8 over all pairs."""
+    """Exact binomial tests at 1e-8 / K; Hoeffding on products of centered bits at 1e-8 over all pairs."""
     label = encoder.n_classes - 1
     bits = encoder(label, N, np.random.default_rng(5))
     assert bits.dtype == np.int8
@@ -173,7 +173,7 @@ def test_stated_privacy_of_decoys():
         return mechanism.law(a).loss_against(mechanism.law(b)).epsilon(0.0)
 
     assert exact(decoys.OneOfTheSetBits(10, 1.0)) == pytest.approx(0.568, abs=6e-4)
-    assert exact(decoys.Normalised(4, 1.0)) == pytest.approx(1)
+    assert exact(decoys.Normalized(4, 1.0)) == pytest.approx(1)
     assert exact(decoys.RejectsAllButOneHot(4, 1.0)) == pytest.approx(1)
     assert exact(decoys.DropsLastBit(4, 1.0), 0, 3) == pytest.approx(0.5)
     # by quadrature: the largest of one Laplace(1, b) and nine Laplace(0, b)

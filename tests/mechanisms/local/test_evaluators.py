@@ -17,7 +17,7 @@ from mechanisms.local.agreement import AggregateExcess
 from mechanisms.local.cells import draw_statistics, expected_excess, tabulate
 from mechanisms.local.consistency import RiskOn
 from mechanisms.local.grid import Grid
-from mechanisms.local.hard_family import LeastFavourableFamily, ball_volume, line_family, plane_family
+from mechanisms.local.hard_family import LeastFavorableFamily, ball_volume, line_family, plane_family
 from mechanisms.local.regressogram import baseline_excess, draw_baseline_excess, vote_for_one
 from mechanisms.local.settings import SETTINGS, Cone, Slab, absolute_moment
 
@@ -79,7 +79,7 @@ def test_limit_constants(name):
     assert setting.constant(1.0) * n**-setting.exponent / size == pytest.approx(predicted, rel=5e-4)
 
 
-def test_discretisation_of_the_constant_is_a_twelfth():
+def test_discretization_of_the_constant_is_a_twelfth():
     """s = 1: the sum over cells exceeds the integral, 10, by 1/4 - 1/6, whatever the dimension (Euler-Maclaurin)."""
     cells = np.arange(1, 400)
     limit = 0.25 + float(np.sum(4 * cells * stats.norm.sf(cells / math.sqrt(10))))
@@ -150,9 +150,9 @@ def test_tail_by_inversion():
         assert below == pytest.approx(stats.norm.sf(count), rel=2e-3)
     rng = np.random.default_rng(6)
     size = 4_000_000
-    labelled = (rng.random(size) < 0.35) + rng.laplace(scale=0.25, size=size)
+    labeled = (rng.random(size) < 0.35) + rng.laplace(scale=0.25, size=size)
     plain = (rng.random(size) < 0.7) + rng.laplace(scale=0.25, size=size)
-    centred = labelled - plain / 2  # mean 0.35 - 0.35
+    centred = labeled - plain / 2  # mean 0.35 - 0.35
     for level in (0.5, 1.0):
         above, below = concentration.tail(1, 16.0, 1, 0.7, 0.5, level)
         width = math.sqrt(math.log(2 / 1e-8) / (2 * size))
@@ -171,7 +171,7 @@ def test_tail_bound_where_it_fails():
 @pytest.mark.parametrize(
     ("family", "users", "bound", "private"), [(line_family, 1e4, 4.35e-3, 6.22e-3), (plane_family, 1e8, 3.0e-5, 3.2e-5)]
 )
-def test_least_favourable_family(family, users, bound, private):
+def test_least_favorable_family(family, users, bound, private):
     known = family(users)
     assert known.lower_bound == pytest.approx(bound, rel=5e-3)
     assert known.private_excess() == pytest.approx(private, rel=0.02)
@@ -207,7 +207,7 @@ def test_family_by_hand():
 def test_bad_families_are_refused(changes, name):
     good = {"dim": 1, "smoothness": 1.0, "margin_exponent": 0.0, "lipschitz": 1.0, "margin_constant": 1.0, "users": 100}
     with pytest.raises(AuditError, match=f"`{name}` must"):
-        LeastFavourableFamily(**{**good, **changes})
+        LeastFavorableFamily(**{**good, **changes})
 
 
 def test_consistency_against_reference_values():

@@ -29,7 +29,7 @@ DELTA = 1e-6
 
 
 @pytest.mark.parametrize(("step", "copies"), [(0.5, 1), (0.5, 4), (0.1, 11), (2.0, 3)])
-def test_composition_is_that_of_randomised_response(step, copies):
+def test_composition_is_that_of_randomized_response(step, copies):
     p = math.exp(step) / (1 + math.exp(step))
     loss = compose([FiniteLoss([p, 1 - p], [1 - p, p])] * copies)
     for epsilon in (0.0, 0.3 * step * copies, 0.9 * step * copies):

@@ -1,6 +1,6 @@
 """The releases: samplers against laws and against the interactive session, distances, chunks, services, validators.
 
-Null of the randomised tests: the two samplers have one law, or the sampler has the stated one. Exact tests of
+Null of the randomized tests: the two samplers have one law, or the sampler has the stated one. Exact tests of
 `audit.laws` at 1e-8 each, 20,000 outputs unless said otherwise.
 """
 

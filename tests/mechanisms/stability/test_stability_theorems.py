@@ -1,6 +1,6 @@
 """The utility theorems: reference values, verdicts of their checks, faults convicted.
 
-Reference values were computed independently, by another implementation, before this package existed. Randomised checks
+Reference values were computed independently, by another implementation, before this package existed. Randomized checks
 run at 1e-7 where they should hold, 0.001 where they must convict, with fixed seeds.
 """
 
