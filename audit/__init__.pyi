@@ -34,6 +34,8 @@ from .claims.relations import Labeled as Labeled
 from .claims.relations import LabelFlip as LabelFlip
 from .claims.relations import Local as Local
 from .claims.relations import Substitution as Substitution
+from .faces.compare.comparison import Comparison as Comparison
+from .faces.compare.comparison import Implementation as Implementation
 from .game.canaries import canary_epsilon_lower_bound as canary_epsilon_lower_bound
 from .game.confusion import epsilon_interval as epsilon_interval
 from .game.delta_bound import delta_lower_bound as delta_lower_bound

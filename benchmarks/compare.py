@@ -15,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from audit.faces.compare.same_law import LawTest, tell_apart
-from audit.faces.compare.sample import draw_sample
+from audit.faces.compare.sample_evidence import LawTest, draw_sample, tell_apart
 from audit.subjects import Stream, encode
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 

@@ -1,7 +1,9 @@
 """The command line: run, list, report, replay, verify, diff, compare.
 
-Exit status: 0 all as promised, 1 some FAIL (of `diff`: something got worse), 2 none FAIL but some INCONCLUSIVE, 64 bad
-usage, 65 a certificate that contradicts itself, 70 internal error.
+Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
+are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 70 for an internal error.
+
+Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
 
 from __future__ import annotations
@@ -9,29 +11,21 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.faces.compare.command import compare
-from audit.report.certificate import certificate_path, load_certificate
-from audit.report.diff import changes
-from audit.report.renderers import write_renderings
-from audit.report.replay import replay as replay_certificate
-from audit.report.terminal import LiveProgress, output_console, print_certificate
-from audit.report.verify import problems_of, require_form
-from audit.runs import suite
-from audit.runs.checkpoint import Checkpoint
-from audit.subjects.workers import DEFAULT_EXECUTOR
 
-USAGE, CONTRADICTION, INTERNAL = 64, 65, 70
+if TYPE_CHECKING:
+    from audit.runs.checkpoint import Checkpoint
+
+USAGE, CONTRADICTION, INTERNAL, INTERRUPTED = 64, 65, 70, 130
+_LOCAL = "processes"  # the executor that takes a number of workers
 
 _EXAMPLES = """\b
 First steps:
@@ -47,7 +41,7 @@ With a certificate:
 
 \b
 Exit status:
-  0  all as promised        64  wrong usage
+  0  all as expected        64  wrong usage
   1  some FAIL              65  a certificate that contradicts itself
   2  some INCONCLUSIVE      70  internal error
 """
@@ -72,7 +66,58 @@ class _Suggesting(click.Group):
 )
 @click.version_option(package_name="dp-audit")
 def cli() -> None:
-    """Audit differential privacy: does the code that runs keep its promise, with a stated error probability?"""
+    """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
+
+
+_SETTINGS = (
+    click.option(
+        "--budget",
+        type=float,
+        default=DEFAULT_BUDGET,
+        show_default=True,
+        help="Outputs per dataset, or losses in all, for each check that states no budget of its own.",
+    ),
+    click.option(
+        "--significance",
+        type=float,
+        default=DEFAULT_SIGNIFICANCE,
+        show_default=True,
+        help="Probability that any true claim of the run is judged FAIL (compare: or two equal laws called different).",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence."),
+    click.option(
+        "--executor",
+        default=_LOCAL,
+        show_default=True,
+        metavar="WHERE",
+        help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the "
+        "same.",
+    ),
+    click.option(
+        "--workers", type=int, show_default="number of cores", help="Worker processes; a cluster has its own number."
+    ),
+    click.option(
+        "--timeout",
+        type=float,
+        default=DEFAULT_TIMEOUT,
+        show_default=True,
+        help="Seconds after which a check is stopped.",
+    ),
+)
+
+
+def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the settings that all checks of a run share."""
+    for option in reversed(_SETTINGS):
+        command = option(command)
+    return command
+
+
+def _completed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with the number of workers on this machine."""
+    if settings["executor"] == _LOCAL and settings["workers"] is None:
+        return {**settings, "workers": os.cpu_count() or 1}
+    return settings
 
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
@@ -84,60 +129,33 @@ def cli() -> None:
     show_default=True,
     help="Folder for the certificate.",
 )
-@click.option(
-    "--budget",
-    type=float,
-    default=DEFAULT_BUDGET,
-    show_default=True,
-    help="Outputs a side, or losses in all, for each check that states no budget of its own.",
-)
-@click.option(
-    "--significance",
-    type=float,
-    default=DEFAULT_SIGNIFICANCE,
-    show_default=True,
-    help="Probability that any true claim of the run is judged FAIL.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence.")
-@click.option(
-    "--executor",
-    default=DEFAULT_EXECUTOR,
-    show_default=True,
-    metavar="WHERE",
-    help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
-)
-@click.option(
-    "--workers", type=int, show_default="number of cores", help="Worker processes; a cluster has its own number."
-)
-@click.option(
-    "--timeout",
-    type=float,
-    default=suite.DEFAULT_TIMEOUT,
-    show_default=True,
-    help="Seconds after which a check is stopped.",
-)
+@_with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
-def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **options: Any) -> int:
+def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **settings: Any) -> int:
     """Audit the CHECKS of TARGETs, write a certificate.
 
-    A TARGET is a package or module that Python can import from here, and that has a list CHECKS; without one,
-    the mechanisms that come with this package are audited.
+    A TARGET is a package or module that Python can import from here, with a list CHECKS. Without one, the reference
+    mechanisms of the package `mechanisms` are audited.
     """
-    targets = targets or ("mechanisms",)
-    if options["executor"] == DEFAULT_EXECUTOR and options["workers"] is None:
-        options["workers"] = os.cpu_count() or 1
+    from audit.report.certificate import certificate_path
+    from audit.report.terminal import output_console, print_certificate
+    from audit.runs import suite
+
+    targets, settings = targets or ("mechanisms",), _completed(settings)
     checks = suite.collect(targets, select)
-    checkpoint = suite.checkpoint_for(checks, suite.Settings(**options), targets, out)
+    checkpoint = suite.checkpoint_for(checks, suite.Settings(**settings), targets, out)
     finished = _finished(out, checkpoint) if resume else None
-    certificate = finished or _audited(checks, targets, out, checkpoint, resume, options)
+    certificate = finished or _audited(checks, targets, out, checkpoint, resume, settings)
     print_certificate(output_console(), certificate)
     click.echo(f"certificate: {certificate_path(out)}{' (finished before: nothing was audited)' if finished else ''}")
     return Verdict(certificate["verdict"]).exit_status
 
 
 def _finished(out: Path, checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """The certificate of this very run, when it was completed and nothing is left to resume."""
+    """Return the certificate of this very run if it was completed and nothing is left to resume."""
+    from audit.report.certificate import load_certificate
+
     try:
         found = None if checkpoint.folder.exists() else load_certificate(out)
     except InvalidCertificate:
@@ -151,15 +169,18 @@ def _audited(
     out: Path,
     checkpoint: Checkpoint,
     resume: bool,
-    options: dict[str, Any],
+    settings: dict[str, Any],
 ) -> dict[str, Any]:
     """Run what is not yet recorded, and write the certificate."""
+    from audit.report.terminal import live_progress
+    from audit.runs import suite
+
     checkpoint.begin(resume)
     done = sum(checkpoint.recorded(check) is not None for check in checks)
-    with LiveProgress(Console(stderr=True), len(checks), done) as progress:
+    with live_progress(len(checks), done) as progress:
         report = suite.run(
             checks,
-            **options,
+            **settings,
             progress=progress.finished,
             announce=progress.started,
             targets=targets,
@@ -173,11 +194,48 @@ def _audited(
     return report.certificate
 
 
+@cli.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
+)
+@_with_settings
+def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -> int:
+    """Compare implementations of the same claim.
+
+    A TARGET is a package or module that Python can import from here, with a list COMPARISONS. Without one, the
+    reference comparisons of `mechanisms.comparisons` are run.
+    """
+    from audit.faces.compare.comparison import collect
+    from audit.faces.compare.comparison_report import compare
+    from audit.faces.compare.comparison_table import print_comparisons
+    from audit.report.terminal import live_progress, output_console
+
+    targets = targets or ("mechanisms.comparisons",)
+    comparisons = collect(targets)
+    with live_progress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
+        found = compare(
+            comparisons,
+            **_completed(settings),
+            progress=progress.finished,
+            announce=progress.started,
+            targets=targets,
+        )
+    print_comparisons(output_console(), found.table)
+    if out is not None:
+        click.echo(f"comparison: {found.save(out)}, .md, .html; evidence of the verdicts: {out / 'certificate.json'}")
+    return found.verdict.exit_status
+
+
 @cli.command("list")
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
     """List the checks of the TARGETs with their claims."""
+    from audit.runs import suite
+
     for check in suite.collect(targets or ("mechanisms",), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
         click.echo(f"{check.name}  {check.claim}{expected}  {check.claim.source}")
@@ -191,6 +249,11 @@ def report_command(directory: Path) -> int:
 
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
     """
+    from audit.report.certificate import certificate_path, load_certificate
+    from audit.report.renderers import write_renderings
+    from audit.report.terminal import output_console, print_certificate
+    from audit.report.verify import require_form
+
     certificate = load_certificate(directory)
     require_form(certificate)
     written = write_renderings(certificate, certificate_path(directory).parent)
@@ -206,7 +269,10 @@ def replay_command(directory: Path) -> int:
 
     DIR holds a certificate; nothing in it is imported or run.
     """
-    outcome = replay_certificate(load_certificate(directory))
+    from audit.report.certificate import load_certificate
+    from audit.report.replay import replay
+
+    outcome = replay(load_certificate(directory))
     for difference in outcome.differences:
         click.echo(difference)
     if outcome.differences:
@@ -226,6 +292,9 @@ def verify_command(directory: Path) -> int:
     Exit status 0 says that the certificate is whole, whatever its verdict. Digests notice accidents and edits, not a
     forger who computes them again: compare the seal with one kept in another place.
     """
+    from audit.report.certificate import load_certificate
+    from audit.report.verify import problems_of
+
     certificate = load_certificate(directory)
     problems = problems_of(certificate)
     for problem in problems:
@@ -246,6 +315,10 @@ def diff_command(old: Path, new: Path) -> int:
 
     Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
     """
+    from audit.report.certificate import load_certificate
+    from audit.report.diff import changes
+    from audit.report.verify import require_form
+
     both = load_certificate(old), load_certificate(new)
     for certificate in both:
         require_form(certificate)
@@ -257,9 +330,6 @@ def diff_command(old: Path, new: Path) -> int:
     return 1 if worse else 0
 
 
-cli.add_command(compare)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     sys.path.insert(0, os.getcwd())  # targets of the working folder, as `python -m` finds them
@@ -268,28 +338,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.UsageError as error:
-        click.echo(f"dp-audit: {error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", err=True)
-        status = USAGE
+        status = _said(f"{error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", USAGE)
     except click.ClickException as error:
-        click.echo(f"dp-audit: {error.format_message()}; see dp-audit --help", err=True)
-        status = USAGE
+        status = _said(f"{error.format_message()}; see dp-audit --help", USAGE)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("dp-audit: interrupted; the same command with --resume goes on from here", err=True)
-        status = 130
-    except InvalidCertificate as error:
-        click.echo(f"dp-audit: {error}", err=True)
-        status = CONTRADICTION
+        status = _said("interrupted; the same command with --resume goes on from here", INTERRUPTED)
     except AuditError as error:
-        click.echo(f"dp-audit: {error}", err=True)
-        status = USAGE
+        status = _said(str(error), CONTRADICTION if isinstance(error, InvalidCertificate) else USAGE)
     except Exception:
+        import traceback
+
         traceback.print_exc()
         status = INTERNAL
     sys.exit(status or 0)
 
 
+def _said(message: str, status: int) -> int:
+    """Print one line to standard error; return the exit status."""
+    click.echo(f"dp-audit: {message}", err=True)
+    return status
+
+
 def _usage(context: click.Context | None) -> str:
-    """What to type, in one line."""
+    """Return what to type, in one line."""
     if context is None or context.parent is None:
         return "dp-audit --help"
     return " ".join(context.get_usage().removeprefix("Usage:").split())

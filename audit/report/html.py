@@ -6,17 +6,14 @@ security policy lets run, by their digests.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from audit.report.pictures import pictures_of
-from audit.report.wording import PRIVACY_KINDS, audited_of, claimed, count, found, number, paper, worst_first
+from audit.report.templates import asset, source_digest, template_environment
+from audit.report.wording import PRIVACY_KINDS, audited_of, paper, worst_first
 
 _MEANING = {
     "PASS": "Nothing stands against any claim that was expected to hold.",
@@ -34,25 +31,12 @@ _METHODS = {
 }
 
 
-def template_environment(package: str) -> jinja2.Environment:
-    """The templates of a package: what they show is escaped, and a name that is not given is an error."""
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader(package, "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-
-
 def html_of(certificate: Mapping[str, Any]) -> str:
     """Render a certificate's plain data."""
     environment = template_environment("audit.report")
-    environment.filters.update(
-        claimed=claimed, found=found, paper=paper, number=number, count=count, method=method, pictures=pictures_of
-    )
+    environment.filters.update(method=method, pictures=pictures_of)
     checks = worst_first(certificate["checks"])
-    style, script = _asset("certificate.css"), _asset("certificate.js")
+    style, script = asset("audit.report", "certificate.css"), asset("audit.report", "certificate.js")
     return environment.get_template("certificate.html.j2").render(
         certificate=certificate,
         audited=audited_of(certificate),
@@ -68,8 +52,8 @@ def html_of(certificate: Mapping[str, Any]) -> str:
         privacy_kinds=PRIVACY_KINDS,
         style=Markup(style),  # of this package
         script=Markup(script),
-        style_hash=_digest(style),
-        script_hash=_digest(script),
+        style_hash=source_digest(style),
+        script_hash=source_digest(script),
     )
 
 
@@ -100,11 +84,3 @@ def _bar(counts: Mapping[str, int]) -> list[dict[str, Any]]:
 def _options(checks: Sequence[Mapping[str, Any]], of: Callable[[Mapping[str, Any]], str]) -> list[str]:
     return sorted({of(check) for check in checks})
 
-
-def _asset(name: str) -> str:
-    return resources.files("audit.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """A source expression of the content security policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -28,6 +28,11 @@ def output_console() -> Console:
     return console if console.is_terminal else Console(width=_PIPED_WIDTH)
 
 
+def live_progress(total: int, done: int = 0) -> LiveProgress:
+    """Return the progress of a run of `total` checks, shown on standard error."""
+    return LiveProgress(Console(stderr=True), total, done)
+
+
 class Started(Protocol):
     """What the progress line needs of a check."""
 
@@ -118,10 +123,34 @@ def verdict_text(verdict: str, expected: str) -> Text:
     return Text(verdict if expected == "PASS" else f"{verdict} (expected {expected})", style=style)
 
 
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its title, its cell in a row of plain data, and the least width that shows it."""
+
+    title: str
+    cell: Callable[[Mapping[str, Any]], str | Text]
+    justify: Literal["left", "right"] = "right"
+    least_width: int = 0
+    wraps: bool = False
+
+
+def print_table(console: Console, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print all columns where there is room; a narrow terminal keeps the ones that decide."""
+    kept = [column for column in columns if console.width >= column.least_width]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in kept:
+        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=not column.wraps)
+    for row in rows:
+        cells = [column.cell(row) for column in kept]
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+    console.print(table)
+
+
 def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
     """Print the table of checks, the reasons of those that are not as expected, and the verdict."""
-    for columns, rows in _tables(certificate):
-        console.print(_table(columns, rows, console.width))
+    for table, rows in by_table(certificate["checks"]).items():
+        if rows:
+            print_table(console, _COLUMNS[table], rows)
     for check in certificate["checks"]:
         if check["verdict"] != check["expected"]:
             console.print(Text(f"\n{check['name']}: {check['verdict']}, {check['reason']}"))
@@ -135,33 +164,6 @@ def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:
     )
 
 
-def _tables(certificate: Mapping[str, Any]) -> list[tuple[Sequence[_Column], list[Mapping[str, Any]]]]:
-    """The checks of each table, with its columns; a table without rows is left out."""
-    return [(_COLUMNS[table], rows) for table, rows in by_table(certificate["checks"]).items() if rows]
-
-
-def _table(columns: Sequence[_Column], rows: Sequence[Mapping[str, Any]], width: int) -> Table:
-    """All columns where there is room; a narrow terminal keeps the ones that decide."""
-    kept = [column for column in columns if width >= column.least_width]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in kept:
-        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=not column.wraps)
-    for check in rows:
-        table.add_row(*(column.cell(check) for column in kept))
-    return table
-
-
-@dataclass(frozen=True)
-class _Column:
-    """One column of the table."""
-
-    title: str
-    cell: Callable[[Mapping[str, Any]], str | Text]
-    justify: Literal["left", "right"] = "right"
-    least_width: int = 0
-    wraps: bool = False
-
-
 def _by(check: Mapping[str, Any]) -> str:
     """What the verdict rests on; a precision check says that it looked at bits."""
     basis = check["basis"] if check["basis"] != "none" else ""
@@ -172,31 +174,31 @@ def _claim(check: Mapping[str, Any]) -> str:
     return claim_label(check["claim"])
 
 
-_NAME = _Column("check", lambda check: Text(check["name"]), "left", wraps=True)
-_VERDICT = _Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left")
+_NAME = Column("check", lambda check: check["name"], "left", wraps=True)
+_VERDICT = Column("verdict", lambda check: verdict_text(check["verdict"], check["expected"]), "left")
 _PRIVACY_COLUMNS = (
     _NAME,
     _VERDICT,
-    _Column("by", _by, "left", 100),
-    _Column("claim", _claim),
-    _Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
-    _Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
-    _Column("resolution", lambda check: number(check["resolution"]), "right", 100),
-    _Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
+    Column("by", _by, "left", 100),
+    Column("claim", _claim),
+    Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
+    Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
+    Column("resolution", lambda check: number(check["resolution"]), "right", 100),
+    Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )
 _UTILITY_COLUMNS = (
     _NAME,
     _VERDICT,
-    _Column("by", lambda check: check["evidence"]["uses"], "left", 100),
-    _Column("claim", lambda check: Text(check["claim"]["summary"]), "left", 80, wraps=True),
-    _Column("found", lambda check: Text(bounds(check["found"], most=1)), "left", 0, wraps=True),
-    _Column("losses", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
+    Column("by", lambda check: check["evidence"]["uses"], "left", 100),
+    Column("claim", lambda check: check["claim"]["summary"], "left", 80, wraps=True),
+    Column("found", lambda check: bounds(check["found"], most=1), "left", 0, wraps=True),
+    Column("losses", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )
 _RANDOMNESS_COLUMNS = (
     _NAME,
     _VERDICT,
-    _Column("claim", lambda check: Text(check["claim"]["statement"]), "left", 100, wraps=True),
-    _Column("found", lambda check: Text(tally(check["evidence"])), "left", 0, wraps=True),
-    _Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
+    Column("claim", lambda check: check["claim"]["statement"], "left", 100, wraps=True),
+    Column("found", lambda check: tally(check["evidence"]), "left", 0, wraps=True),
+    Column("outputs", lambda check: f"{check['evidence']['samples']:,}", "right", 110),
 )
 _COLUMNS = {"privacy": _PRIVACY_COLUMNS, "randomness": _RANDOMNESS_COLUMNS, "utility": _UTILITY_COLUMNS}

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, PrivacyClaim
-from audit.faces.compare import Comparison, Implementation
+from audit import AddRemove, Comparison, Implementation, PrivacyClaim
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism

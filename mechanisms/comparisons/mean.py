@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrivacyClaim, Substitution
+from audit import Comparison, Implementation, PrivacyClaim, Substitution
 from audit.adapters.pydp import PyDPAlgorithm
 from audit.base.errors import MissingExtra
-from audit.faces.compare import Comparison, Implementation
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.queries import BoundedMean

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from audit import Implementation
 from audit.adapters import Program
 from audit.adapters.documented import Documented
-from audit.faces.compare import Implementation
 from audit.laws import Law
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

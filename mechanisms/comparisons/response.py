@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from audit import Local, PrivacyClaim
+from audit import Comparison, Implementation, Local, PrivacyClaim
 from audit.adapters.diffprivlib import Diffprivlib
 from audit.adapters.documented import Documented
 from audit.adapters.opendp import OpenDP, dp
 from audit.base.errors import MissingExtra
-from audit.faces.compare import Comparison, Implementation
 from mechanisms.comparisons.programs import randomized_response
 from mechanisms.randomized_response import KeepOrResample, RandomizedResponse
 

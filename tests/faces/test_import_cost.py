@@ -24,6 +24,12 @@ def test_the_plugin_imports_nothing_heavy():
     assert not modules_after("import audit.faces.pytest_plugin") & set(HEAVY)
 
 
+def test_help_imports_nothing_heavy():
+    loaded = modules_after("from audit.faces.command_line import cli; cli(['run', '--help'], standalone_mode=False)")
+    assert "click" in loaded
+    assert not loaded & {*HEAVY, "rich"}
+
+
 def test_a_name_that_is_not_public_is_an_attribute_error():
     import audit
 

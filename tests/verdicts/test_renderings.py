@@ -132,7 +132,7 @@ def test_every_number_of_the_page_stands_in_the_certificate(certificate):
 
 
 def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, monkeypatch):
-    monkeypatch.setattr("audit.report.html.found", lambda check: "0.123456789")
+    monkeypatch.setattr("audit.report.wording.found", lambda check: "0.123456789")
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)
 

@@ -1,4 +1,4 @@
-"""What is compared: implementations of one claim, with the answer that they should be near."""
+"""Declare what is compared: implementations of one claim, and the answer that they should be close to."""
 
 from __future__ import annotations
 
@@ -17,23 +17,31 @@ from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims.approximate import PrivacyClaim
 from audit.runs.targets import listed_in
 
-LEAST_SAMPLE = 200  # outputs; below it too few are left once the training part and the coins' margin are taken
+LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 
 
 @dataclass(frozen=True, kw_only=True)
 class Implementation:
-    """One implementation of the claim.
+    """One implementation in a comparison.
 
     Parameters
     ----------
     name : str
         Unique within its comparison.
     mechanism : callable
-        As for `audit.PrivacyCheck`; its outputs in the form that all implementations share.
+        As for `PrivacyCheck`. All implementations of a comparison return outputs of the same form.
     note : str
-        What is released, or how.
+        A sentence for the reader of the table.
     expected, budget, method, tolerance
-        As for `audit.PrivacyCheck`.
+        As for `PrivacyCheck`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Implementation
+    >>> new = Implementation(name="new", mechanism=lambda data, size, rng: data.sum() + rng.laplace(size=size))
+    >>> new.expected.value
+    'PASS'
     """
 
     name: str
@@ -47,29 +55,51 @@ class Implementation:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One (epsilon, delta) claim on several implementations.
+    """Several implementations of one (epsilon, delta) claim.
 
     Parameters
     ----------
     name : str
         Unique within a run.
     claim : PrivacyClaim
-        What every implementation promises, with epsilon > 0.
+        The claim of every implementation, with epsilon > 0.
     pairs : sequence of (left, right)
-        Neighboring datasets; errors, speed and laws are looked at on the first left one.
+        Neighboring datasets. Errors, speed and laws are measured on the left dataset of the first pair.
     truth : callable
-        dataset -> the answer without noise: a number or a vector.
+        Returns the answer without noise for a dataset: a number or a vector.
     implementations : sequence of Implementation
-        At least two; of equal laws the first one's name is shown.
+        At least two. The first one is the reference for the laws of the others.
     sample : int >= 200
-        Outputs of each implementation for errors and laws.
+        Outputs drawn from each implementation to estimate its error and compare its law.
     largest_error : float > 0
-        Bound on the error of one output, if there is one: the mean error then gets a finite-sample interval.
+        Upper bound of the error of one output, if there is one. The mean error then gets an interval that holds in
+        finite samples.
 
     Raises
     ------
     InvalidArgument
-        When a parameter lies outside its admissible set, and for whatever `audit.PrivacyCheck` refuses.
+        If a parameter lies outside its admissible set, or `PrivacyCheck` refuses one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Comparison, Implementation, PrivacyClaim
+    >>> def laplace(data, size, rng):
+    ...     return data.sum() + rng.laplace(size=size)
+    >>> def two_exponentials(data, size, rng):
+    ...     return data.sum() + rng.exponential(size=size) - rng.exponential(size=size)
+    >>> comparison = Comparison(
+    ...     name="noisy sum",
+    ...     claim=PrivacyClaim(epsilon=1.0),
+    ...     pairs=[(np.zeros(3), np.array([1.0, 0.0, 0.0]))],
+    ...     truth=np.sum,
+    ...     implementations=[
+    ...         Implementation(name="old", mechanism=laplace),
+    ...         Implementation(name="new", mechanism=two_exponentials),
+    ...     ],
+    ... )
+    >>> [check.name for check in comparison.checks]
+    ['noisy sum/old', 'noisy sum/new']
     """
 
     name: str
@@ -95,16 +125,16 @@ class Comparison:
             raise InvalidArgument.of("implementations", "hold at least two", self.implementations)
         _require_unique([implementation.name for implementation in self.implementations], "implementations")
         object.__setattr__(self, "pairs", self.checks[0].pairs)
-        answer = np.asarray(self.truth(self.pairs[0][0]))
+        answer = np.asarray(self.answer)
         if answer.ndim > 1 or answer.dtype.kind not in "biuf":
             raise InvalidArgument.of("truth", "answer with a number or a vector of them", answer)
 
     @property
     def checks(self) -> list[PrivacyCheck]:
-        """The privacy check of every implementation."""
+        """The privacy checks of the implementations, in their order."""
         return [
             PrivacyCheck(
-                name=f"{self.name}/{one.name}",
+                name=self.check_name(one),
                 mechanism=one.mechanism,
                 claim=self.claim,
                 pairs=self.pairs,
@@ -116,20 +146,29 @@ class Comparison:
             for one in self.implementations
         ]
 
+    @property
+    def answer(self) -> Any:
+        """The answer without noise on the first left dataset."""
+        return self.truth(self.pairs[0][0])
+
+    def check_name(self, one: Implementation) -> str:
+        """Return the name of the check of an implementation."""
+        return f"{self.name}/{one.name}"
+
 
 def collect(targets: Sequence[str]) -> list[Comparison]:
-    """The comparisons of importable packages or modules, `target.COMPARISONS`.
+    """Return the comparisons of importable packages or modules, `target.COMPARISONS`.
 
     Raises
     ------
     UnknownTarget
-        When a target cannot be imported or has no `COMPARISONS`.
+        If a target cannot be imported or has no `COMPARISONS`.
     """
     return require_comparisons(comparison for target in targets for comparison in listed_in(target, "COMPARISONS"))
 
 
 def require_comparisons(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Return the comparisons as a list; raise unless there is one at least, and names are unique."""
+    """Return the comparisons as a list; raise unless there is at least one and their names are unique."""
     listed = list(comparisons)
     if not listed:
         raise InvalidArgument("`comparisons` must hold at least one comparison, got none")

@@ -16,15 +16,18 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from audit import PrivacyClaim, Verdict
+from audit import Comparison, Implementation, PrivacyClaim, Verdict
 from audit.adapters.documented import Documented
-from audit.faces.compare import Comparison, Implementation, compare
-from audit.faces.compare.command import compare as command
-from audit.faces.compare.html import html_of
-from audit.faces.compare.markdown import markdown_of
-from audit.faces.compare.run import Compared
-from audit.faces.compare.table import law_sentences, speed, wasted
-from audit.faces.compare.terminal import print_comparisons
+from audit.faces.command_line import cli
+from audit.faces.compare.comparison_report import ComparisonReport, compare
+from audit.faces.compare.comparison_table import (
+    comparison_html,
+    comparison_markdown,
+    law_sentences,
+    print_comparisons,
+    speed,
+    wasted,
+)
 from audit.laws import Finite, Laplace
 from audit.report.replay import replay
 
@@ -76,13 +79,13 @@ def comparison(**changes):
 
 
 @pytest.fixture(scope="module")
-def compared() -> Compared:
+def compared() -> ComparisonReport:
     return compare([comparison()], significance=1e-6, budget=20_000, seed=1, workers=0)
 
 
 @pytest.fixture(scope="module")
 def rows(compared):
-    return {row["name"]: row for row in compared.document["comparisons"][0]["implementations"]}
+    return {row["name"]: row for row in compared.table["comparisons"][0]["implementations"]}
 
 
 def test_verdicts(compared, rows):
@@ -122,7 +125,7 @@ def test_errors_and_speed(rows):
 
 
 def test_laws(compared):
-    laws = {law["name"]: law for law in compared.document["comparisons"][0]["laws"]}
+    laws = {law["name"]: law for law in compared.table["comparisons"][0]["laws"]}
     assert laws["exact"]["tests"] == []
     assert [(test["from"], test["differ"]) for test in laws["two exponentials"]["tests"]] == [("exact", False)]
     assert [(test["from"], test["differ"]) for test in laws["too little noise"]["tests"]] == [
@@ -131,9 +134,9 @@ def test_laws(compared):
     ]
     assert "no sample" in laws["broken"]["why_not"]
     assert laws["shared noise"]["why_not"] == "its outputs are not independent"
-    said = law_sentences(compared.document["comparisons"][0])
+    said = law_sentences(compared.table["comparisons"][0])
     assert said[0] == "two exponentials: not told from exact."
-    assert said[-1].startswith("Seen in ")
+    assert said[-1].startswith("With 5,452 guesses")  # 2 (3,000 - 5 sqrt(3,000)) of the 3,000 outputs that do not train
 
 
 def test_the_verdicts_replay(compared):
@@ -143,16 +146,16 @@ def test_the_verdicts_replay(compared):
 
 
 def test_the_significance_is_shared_between_checks_and_laws(compared):
-    settings = compared.document["settings"]
+    settings = compared.table["settings"]
     assert settings["significance"] == pytest.approx(1e-6)
     assert compared.report.significance == pytest.approx(5e-7)
     assert settings["law_significance"] == pytest.approx(5e-7 / 15)  # pairs of six
 
 
 def test_renderings_escape_and_show_every_row(compared, rows):
-    page, text = html_of(compared.document), markdown_of(compared.document)
+    page, text = comparison_html(compared.table), comparison_markdown(compared.table)
     console = Console(width=160, file=io.StringIO())
-    print_comparisons(console, compared.document)
+    print_comparisons(console, compared.table)
     for shown in (page, text, console.file.getvalue()):
         assert all(name in shown for name in rows)
         assert "scale 2" in shown
@@ -167,7 +170,7 @@ def test_renderings_escape_and_show_every_row(compared, rows):
 
 def test_the_same_seed_finds_the_same(compared):
     again = compare([comparison()], significance=1e-6, budget=20_000, seed=1, workers=0)
-    assert _without_time(again.document) == _without_time(compared.document)
+    assert _without_time(again.table) == _without_time(compared.table)
 
 
 def _without_time(document):
@@ -190,20 +193,20 @@ def test_an_infinite_loss_is_said_in_every_rendering():
     told = Implementation(name="exact sum", mechanism=Documented(exact_sum, point_law), expected=Verdict.FAIL)
     found = compare(
         [comparison(implementations=[told, *comparison().implementations[:1]])], budget=5_000, workers=0
-    ).document
+    ).table
     row = found["comparisons"][0]["implementations"][0]
     assert (row["exact_epsilon"], row["wasted"]["factor"]) == ("inf", 0.0)
     assert row["errors"]["mean"] == 0
-    assert "inf" in markdown_of(found)
-    assert "inf" in html_of(found)
+    assert "inf" in comparison_markdown(found)
+    assert "inf" in comparison_html(found)
     json.dumps(found, allow_nan=False)
 
 
 def test_command(monkeypatch, tmp_path):
     module = type("module", (), {"COMPARISONS": [comparison(implementations=comparison().implementations[:2])]})
     monkeypatch.setitem(sys.modules, "some_comparisons", module)
-    arguments = ["some_comparisons", "--out", str(tmp_path / "out"), "--budget", "2e4", "--workers", "0"]
-    outcome = CliRunner().invoke(command, arguments, standalone_mode=False, catch_exceptions=False)
+    arguments = ["compare", "some_comparisons", "--out", str(tmp_path / "out"), "--budget", "2e4", "--workers", "0"]
+    outcome = CliRunner().invoke(cli, arguments, standalone_mode=False, catch_exceptions=False)
     assert outcome.return_value == 0
     assert "two exponentials" in outcome.output
     written = {path.name for path in (tmp_path / "out").iterdir()}

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit import GaussianClaim, PrivacyClaim, Verdict
+from audit import Comparison, GaussianClaim, Implementation, PrivacyClaim, Verdict
 from audit.base.errors import InvalidArgument, NotNeighboring, UnknownTarget
-from audit.faces.compare import Comparison, Implementation
 from audit.faces.compare.comparison import collect, require_comparisons
 
 PAIR = (np.zeros(3), np.array([1.0, 0, 0]))

@@ -1,0 +1,187 @@
+"""Evidence from samples of implementations on one dataset: errors, speed, and whether two laws differ.
+
+Errors: the mean absolute error is an estimate with its standard error, unless errors are bounded; then an interval by
+betting holds in finite samples. The interval of the median lies between order statistics and holds for every law: fewer
+than k of n errors lie at or below the median with probability at most P(Binomial(n, 1/2) < k). Each interval covers
+with probability 0.95 by itself.
+
+Laws: the guess game between two implementations. Each guess flips a fair coin and takes an output of the first or of
+the second implementation; events fixed beforehand guess which. If the laws were equal, a guess would be right with
+probability 1/2. That is the claim epsilon = 0, delta = 0 with implementations in place of neighboring datasets. A
+refutation certifies that the laws differ, and a lower bound of their total variation. Without one, differences smaller
+than the printed resolution may exist. A game of R guesses needs a Binomial(R, 1/2) number of outputs of each side; R
+is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from audit.base.arguments import open_probability
+from audit.checks.utility.means import summarise
+from audit.game.delta_bound import delta_lower_bound
+from audit.game.events import EventPair, choose_events
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.resolution import POWER, game_resolution
+from audit.game.scorers import Training
+from audit.game.thresholds import TestDesign
+from audit.subjects import Outputs, Stream, Subject, blocks, concatenate
+
+MISSED = 0.05  # probability that an interval misses
+_PILOT = 0.1  # share of the errors that chooses the bets
+_CLOCKED = 0.2  # least seconds of drawing that a speed is measured over
+_TRAINING = 0.25  # share of the outputs that choose the events of the game
+_MARGIN = 5.0  # times sqrt(outputs): 7 standard deviations of the number of guesses on one side
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Independent outputs of one implementation on one dataset, and an estimate of its speed in one process."""
+
+    outputs: Outputs
+    per_second: float
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Absolute errors of outputs; the error of a vector is the mean over its entries."""
+
+    count: int
+    mean: float  # an estimate
+    standard_error: float  # of the mean; an estimate
+    mean_interval: tuple[float, float] | None  # valid in finite samples; None where errors are unbounded
+    median_interval: tuple[float, float]  # valid in finite samples, for every law
+
+
+@dataclass(frozen=True)
+class LawTest:
+    """What was certified about two laws, each statement wrong with probability at most the significance."""
+
+    differ: bool
+    ratio: float  # on some event the probabilities are at least e^ratio apart; 0 for none
+    variation: float  # lower bound of the total variation
+    runs: int  # guesses
+    event: str  # what the guess "first" was based on
+    ratio_resolution: float | None  # smallest log-ratio certified with power 0.8 on an event of probability 0.01
+    variation_resolution: float  # smallest total variation certified with power 0.8 by the best events
+
+
+def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Sample:
+    """Return `size` outputs and the speed; what starts on the first call (a program, an object) is not timed.
+
+    Raises
+    ------
+    SubjectFailed, BadLength
+        If the mechanism gives no outputs.
+    """
+    subject = Subject(mechanism)
+    for block in blocks(dataset, 1, stream.child(0)):
+        subject.draw(block)
+    begun = time.perf_counter()
+    drawn = [subject.draw(block)[0] for block in blocks(dataset, size, stream.child(1))]
+    seconds, rounds = time.perf_counter() - begun, 1
+    while seconds < _CLOCKED:
+        begun = time.perf_counter()
+        for block in blocks(dataset, size, stream.child(1 + rounds)):
+            subject.draw(block)
+        seconds, rounds = seconds + time.perf_counter() - begun, rounds + 1
+    outputs = concatenate(drawn)
+    return Sample(Outputs(outputs.numbers, outputs.numbers, outputs.symbols), size * rounds / seconds)
+
+
+def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors | None:
+    """Return the errors of outputs, none above `largest`; None when they are not numbers in the form of the truth."""
+    answer = np.asarray(truth, dtype=float)
+    if outputs.symbolic.any() or outputs.numbers.shape[1:] != answer.shape:
+        return None
+    away = np.abs(outputs.numbers - answer)
+    errors = away if away.ndim == 1 else away.mean(axis=1)
+    return Errors(
+        count=len(errors),
+        mean=float(errors.mean()),
+        standard_error=float(errors.std() / math.sqrt(len(errors))),
+        mean_interval=_mean_interval(errors, largest),
+        median_interval=_median_interval(errors),
+    )
+
+
+def _mean_interval(errors: np.ndarray, largest: float) -> tuple[float, float] | None:
+    if not (math.isfinite(largest) and errors.max() <= largest):
+        return None
+    cut = int(_PILOT * len(errors))
+    known = summarise(errors[:cut], errors[cut:], (0.0, largest), MISSED / 2)
+    return known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
+
+
+def _median_interval(errors: np.ndarray) -> tuple[float, float]:
+    """Return the k-th smallest and the k-th largest error, k the least with P(Binomial(n, 1/2) <= k) >= 0.025."""
+    rank = max(1, int(stats.binom.ppf(MISSED / 2, len(errors), 0.5)))
+    ordered = np.sort(errors)
+    return float(ordered[rank - 1]), float(ordered[-rank])
+
+
+def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Stream) -> LawTest | None:
+    """Play the game between two samples; return None when the outputs cannot be read, or do not suffice.
+
+    Parameters
+    ----------
+    first, second : Outputs
+        Independent outputs of each implementation; their order carries no information.
+    significance : float in (0, 1)
+        Probability that equal laws are called different.
+    stream : Stream
+        Of the coins.
+    """
+    level = open_probability(significance, "significance")
+    size = min(len(first), len(second))
+    training = int(_TRAINING * size)
+    left_out = size - training
+    runs = 2 * (left_out - math.ceil(_MARGIN * math.sqrt(left_out)))
+    on_first = int(stream.child(0).rng().binomial(runs, 0.5)) if runs > 0 else 0
+    if runs < 2 or max(on_first, runs - on_first) > left_out:
+        return None
+    events = _events(first[:training], second[:training], level, runs)
+    if events is None:
+        return None
+    counts = _play(events, first[training : training + on_first], second[training : training + runs - on_first])
+    one_sided = events.plus_is_empty or events.minus_is_empty
+    ratio, resolved = game_epsilon_lower_bound(counts, 0.0, level), game_resolution(0.0, 0.0, runs, level)
+    return LawTest(
+        differ=ratio > 0,
+        ratio=ratio,
+        variation=delta_lower_bound(counts, 0.0, level, stream.child(1).seed(), one_sided=one_sided),
+        runs=runs,
+        event=events.describe()[0 if not events.plus_is_empty else 1],
+        ratio_resolution=resolved if math.isfinite(resolved) else None,
+        variation_resolution=_variation_resolution(runs, level),
+    )
+
+
+def _events(first: Outputs, second: Outputs, significance: float, runs: int) -> EventPair | None:
+    """Return events that tell the two apart, chosen on outputs that the game does not use."""
+    training = Training(first, second, None, (None, None))
+    return choose_events(training, TestDesign(0.0, significance, len(first) + len(second), runs, 0.0))
+
+
+def _play(events: EventPair, first: Outputs, second: Outputs) -> GameCounts:
+    tallies = []
+    for side in (first, second):
+        guesses = events.guess(side)
+        tallies += [int((guesses == value).sum()) for value in (1, -1, 0)]
+    return GameCounts(*tallies)
+
+
+def _variation_resolution(runs: int, significance: float) -> float:
+    """Return the resolution of the best events, which guess every time, right with probability (1 + variation) / 2."""
+    needed = stats.binom.isf(significance, runs, 0.5)
+
+    def lack(variation: float) -> float:
+        return POWER - float(stats.binom.sf(needed, runs, (1 + variation) / 2))
+
+    return 1.0 if lack(1.0) > 0 else float(optimize.brentq(lack, 0.0, 1.0, xtol=1e-5))
