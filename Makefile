@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
+unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild test lint bench calibrate findings pictures clean
+.PHONY: audit compare wild test test-times lint bench calibrate findings pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -16,8 +17,12 @@ compare: $(STAMP)
 wild: $(STAMP)
 	$(BIN)/python -m wild
 
+# Everything, on all cores; `make test-times` says in addition where CPU time goes.
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --dist worksteal
+
+test-times: $(STAMP)
+	$(BIN)/python -m pytest -n logical --dist worksteal --cpu-times 60
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -16,10 +16,11 @@ from cluster_subjects import Marking, check, judged, marks
 from local_cluster import Cluster, end, wait_until
 
 import audit
-from audit import Verdict, suite
+from audit import Verdict
 from audit.adapters import Program
 from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
+from audit.runs import suite
 from audit.subjects.workers import Unreachable, open_executor
 from audit.subjects.workers import dask as dask_module
 

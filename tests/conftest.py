@@ -1,0 +1,53 @@
+"""What the whole suite shares: one thread per process, fixed seeds of Hypothesis, and CPU seconds of each test."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+
+# Two workers of pytest-xdist already fill the machine; BLAS threads beside them only wait for each other.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
+
+hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("suite")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cpu-times", type=int, metavar="N", help="list the N most expensive files and tests by CPU time")
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of those of its children that ended and were waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Store the CPU seconds since the last report of this process; xdist sends attributes of reports along."""
+    report = yield
+    now = cpu_seconds()
+    report.cpu_seconds = now - item.session.stash.get(_LAST, now)
+    item.session.stash[_LAST] = now
+    return report
+
+
+_LAST = pytest.StashKey[float]()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    most = config.getoption("--cpu-times")
+    if not most:
+        return
+    seconds: dict[str, float] = defaultdict(float)
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if hasattr(report, "cpu_seconds"):
+            for name in {report.nodeid, report.nodeid.partition("[")[0], report.nodeid.partition("::")[0]}:
+                seconds[name] += report.cpu_seconds
+    terminalreporter.section(f"CPU seconds of {most} files and tests")
+    for name in sorted(seconds, key=seconds.__getitem__, reverse=True)[:most]:
+        terminalreporter.line(f"{seconds[name]:8.2f}  {name}")
