@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild test test-times lint bench calibrate findings pictures clean
+.PHONY: audit compare wild test test-times lint bench calibrate findings dist pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -49,14 +49,19 @@ findings: $(STAMP)
 	$(BIN)/python -m benchmarks.stability_learning
 	$(BIN)/python -m benchmarks.stability_learning.real_runs
 
+dist: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m build --no-isolation --outdir dist mechanisms
+
 pictures: $(STAMP)
 	$(BIN)/python tests/browser/picture.py reports/certificate.html docs
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml mechanisms/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser,dask]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser,dask]" --editable ./mechanisms
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) dist
