@@ -14,7 +14,7 @@ from typing import Any
 
 from audit.adapters.built import OneByOne
 from audit.base.errors import InvalidArgument, MissingExtra
-from audit.claims.approximate import PrivacyClaim
+from audit.claims import PrivacyClaim
 
 try:
     from diffprivlib.mechanisms import DPMechanism

@@ -23,8 +23,7 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 
 from audit.base.arguments import closed_probability
 from audit.base.errors import InvalidArgument
-from audit.claims.approximate import PrivacyClaim
-from audit.claims.relations import AddRemove, Local, Substitution
+from audit.claims import AddRemove, Local, PrivacyClaim, Substitution
 from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, geometric_loss, no_loss
 
 _ACCOUNTED = {

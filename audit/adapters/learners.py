@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.claims.relations import Labeled
+from audit.claims import Labeled
 from audit.subjects import PerCall
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit

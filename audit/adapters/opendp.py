@@ -16,9 +16,7 @@ import numpy as np
 
 from audit.adapters.built import Built, plain
 from audit.base.errors import InvalidArgument, MissingExtra
-from audit.claims import Claim, ZeroConcentratedClaim
-from audit.claims.approximate import PrivacyClaim
-from audit.claims.relations import AddRemove, Group, Local, Substitution
+from audit.claims import AddRemove, Claim, Group, Local, PrivacyClaim, Substitution, ZeroConcentratedClaim
 from audit.subjects import PerCall
 
 try:

@@ -26,7 +26,7 @@ import numpy as np
 from audit.adapters.process import Process, ProcessFailed
 from audit.base.arguments import positive
 from audit.base.errors import InvalidArgument
-from audit.claims.relations import Labeled
+from audit.claims import Labeled
 from audit.subjects import SubjectFailed
 
 PROTOCOL = 1

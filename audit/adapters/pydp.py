@@ -15,8 +15,7 @@ import numpy as np
 
 from audit.adapters.built import Built, OneByOne, plain
 from audit.base.errors import InvalidArgument, MissingExtra
-from audit.claims.approximate import PrivacyClaim
-from audit.claims.relations import AddRemove
+from audit.claims import AddRemove, PrivacyClaim
 from audit.subjects import PerCall
 
 try:

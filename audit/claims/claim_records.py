@@ -1,4 +1,4 @@
-"""Claims as plain data and back: the one place that knows every kind of claim."""
+"""Claims as plain data and back. Nothing is imported or run to read one."""
 
 from __future__ import annotations
 
@@ -9,40 +9,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.base.errors import InvalidArgument
-from audit.claims.approximate import PrivacyClaim
-from audit.claims.curve import ClaimKind
+from audit.claims.privacy_claim import CLAIM_KINDS, Claim, PrivacyClaim
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution
-from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim
-from audit.claims.trade_off import GaussianClaim, TradeOffClaim
 
-Claim = PrivacyClaim | ClaimKind
-
-KINDS: Mapping[str, type[PrivacyClaim] | type[ClaimKind]] = {
-    kind.kind: kind for kind in (PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim, ZeroConcentratedClaim)
-}
 _RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local())}
 _GROUP = re.compile(r"group\((\d+)\) of (.+)")
 
 
 @dataclass(frozen=True)
 class NamedRelation:
-    """A relation of which a certificate knows the name only."""
+    """A relation of which a certificate knows only the name."""
 
     name: str
 
     def why_not(self, left: Any, right: Any) -> str | None:
-        """Always a reason: the rule is not known."""
+        """Return a reason for every pair: the rule is not known."""
         return "the relation is known by its name only"
 
 
 def require_claim(claim: object) -> None:
-    """Raise unless `claim` is a claim about privacy."""
+    """Raise `InvalidArgument` unless `claim` is a claim about privacy."""
     if not isinstance(claim, Claim):
-        raise InvalidArgument.of("claim", f"be a PrivacyClaim or one of {', '.join(_names())}", claim)
+        curves = ", ".join(kind.__name__ for kind in CLAIM_KINDS.values() if kind.is_curve)
+        raise InvalidArgument.of("claim", f"be a PrivacyClaim or one of {curves}", claim)
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
-    """A claim as plain data.
+    """Return a claim as plain data.
 
     Raises
     ------
@@ -54,7 +47,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
 
 
 def claim_of(record: Mapping[str, Any]) -> Claim:
-    """Rebuild a claim from `claim_record`; without a kind it is an (epsilon, delta) one. Nothing is imported or run.
+    """Rebuild a claim from `claim_record`; a record without a kind is an (epsilon, delta) claim.
 
     Raises
     ------
@@ -64,25 +57,21 @@ def claim_of(record: Mapping[str, Any]) -> Claim:
         For parameters that are missing or not those of the kind.
     """
     kind = record.get("kind", PrivacyClaim.kind)
-    if kind not in KINDS:
-        raise InvalidArgument.of("kind", f"be one of {', '.join(KINDS)}", kind)
+    if kind not in CLAIM_KINDS:
+        raise InvalidArgument.of("kind", f"be one of {', '.join(CLAIM_KINDS)}", kind)
     own = {name: value for name, value in record.items() if name not in ("kind", "relation", "source")}
     parameters = {name: math.inf if value == "inf" else value for name, value in own.items()}
-    return KINDS[kind].from_parameters(parameters, relation_of(record["relation"]), record["source"])
+    return CLAIM_KINDS[kind].from_parameters(parameters, relation_of(record["relation"]), record["source"])
 
 
 def claim_label(record: Mapping[str, Any]) -> str:
-    """A recorded claim for a narrow column."""
+    """Return a recorded claim as it fits a narrow column."""
     return claim_of(record).short
 
 
 def relation_of(name: str) -> Any:
-    """The relation of that name; one known by name only when it is not of this package."""
+    """Return the relation of that name; a `NamedRelation` if it is not one of this package."""
     if match := _GROUP.fullmatch(name):
         base = relation_of(match[2])
         return Group(int(match[1]), base) if hasattr(base, "distance") else NamedRelation(name)
     return _RELATIONS.get(name, NamedRelation(name))
-
-
-def _names() -> list[str]:
-    return [kind.__name__ for kind in KINDS.values() if kind is not PrivacyClaim]

@@ -1,28 +1,27 @@
 """Strategies for neighboring pairs: a Hypothesis strategy for datasets and a relation give pairs to search.
 
-The record that changes is taken from another dataset of the same strategy, so that whatever records the strategy
-knows (extremes, duplicates, NaN, nothing at all) turn up on either side.
+The record that changes comes from another dataset of the same strategy. Whatever records the strategy knows (extremes,
+duplicates, NaN, nothing at all) turn up on either side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from hypothesis import assume
-from hypothesis import strategies as st
 
 from audit.base.errors import InvalidArgument
 from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
 
-Pairs = st.SearchStrategy[tuple[Any, Any]]
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Draw = Callable[..., Any]
 
 
-@singledispatch
-def neighboring_pairs(relation: Any, datasets: st.SearchStrategy[Any]) -> Pairs:
-    """A strategy for pairs that are neighboring under `relation`.
+def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
+    """Return a strategy for pairs that are neighboring under `relation`.
 
     Parameters
     ----------
@@ -31,82 +30,72 @@ def neighboring_pairs(relation: Any, datasets: st.SearchStrategy[Any]) -> Pairs:
     datasets : SearchStrategy
         Gives arrays, lists, tuples or `Labeled`; single records under Local.
 
+    Returns
+    -------
+    SearchStrategy
+        Of pairs (left, right).
+
     Raises
     ------
     InvalidArgument
-        For a relation that is none of these.
+        For any other relation.
     """
-    raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation)
+    from hypothesis import assume
+    from hypothesis import strategies as st
 
+    most = relation.k if isinstance(relation, Group) else 1
+    step = _STEPS.get(type(relation.base if isinstance(relation, Group) else relation))
+    if step is None:
+        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation)
 
-@neighboring_pairs.register
-def _(relation: Substitution, datasets: st.SearchStrategy[Any]) -> Pairs:
-    return _pairs(relation, datasets, lambda draw, left: _substituted(draw, left, draw(datasets)))
-
-
-@neighboring_pairs.register
-def _(relation: AddRemove, datasets: st.SearchStrategy[Any]) -> Pairs:
-    return _pairs(relation, datasets, lambda draw, left: _inserted(draw, left, draw(datasets)))
-
-
-@neighboring_pairs.register
-def _(relation: LabelFlip, datasets: st.SearchStrategy[Any]) -> Pairs:
-    return _pairs(relation, datasets, lambda draw, left: _relabelled(draw, left, draw(datasets)))
-
-
-@neighboring_pairs.register
-def _(relation: Local, datasets: st.SearchStrategy[Any]) -> Pairs:
-    return _pairs(relation, datasets, lambda draw, left: draw(datasets))
-
-
-@neighboring_pairs.register
-def _(relation: Group, datasets: st.SearchStrategy[Any]) -> Pairs:
-    steps = {Substitution: _substituted, AddRemove: _inserted, LabelFlip: _relabelled}
-    step = steps[type(relation.base)]
-
-    def walk(draw: Callable[..., Any], left: Any) -> Any:
-        for _ in range(draw(st.integers(1, relation.k))):
-            left = step(draw, left, draw(datasets))
-        return left
-
-    return _pairs(relation, datasets, walk)
-
-
-def _pairs(relation: Any, datasets: st.SearchStrategy[Any], change: Callable[..., Any]) -> Pairs:
     @st.composite
-    def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:
-        left = draw(datasets)
-        right = change(draw, left)
+    def pair(draw: Draw) -> tuple[Any, Any]:
+        left = right = draw(datasets)
+        for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
+            right = step(draw, right, draw(datasets))
         assume(relation.why_not(left, right) is None)
         return (left, right) if draw(st.booleans()) else (right, left)
 
     return pair()
 
 
-def _substituted(draw: Callable[..., Any], data: Any, other: Any) -> Any:
-    assume(len(data) > 0 and len(other) > 0)
-    at, source = draw(_index(data)), draw(_index(other))
+def _substituted(draw: Draw, data: Any, other: Any) -> Any:
+    at, source = _index(draw, data), _index(draw, other)
     if isinstance(data, Labeled):
         return Labeled(_replaced(data.X, at, other.X[source]), _replaced(data.y, at, other.y[source]))
     return _replaced(data, at, other[source])
 
 
-def _inserted(draw: Callable[..., Any], data: Any, other: Any) -> Any:
-    assume(len(other) > 0)
-    at, source = draw(st.integers(0, len(data))), draw(_index(other))
+def _inserted(draw: Draw, data: Any, other: Any) -> Any:
+    at, source = _index(draw, data, ends=1), _index(draw, other)
     if isinstance(data, Labeled):
         return Labeled(_with(data.X, at, other.X[source]), _with(data.y, at, other.y[source]))
     return _with(data, at, other[source])
 
 
-def _relabelled(draw: Callable[..., Any], data: Any, other: Any) -> Any:
-    assume(isinstance(data, Labeled) and len(data) > 0 and len(other) > 0)
-    at, source = draw(_index(data)), draw(_index(other))
+def _relabeled(draw: Draw, data: Any, other: Any) -> Any:
+    from hypothesis import assume
+
+    assume(isinstance(data, Labeled))
+    at, source = _index(draw, data), _index(draw, other)
     return Labeled(data.X, _replaced(data.y, at, other.y[source]))
 
 
-def _index(data: Any) -> st.SearchStrategy[int]:
-    return st.integers(0, len(data) - 1)
+_STEPS: dict[type, Callable[[Draw, Any, Any], Any]] = {
+    Substitution: _substituted,
+    AddRemove: _inserted,
+    LabelFlip: _relabeled,
+    Local: lambda draw, data, other: other,
+}
+
+
+def _index(draw: Draw, data: Any, ends: int = 0) -> int:
+    """Draw the position of a record, or of a gap between records if `ends` is 1."""
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    assume(len(data) + ends > 0)
+    return int(draw(st.integers(0, len(data) - 1 + ends)))
 
 
 def _replaced(data: Any, at: int, record: Any) -> Any:

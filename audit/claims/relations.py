@@ -6,8 +6,9 @@ A dataset is a sequence of records: a numpy array (records along the first axis)
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,14 +20,28 @@ _LCS_CELLS = 4_000_000  # largest table for the edit distance; beyond it the pai
 
 @dataclass(frozen=True, eq=False)
 class Labeled:
-    """A labelled dataset.
+    """A labeled dataset: features and labels, one record per row.
 
     Parameters
     ----------
     X : array, shape (n, d) or (n,)
-        Features, one record a row.
+        Features.
     y : array, shape (n,)
         Labels.
+
+    Raises
+    ------
+    InvalidArgument
+        If the shapes are others, or the two lengths differ.
+
+    Examples
+    --------
+    >>> from audit import Labeled
+    >>> data = Labeled([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"])
+    >>> len(data)
+    2
+    >>> data[1]
+    (array([2., 3.]), np.str_('yes'))
     """
 
     X: Any
@@ -49,12 +64,12 @@ class Labeled:
 
 @runtime_checkable
 class Relation(Protocol):
-    """What a relation must offer: a name, and the reason why a pair is not neighboring."""
+    """The interface of a relation: a name, and the reason why a pair is not neighboring."""
 
     name: str
 
     def why_not(self, left: Any, right: Any) -> str | None:
-        """Return None when the pair is neighboring, else one sentence that says why it is not."""
+        """Return None if the pair is neighboring, else one sentence that says why it is not."""
         ...
 
 
@@ -65,17 +80,42 @@ def require_neighboring(relation: Relation, left: Any, right: Any, name: str = "
         raise NotNeighboring(f"`{name}` must be neighboring under {relation.name}: {reason}")
 
 
-@dataclass(frozen=True)
-class Substitution:
-    """One record is replaced by another; the number of records is public."""
+class _Steps(ABC):
+    """A relation that counts the steps between two datasets; one step makes them neighbors."""
 
-    name: str = field(default="substitution", init=False)
+    @abstractmethod
+    def distance(self, left: Any, right: Any) -> int | str:
+        """Return the least number of steps that turn one dataset into the other, or the reason why there is none."""
 
     def why_not(self, left: Any, right: Any) -> str | None:
-        return _outside(self.distance(left, right), 1, "records were replaced")
+        """Return None if exactly one step lies between the datasets, else the reason."""
+        return _outside(self.distance(left, right), 1, self._steps)
+
+    _steps: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Substitution(_Steps):
+    """Neighbors differ in one record, which is replaced by another; the number of records is public.
+
+    References
+    ----------
+    Called "bounded" differential privacy by Kifer & Machanavajjhala 2011, No Free Lunch in Data Privacy.
+
+    Examples
+    --------
+    >>> from audit import Substitution
+    >>> Substitution().why_not([1, 2, 3], [1, 9, 3]) is None
+    True
+    >>> Substitution().why_not([1, 2, 3], [1, 2])
+    'the datasets have 3 and 2 records, substitution keeps their number'
+    """
+
+    name: str = field(default="substitution", init=False)
+    _steps: ClassVar[str] = "records were replaced"
 
     def distance(self, left: Any, right: Any) -> int | str:
-        """Number of positions that differ, or the reason why it is not defined."""
+        """Return the number of positions that differ, or the reason why it is not defined."""
         if problem := _not_sequences(left, right):
             return problem
         if len(left) != len(right):
@@ -84,32 +124,52 @@ class Substitution:
 
 
 @dataclass(frozen=True)
-class AddRemove:
-    """One record is inserted anywhere, or removed; the order of the others stays."""
+class AddRemove(_Steps):
+    """Neighbors differ by one record that is inserted anywhere or removed; the order of the others stays.
+
+    References
+    ----------
+    Dwork & Roth 2014, The Algorithmic Foundations of Differential Privacy, section 2.3.
+
+    Examples
+    --------
+    >>> from audit import AddRemove
+    >>> AddRemove().why_not([1, 2, 3], [1, 3]) is None
+    True
+    >>> AddRemove().why_not([1, 2, 3], [1, 9, 3])
+    '2 records were added or removed, at most 1 may'
+    """
 
     name: str = field(default="add/remove", init=False)
-
-    def why_not(self, left: Any, right: Any) -> str | None:
-        return _outside(self.distance(left, right), 1, "records were added or removed")
+    _steps: ClassVar[str] = "records were added or removed"
 
     def distance(self, left: Any, right: Any) -> int | str:
-        """Least number of insertions and removals that turn one dataset into the other."""
+        """Return the least number of insertions and removals that turn one dataset into the other."""
         if problem := _not_sequences(left, right):
             return problem
         return _edit_distance(left, right)
 
 
 @dataclass(frozen=True)
-class LabelFlip:
-    """One label changes; the features stay. Datasets are `Labeled`."""
+class LabelFlip(_Steps):
+    """Neighbors differ in one label; the features stay. Datasets are `Labeled`.
+
+    References
+    ----------
+    Ghazi et al. 2021, Deep Learning with Label Differential Privacy, definition 1.1.
+
+    Examples
+    --------
+    >>> from audit import Labeled, LabelFlip
+    >>> LabelFlip().why_not(Labeled([1.0, 2.0], [0, 0]), Labeled([1.0, 2.0], [0, 1])) is None
+    True
+    """
 
     name: str = field(default="label flip", init=False)
-
-    def why_not(self, left: Any, right: Any) -> str | None:
-        return _outside(self.distance(left, right), 1, "labels changed")
+    _steps: ClassVar[str] = "labels changed"
 
     def distance(self, left: Any, right: Any) -> int | str:
-        """Number of labels that differ, or the reason why it is not defined."""
+        """Return the number of labels that differ, or the reason why it is not defined."""
         for side, data in (("left", left), ("right", right)):
             if not isinstance(data, Labeled):
                 return f"the {side} dataset is {type(data).__name__}, label flip needs audit.Labeled"
@@ -122,11 +182,23 @@ class LabelFlip:
 
 @dataclass(frozen=True)
 class Local:
-    """Any two records: each dataset is one record."""
+    """Any two different records are neighbors: each dataset is one record.
+
+    References
+    ----------
+    Kasiviswanathan et al. 2011, What Can We Learn Privately?, definition 2.2.
+
+    Examples
+    --------
+    >>> from audit import Local
+    >>> Local().why_not(3, 4) is None
+    True
+    """
 
     name: str = field(default="local", init=False)
 
     def why_not(self, left: Any, right: Any) -> str | None:
+        """Return None if the two records differ, else the reason."""
         if same_record(left, right):
             return "the two records are equal, nothing would be tested"
         return None
@@ -134,14 +206,31 @@ class Local:
 
 @dataclass(frozen=True)
 class Group:
-    """Up to `k` steps of another relation.
+    """Neighbors are up to `k` steps of another relation apart.
 
     Parameters
     ----------
     k : int >= 1
         Largest number of steps.
-    base : relation
-        Substitution (default), AddRemove or LabelFlip.
+    base : relation, default Substitution()
+        Substitution, AddRemove or LabelFlip.
+
+    Raises
+    ------
+    InvalidArgument
+        If `k` is not a positive integer, or `base` does not count steps.
+
+    References
+    ----------
+    Dwork & Roth 2014, The Algorithmic Foundations of Differential Privacy, theorem 2.2.
+
+    Examples
+    --------
+    >>> from audit import AddRemove, Group
+    >>> Group(2, AddRemove()).why_not([1, 2, 3], [1, 9, 3]) is None
+    True
+    >>> Group(2).name
+    'group(2) of substitution'
     """
 
     k: int
@@ -154,14 +243,16 @@ class Group:
 
     @property
     def name(self) -> str:
+        """The number of steps and the name of their relation."""
         return f"group({self.k}) of {self.base.name}"
 
     def why_not(self, left: Any, right: Any) -> str | None:
+        """Return None if 1 to `k` steps lie between the datasets, else the reason."""
         return _outside(self.base.distance(left, right), self.k, f"steps of {self.base.name} lie between them")
 
 
 def same_record(left: Any, right: Any) -> bool:
-    """Equality of two records: element by element, NaN equal to NaN, shapes and lengths compared first."""
+    """Return whether two records are equal: same shape, same elements, NaN equal to NaN."""
     if isinstance(left, (str, bytes)) or isinstance(right, (str, bytes)):
         return type(left) is type(right) and left == right
     if isinstance(left, Labeled) or isinstance(right, Labeled):
@@ -208,7 +299,7 @@ def _not_sequences(left: Any, right: Any) -> str | None:
 
 
 def _records(data: Any) -> Any:
-    """Return something that integer positions index (a data frame indexes by label otherwise)."""
+    """Return an object that integer positions index; a data frame indexes by label."""
     return data.to_numpy() if hasattr(data, "to_numpy") else data
 
 

@@ -27,7 +27,7 @@ from scipy import special
 from audit.base.arguments import closed_probability, integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.claims.approximate import PrivacyClaim
+from audit.claims import PrivacyClaim
 from audit.subjects import Block, Stream, Subject, SubjectFailed
 
 DatasetFor = Callable[[int, np.random.Generator], Any]

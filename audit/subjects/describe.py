@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.claims.relations import Labeled
+from audit.claims import Labeled
 
 
 def name_of(mechanism: Any) -> str:

@@ -2,9 +2,11 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
+import audit
 from audit import (
     AddRemove,
     AuditError,
@@ -19,9 +21,8 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.claims import claim_label, claim_of, claim_record
-from audit.claims.approximate import Point
-from audit.claims.curve import SHARES
+from audit.claims import CLAIM_KINDS, Point, claim_label, claim_of, claim_record
+from audit.claims.curve_claim import SHARES
 from audit.laws import FiniteLoss
 
 Q = 1 / (1 + math.e)
@@ -141,3 +142,10 @@ def test_a_piecewise_linear_function_is_exact_at_its_corners():
 def test_what_is_no_trade_off_function_is_refused(vertices, rule):
     with pytest.raises(AuditError, match=rule):
         PiecewiseLinear(vertices)
+
+
+def test_every_kind_is_exported_and_in_the_schema():
+    schema = json.loads((Path(audit.__file__).parent / "report" / "schema.json").read_text())
+    stated = {kind["properties"]["kind"]["const"] for kind in schema["$defs"]["claim"]["oneOf"]}
+    assert set(CLAIM_KINDS) == stated
+    assert {kind.__name__ for kind in CLAIM_KINDS.values()} <= set(audit.__all__)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
 from audit.base.errors import NotNeighboring
-from audit.claims.relations import require_neighboring
+from audit.claims import require_neighboring
 
 NEIGHBORS = [
     (Substitution(), [1, 2, 3], [1, 5, 3]),

@@ -30,7 +30,7 @@ from audit import (
 from audit.base.errors import InvalidCertificate
 from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
 from audit.checks.privacy.judge import judge
-from audit.claims.approximate import Point
+from audit.claims import Point
 from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
 from audit.report.certificate import schema

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.checks.privacy.session import Session
-from audit.claims.approximate import Point
+from audit.claims import Point
 from audit.game.events import EventPair, choose_events_for_each
 from audit.game.fixed_budget import Split, choose_pair
 from audit.game.scorers import Training

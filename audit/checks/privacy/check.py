@@ -11,8 +11,7 @@ from hypothesis.strategies import SearchStrategy
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.claims import Claim, require_claim
-from audit.claims.relations import require_neighboring
+from audit.claims import Claim, require_claim, require_neighboring
 
 Method = Literal["auto", "fixed", "sequential", "exact"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidCertificate
-from audit.claims.approximate import Point
+from audit.claims import Point
 from audit.game.guesses import GameCounts
 from audit.game.sequential import SequentialOutcome
 

@@ -12,7 +12,7 @@ from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
 from audit.checks.privacy.loss_curve import trace_curve
 from audit.checks.privacy.session import FIT, Session
 from audit.checks.privacy.statement import examine_statement, states_a_law
-from audit.claims.approximate import Point
+from audit.claims import Point
 from audit.game.events import EventPair
 from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
 from audit.game.scorers.atoms import atom_keys

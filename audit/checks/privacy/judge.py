@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.privacy.evidence import Evidence, ExactEvidence
-from audit.claims import Claim
-from audit.claims.approximate import Point
+from audit.claims import Claim, Point
 from audit.game.guesses import game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
 from audit.game.sequential import time_uniform_lower_bound

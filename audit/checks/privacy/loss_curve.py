@@ -13,7 +13,7 @@ import numpy as np
 
 from audit.checks.privacy.evidence import ExactEvidence, LossCurve
 from audit.checks.privacy.statement import stated_loss
-from audit.claims.approximate import Point
+from audit.claims import Point
 from audit.laws import PrivacyLoss
 
 _POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs

@@ -13,8 +13,7 @@ from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.privacy.evidence import Evidence
 from audit.checks.privacy.judge import Judgement, is_dependent
 from audit.checks.record import judgement_record
-from audit.claims import claim_record
-from audit.claims.approximate import Point
+from audit.claims import Point, claim_record
 from audit.game.delta_bound import delta_lower_bound
 from audit.game.guesses import GameCounts
 from audit.subjects.describe import describe_mechanism, show

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from audit.checks.privacy.evidence import ExactEvidence
-from audit.claims import Claim, ClaimKind
-from audit.claims.approximate import Point
+from audit.claims import Claim, CurveClaim, Point
 from audit.game.scorers import stated_log_likelihood
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.subjects import Outputs, Stream
@@ -68,7 +67,7 @@ def _examine(
 ) -> ExactEvidence:
     loss = stated_loss(mechanism, *pair)
     size = min(len(outputs[0]), len(outputs[1]))
-    judged = claim.judge_exactly(loss) if isinstance(claim, ClaimKind) else None
+    judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
     return ExactEvidence(
         pair=index,
         epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),

@@ -12,7 +12,7 @@ import numpy as np
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
 from audit.checks.utility.guarantee import GuaranteeCheck
-from audit.claims.approximate import PrivacyClaim
+from audit.claims import PrivacyClaim
 from audit.game.packing import LARGEST_FAMILY, DatasetFor, Hits, group_delta, require_disjoint, require_distance
 
 

@@ -14,7 +14,7 @@ from audit.base.arguments import integer, positive, real
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.claims.approximate import PrivacyClaim
+from audit.claims import PrivacyClaim
 from audit.runs.targets import listed_in
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins

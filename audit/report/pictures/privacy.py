@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.claims import Claim, claim_of
-from audit.claims.approximate import PrivacyClaim
+from audit.claims import Claim, PrivacyClaim, claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.pictures.frame import Axis, Picture, Points, spanning

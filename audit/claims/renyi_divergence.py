@@ -6,8 +6,8 @@ With delta_P(t) and delta_Q(t) the divergence of P from Q and of Q from P at eps
     KL(P, Q)     =                integral_0^inf  delta_P(t) + e^-t delta_Q(t)  dt
 
 (Sason & Verdu 2016, equations 428 and 430, with gamma = e^t): integration by parts over the tails of the loss.
-delta is convex in gamma = e^t. On a cell of weight W whose centre of weight is at gamma', W delta(gamma') is
-therefore a lower bound of the integral (Jensen), and W times the chord at gamma' an upper bound.
+delta is convex in gamma = e^t. On a cell of weight W with center of weight gamma', W delta(gamma') is a lower bound of
+the integral (Jensen), and W times the chord at gamma' an upper bound.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 
 from audit.base.arguments import real
 from audit.base.errors import InvalidArgument
-from audit.claims.curve import require_loss
-from audit.claims.polygon import FloatArray
+from audit.claims.convex import FloatArray
+from audit.claims.curve_claim import require_loss
 from audit.laws import DIRECTIONS, ComposedLoss, Direction, GaussianLoss, LaplaceLoss, PrivacyLoss
 
 _SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
@@ -33,19 +33,28 @@ _WANTED = 1e-9  # relative width of the bracket
 
 
 def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
-    """Give a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
+    """Return a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
 
-    Closed for Gaussian and Laplace noise and sums of them; else integrated with both errors on their side. The upper
-    bound is inf where the loss is unbounded and no closed form is known, both are inf when the divergence is.
+    Closed forms serve Gaussian and Laplace noise and their sums; any other divergence is integrated, both errors on
+    their side. The upper bound is inf where the loss is unbounded and no closed form is known.
 
     Parameters
     ----------
     loss : PrivacyLoss
-        Of the pair.
     order : float >= 1 or inf
         1 is the Kullback-Leibler divergence, inf the largest loss.
     direction : {"left", "right"}
         The law in the numerator.
+
+    Returns
+    -------
+    (float, float)
+        Both are inf if the divergence is.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument lies outside its admissible set.
     """
     if direction not in DIRECTIONS:
         raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
@@ -96,7 +105,7 @@ def _laplace(loss: LaplaceLoss, order: float, direction: Direction) -> tuple[flo
 
 @_divergence.register
 def _composed(loss: ComposedLoss, order: float, direction: Direction) -> tuple[float, float]:
-    """The sum over independent coordinates (van Erven & Harremoes 2014, theorem 28)."""
+    """Sum over independent coordinates (van Erven & Harremoes 2014, theorem 28)."""
     bounds = [_divergence(part, order, direction) for part in loss.parts]
     return math.fsum(low for low, _ in bounds), math.fsum(high for _, high in bounds)
 
@@ -118,7 +127,7 @@ class _Integral:
 
     @property
     def ends(self) -> dict[Direction, float]:
-        """Where the integral of each direction's divergence is cut."""
+        """The points where the integral of each direction's divergence is cut."""
         return {side: min(self.loss.max_loss(side), _FARTHEST) for side in DIRECTIONS}
 
     def bounds(self) -> tuple[float, float]:
@@ -144,17 +153,17 @@ class _Integral:
     def _cells(
         self, side: Direction, edges: FloatArray, known: dict[tuple[Direction, float], tuple[float, float]]
     ) -> tuple[FloatArray, FloatArray]:
-        """Logarithms of a lower and an upper bound of each cell's integral."""
+        """Return the logarithms of a lower and an upper bound of each cell's integral."""
         power = self.order - 1 if side == self.direction else -self.order
         start, width = edges[:-1], np.diff(edges)
         log_weight = power * start + _log_integral(power, width)
         offset = np.clip(_log_integral(power + 1, width) - _log_integral(power, width), 0.0, width)
         share = np.expm1(offset) / np.expm1(width)
         at_edges = np.array([self._delta(side, t, known)[1] for t in edges])
-        at_centre = np.array([self._delta(side, t, known)[0] for t in start + offset])
+        at_center = np.array([self._delta(side, t, known)[0] for t in start + offset])
         chord = at_edges[:-1] + share * (at_edges[1:] - at_edges[:-1])
         with np.errstate(divide="ignore"):
-            return log_weight + np.log(at_centre), log_weight + np.log(chord)
+            return log_weight + np.log(at_center), log_weight + np.log(chord)
 
     def _delta(
         self, side: Direction, t: float, known: dict[tuple[Direction, float], tuple[float, float]]
@@ -167,7 +176,7 @@ class _Integral:
         return known[key]
 
     def _remainder(self) -> float:
-        """Logarithm of a bound of what was cut off in the other direction, where the weight is e^(-a t)."""
+        """Return the logarithm of a bound of what was cut off in the other direction, where the weight is e^(-a t)."""
         other = next(side for side in DIRECTIONS if side != self.direction)
         if self.loss.max_loss(other) <= self.ends[other]:
             return -math.inf
@@ -175,7 +184,7 @@ class _Integral:
 
 
 def _log_integral(power: float, width: FloatArray) -> FloatArray:
-    """log of the integral of e^(power u) over [0, width], without overflow."""
+    """Return log of the integral of e^(power u) over [0, width], without overflow."""
     x = power * width
     if power == 0:
         return np.log(width)
