@@ -18,9 +18,8 @@ from audit.laws import Laplace
 from audit.report.certificate import load_certificate
 from audit.report.html import html_of
 from audit.report.junit import junit_of
-from audit.report.pictures import pictures_of
-from audit.report.pictures.frame import Axis
-from audit.report.pictures.privacy import trade_off
+from audit.report.pictures import pictures_of, trade_off
+from audit.report.plot import Axis
 from audit.report.renderers import RENDERERS, write_renderings
 from audit.report.wording import count, number, paper
 

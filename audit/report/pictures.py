@@ -1,0 +1,316 @@
+"""Pictures of a certificate's checks, computed from the record of the check and nothing else.
+
+Privacy checks show the errors of tests between the two datasets: a claim forbids what lies below a curve, the stated
+law has a curve of its own, and the game measured two tests. They also show the privacy profile and the wealth of a
+sequential game. Utility checks show measured values against claimed ones, randomness checks the comparisons won.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from audit.checks.utility.curve import CurveEvidence
+from audit.checks.utility.guarantee import look_share
+from audit.checks.utility.plain import from_plain
+from audit.claims import Claim, PrivacyClaim, claim_of
+from audit.game.guesses import GameCounts
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.report.plot import Axis, Plot, Points
+from audit.report.wording import number
+
+_ALPHAS = (1 - np.cos(np.linspace(0, math.pi, 81))) / 2  # dense at both ends, where the curves bend
+_MANY = 10  # lines: their corners are closer together than the grid
+_CURVE_POINTS = 40  # of the claim's profile, where it implies a whole curve
+_SMALL_DELTA = 0.02  # a claimed delta below this is visible on a logarithmic axis only
+_BOUNDS = 8  # two tests, two errors, two ends
+_MOST_CASES = 250  # of an inequality; the worst of them are in the reason
+_WIDE = 30.0  # a ratio of largest to smallest beyond which an axis is logarithmic
+
+Record = Mapping[str, Any]
+Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
+Reference = tuple[str, str, Points]  # class, meaning and points of a line
+Line = tuple[float, float, float]  # epsilon, and delta with the left and with the right law in the numerator
+
+
+def pictures_of(record: Record) -> list[Plot]:
+    """Return the pictures of a recorded check, those for which its evidence has something to show."""
+    return [picture for draw in PICTURES.get(record["kind"], ()) if (picture := draw(record)) is not None]
+
+
+def trade_off(lines: Sequence[Line]) -> Points:
+    """Return the highest function below which all lines of a profile keep: (type I error, type II error).
+
+    Every (epsilon, delta) says b >= 1 - delta_right - e^eps a and b >= e^-eps (1 - delta_left - a).
+    """
+    corners = [max(0.0, 1 - max(left, right)) / (1 + math.exp(min(epsilon, 700.0))) for epsilon, left, right in lines]
+    alphas = np.union1d(_ALPHAS, corners if len(corners) < _MANY else [])
+    best = np.zeros_like(alphas)
+    for epsilon, left, right in lines:
+        best = np.maximum(best, 1 - right - np.exp(min(epsilon, 700.0)) * alphas)
+        best = np.maximum(best, np.exp(-epsilon) * (1 - left - alphas))
+    return [(float(a), float(b)) for a, b in zip(alphas, best, strict=True)]
+
+
+def _errors_of_tests(record: Record) -> Plot | None:
+    evidence, claim = record["evidence"], claim_of(record["claim"])
+    game, curve, bound = evidence["game"], evidence.get("curve"), record["epsilon_lower_bound"]
+    if not game and not curve:
+        return None
+    shown = [f"The claim {claim.short} allows the shaded region."]
+    plot = Plot("Errors of tests that tell the two datasets apart", "", Axis("type I error"), Axis("type II error"))
+    allowed = trade_off(_claimed_lines(claim))
+    plot.area([*allowed, (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], "allowed", "what the claim allows")
+    plot.line(allowed, "claim", "claimed limit")
+    if curve:
+        plot.line(trade_off(curve["profile"]), "law", "best test, by the stated law")
+        shown.append("The curve is that of the best tests by the stated law.")
+    if bound > 0:
+        delta = float((evidence.get("tested") or record["claim"])["delta"])
+        plot.line(trade_off([(bound, delta, delta)]), "certified", "certified: some test touches it")
+        shown.append(f"Some test is certified to touch the dashed line, of epsilon {number(bound)}.")
+    if game:
+        _add_measured_tests(plot, GameCounts(**game["counts"]), record["settings"]["significance"] / _BOUNDS)
+        shown.append("Crosses are the tests that were measured, with exact intervals.")
+    plot.description = " ".join(shown)
+    return plot
+
+
+def _claimed_lines(claim: Claim) -> list[Line]:
+    if isinstance(claim, PrivacyClaim):
+        return [(claim.epsilon, claim.delta, claim.delta)]
+    grid = np.linspace(0.0, 1.5 * claim.points[-1].epsilon, _CURVE_POINTS)
+    return [(float(epsilon), *(2 * (claim.profile(float(epsilon)),))) for epsilon in grid]
+
+
+def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
+    """Add both tests of the game: reject left on "guess right" only, or on anything but "guess left"."""
+    left = counts.left_plus + counts.left_minus + counts.left_abstain
+    right = counts.right_plus + counts.right_minus + counts.right_abstain
+    tests = (
+        (counts.left_minus, counts.right_plus + counts.right_abstain),
+        (counts.left_minus + counts.left_abstain, counts.right_plus),
+    )
+    for type_one, type_two in dict.fromkeys(tests):
+        at = type_one / max(left, 1), type_two / max(right, 1)
+        plot.line([(end, at[1]) for end in _interval(type_one, left, share)], "measured")
+        plot.line([(at[0], end) for end in _interval(type_two, right, share)], "measured")
+        plot.dot(at, "measured-dot", "tests that were measured")
+
+
+def _interval(count: int, trials: int, share: float) -> tuple[float, float]:
+    if trials == 0:
+        return 0.0, 1.0
+    return proportion_lower_bound(count, trials, share), proportion_upper_bound(count, trials, share)
+
+
+def _profile(record: Record) -> Plot | None:
+    curve, claim = record["evidence"].get("curve"), claim_of(record["claim"])
+    if not curve:
+        return None
+    epsilons = [float(line[0]) for line in curve["profile"]]
+    law = [(epsilon, max(left, right)) for epsilon, left, right in curve["profile"]]
+    between = ((a + b) / 2 for a, b in pairwise(epsilons))  # lets the claim's curve bend where it should
+    claimed = [(epsilon, claim.profile(epsilon)) for epsilon in sorted({*epsilons, *between})]
+    point = record["evidence"].get("tested") or record["claim"]
+    at = float(point["epsilon"]), float(point["delta"])
+    largest = max(delta for _, delta in (*law, *claimed))
+    small = 0 < at[1] < _SMALL_DELTA
+    y = Axis("delta", at[1] / 100, max(1.0, largest), True) if small else Axis("delta", 0.0, max(0.05, largest) * 1.05)
+    used = "" if curve["tightness"] is None else f" The law uses {number(curve['tightness'])} of the claimed epsilon."
+    plot = Plot(
+        "Privacy profile: delta at every epsilon",
+        f"Delta by the stated law and as claimed, {claim.short}.{used}",
+        Axis("epsilon", 0.0, max(epsilons)),
+        y,
+    )
+    plot.area([(0.0, y.low), *claimed, (max(epsilons), y.low)], "allowed", "what the claim allows")
+    plot.line(claimed, "claim", "claimed limit")
+    plot.line(law, "law", "by the stated law")
+    plot.dot(at, "claim-dot", "where it was tested")
+    return plot
+
+
+def _wealth(record: Record) -> Plot | None:
+    if not record["evidence"]["sequential"]:
+        return None
+    outcome = record["evidence"]["sequential"]["outcome"]
+    wealth = [float(value) for value in outcome["grid_log_wealth"]]
+    needed = math.log(1 / record["settings"]["significance"])
+    plot = Plot(
+        "Wealth of the sequential game against each epsilon",
+        f"After {outcome['steps']} pairs of outputs. Every epsilon whose wealth ever reached the line is refuted.",
+        Axis.spanning("epsilon", outcome["grid"], margin=0.0),
+        Axis.spanning("log wealth", [*wealth, needed, 0.0]),
+    )
+    plot.level(needed, "claim", "refuted above")
+    plot.line(list(zip(outcome["grid"], wealth, strict=True)), "law", "wealth")
+    return plot
+
+
+def _comparisons(record: Record) -> Plot | None:
+    """Independent outputs win half of the comparisons that are not tied; reused noise wins nearly all."""
+    told = [part for part in record["evidence"]["comparisons"] if part["won"] + part["lost"]]
+    if not told:
+        return None
+    share = record["settings"]["significance"] / (2 * len(record["evidence"]["comparisons"]))
+    said = "; ".join(f"{part['kind']}, {part['won']} won and {part['lost']} lost" for part in told)
+    axes = Axis("share won of those not tied"), Axis("", high=float(len(told)))
+    plot = Plot("Comparisons that were won", f"Independent outputs win half of them: {said}.", *axes)
+    plot.line([(0.5, 0.0), (0.5, len(told))], "claim", "independent outputs")
+    for place, part in enumerate(reversed(told)):
+        trials, y = part["won"] + part["lost"], place + 0.35
+        plot.row(y, part["kind"])
+        plot.line([(end, y) for end in _interval(part["won"], trials, share)], "measured")
+        plot.dot((part["won"] / trials, y), "measured-dot", "won, with an exact interval")
+    return plot
+
+
+def _failures(record: Record) -> Plot | None:
+    """The failure probability after every look of a guarantee."""
+    evidence, terms, measured = record["evidence"], record["claim"]["terms"], []
+    for index, look in enumerate(evidence["looks"]):
+        share = look_share(index, evidence["planned"], record["settings"]["significance"])
+        interval = _interval(look["failures"], look["trials"], share)
+        measured.append((look["trials"], look["failures"] / look["trials"], interval))
+        said = f"{look['failures']} failures in {look['trials']} trials at the last look; "
+    if not measured:
+        return None
+    levels = {"claimed beta": terms["beta"], "within the slack": terms["beta"] + terms["slack"]}
+    plot = _by_size("Failure probability after each look", "trials", "failure probability", measured, levels)
+    plot.description = f"{said}claimed at most {number(terms['beta'])}."
+    return plot
+
+
+def _mean_loss(record: Record) -> Plot | None:
+    """The risk, or the excess of which a rate speaks, at every sample size."""
+    evidence: CurveEvidence = from_plain(CurveEvidence, record["evidence"])
+    points, terms, kind = evidence.points, record["claim"]["terms"], record["kind"]
+    if not points:
+        return None
+    means = [point.sample.mean if point.exact is None and point.sample else float(point.exact or 0) for point in points]
+    intervals = evidence.intervals(record["settings"]["significance"])
+    measured = list(zip(evidence.sizes, means, intervals, strict=True))
+    levels: dict[str, float] = {}
+    stated = [(float(point.size), point.reference) for point in points if point.reference is not None]
+    if kind == "rate":
+        scale = [point.reference or point.size for point in points]
+        lines = _slopes(record, scale, measured)
+    elif kind == "consistency":
+        levels = {"Bayes risk": terms["bayes_risk"], "within the tolerance": terms["bayes_risk"] + terms["tolerance"]}
+        lines = [("bound", "stated bound", stated)]
+    else:
+        lines = [("bound", "bound for private learners", stated)]
+    what = "excess" if kind == "rate" else "risk"
+    meaning = "computed" if evidence.uses == "evaluator" else "measured, all intervals right together"
+    title, log = f"{what.capitalize()} at each sample size", kind != "consistency"
+    plot = _by_size(title, "n", what, measured, levels, lines, meaning, log)
+    plot.description = f"By {evidence.uses}: {record['reason']}"
+    return plot
+
+
+def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]) -> list[Reference]:
+    """Return the fitted and the claimed power of the scale, through the middle of the measured values."""
+    positive = [(s, y) for s, (_, y, _) in zip(scale, measured, strict=True) if y > 0 and s > 0]
+    if not positive:
+        return []
+    s_middle, y_middle = (sum(map(math.log, values)) / len(positive) for values in zip(*positive, strict=True))
+
+    def line(exponent: float) -> Points:
+        heights = [math.exp(y_middle - exponent * (math.log(s) - s_middle)) for s in scale]
+        return [(n, y) for (n, _, _), y in zip(measured, heights, strict=True)]
+
+    fitted = [part for part in record["found"] if part["quantity"] == "exponent"]
+    slopes = [("law", "fitted exponent", line((part["lower"] + part["upper"]) / 2)) for part in fitted[:1]]
+    return [*slopes, ("claim slope", "claimed exponent", line(float(record["claim"]["terms"]["exponent"])))]
+
+
+def _by_size(
+    title: str,
+    size: str,
+    what: str,
+    measured: Sequence[Measured],
+    levels: Mapping[str, float],
+    references: Sequence[Reference] = (),
+    meaning: str = "measured, exact interval",
+    log: bool = False,
+) -> Plot:
+    """Return measured values with their intervals, over a logarithmic axis of sizes.
+
+    Parameters
+    ----------
+    levels : mapping of str to float
+        The claimed level, and the end of the band that is tolerated; or nothing.
+    references : sequence of (class, meaning, points)
+        Lines to compare with. All but the bounds of a rate take room on the axis.
+    """
+    values = [value for _, value, _ in measured]
+    least = min((value for value in values if value > 0), default=0.0) / 100 if log else -math.inf
+    ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0
+    bounds = [y for style, _, line in references if style == "bound" for _, y in line]
+    sizes = Axis.spanning(size, [n for n, _, _ in measured], log=True)
+    plot = Plot(title, "", sizes, Axis.spanning(what, [*values, *ends, *bounds, *levels.values()], log))
+    if levels:
+        (claimed, level), (tolerated, end) = levels.items()
+        left, right = sizes.low, sizes.high
+        plot.area([(left, level), (right, level), (right, end), (left, end)], "allowed", tolerated)
+        plot.level(level, "claim", claimed)
+    for style, name, line in references:
+        plot.line(line, style, name)
+    for n, value, interval in measured:
+        if interval[0] < interval[1]:
+            plot.line([(n, end) for end in interval], "measured")
+        plot.dot((n, value), "measured-dot", meaning)
+    return plot
+
+
+def _cases(record: Record) -> Plot | None:
+    """Every case of an inequality against its bound."""
+    cases, sense = record["evidence"]["cases"][:_MOST_CASES], record["claim"]["terms"]["sense"]
+    if not cases:
+        return None
+    points = [(float(case["bound"]), float(case["quantity"])) for case in cases]
+    values = [value for point in points for value in point if math.isfinite(value)]
+    positive = [value for value in values if value > 0]
+    log = bool(positive) and min(values) >= 0 and max(positive) / min(positive) > _WIDE
+    axes = Axis.spanning("bound", values, log), Axis.spanning("quantity", values, log)
+    said = f"The quantity of each case is claimed to be {sense} the bound, which is the line."
+    plot = Plot("Every case against its bound", said, *axes)
+    low, high = plot.x.low, plot.x.high
+    corner = {"<=": (high, low), ">=": (low, high)}.get(sense)
+    if corner:
+        plot.area([(low, low), (high, high), corner], "allowed", "what the claim allows")
+    plot.line([(low, low), (high, high)], "claim", "quantity = bound")
+    for point in points:
+        plot.dot(point, "measured-dot", "cases")
+    return plot
+
+
+def _mean(record: Record) -> Plot | None:
+    """The interval of the simulated mean of an inequality against its bound."""
+    means, bound = [part for part in record["found"] if part["quantity"] == "mean"], record["claim"]["terms"]["bound"]
+    if record["evidence"]["cases"] or not means or bound is None:
+        return None
+    low, high, bound = (float(value) for value in (means[0]["lower"], means[0]["upper"], bound))
+    said = f"The mean lies between {number(low)} and {number(high)}; the bound is {number(bound)}."
+    plot = Plot("The mean against its bound", said, Axis.spanning("mean", [low, high, bound], margin=0.3), Axis(""))
+    plot.line([(bound, 0.0), (bound, 1.0)], "claim", "claimed bound")
+    plot.line([(low, 0.5), (high, 0.5)], "measured wide")
+    return plot
+
+
+_PRIVACY = (_errors_of_tests, _profile, _wealth)
+PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
+    "privacy": _PRIVACY,
+    "precision": _PRIVACY,
+    "randomness": (_comparisons,),
+    "consistency": (_mean_loss,),
+    "guarantee": (_failures,),
+    "inequality": (_cases, _mean),
+    "lower-bound": (_mean_loss,),
+    "rate": (_mean_loss,),
+}
