@@ -26,8 +26,9 @@ import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
 from audit.base.arguments import open_probability, positive
-from audit.laws import Laplace, Point, PrivacyLoss, Product, ThresholdedLaplace
+from audit.laws import Laplace, PointMass, PrivacyLoss, Product
 from mechanisms.queries import Histogram, distinct
+from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 SOURCE = "Bousquet et al. 2022, Theorem 2.4"
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
@@ -93,7 +94,7 @@ class StabilityHistogram:
 
     def _label_law(self, count: int) -> Any:
         if count == 0:
-            return Point(0.0)
+            return PointMass(0.0)
         return ThresholdedLaplace(float(count), self.scale, self.threshold)
 
 

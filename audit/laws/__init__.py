@@ -1,14 +1,13 @@
-"""The exact engine: output laws, their privacy losses with rigorous bounds, and tests of samplers."""
+"""Output laws, their privacy losses with rigorous bounds on both sides, and tests that outputs follow a law."""
 
-from audit.laws.closed_form import GaussianLoss, LaplaceLoss, geometric_loss, no_loss
-from audit.laws.composition import ComposedLoss, compose
-from audit.laws.continuous import AtomsAndDensity, Gaussian, Laplace, Point, ThresholdedLaplace
-from audit.laws.density import DensityLoss
-from audit.laws.discrete import Finite, TwoSidedGeometric
-from audit.laws.finite import FiniteLoss
+from audit.laws.composed_loss import ComposedLoss, compose
+from audit.laws.density_loss import DensityLoss
+from audit.laws.discrete_laws import Finite, TwoSidedGeometric
+from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometric_loss, no_loss
 from audit.laws.law import Law, ScalarLaw, loss_between
-from audit.laws.loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
-from audit.laws.product import Product
+from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
+from audit.laws.product_law import Product
+from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, PointMass
 
 __all__ = [
     "ARITHMETIC_TOLERANCE",
@@ -24,11 +23,10 @@ __all__ = [
     "Laplace",
     "LaplaceLoss",
     "Law",
-    "Point",
+    "PointMass",
     "PrivacyLoss",
     "Product",
     "ScalarLaw",
-    "ThresholdedLaplace",
     "TwoSidedGeometric",
     "compose",
     "geometric_loss",

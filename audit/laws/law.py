@@ -1,7 +1,7 @@
-"""Output laws: what a mechanism's outputs are distributed as, exactly, on one dataset.
+"""Output laws: the exact distribution of a mechanism's outputs on one dataset.
 
-A law gives its likelihood, its privacy loss against the law on a neighboring dataset, and a finite-sample
-test that outputs come from it. Which pairs of laws can be compared is one table: `loss_between`.
+A law has a likelihood, a privacy loss against the law on a neighboring dataset, and a finite-sample test that outputs
+come from it. `loss_between` registers which kinds of laws can be compared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.laws.goodness import (
+from audit.laws.goodness_of_fit import (
     as_reals,
     bonferroni,
     dkw_pvalue,
@@ -23,7 +23,7 @@ from audit.laws.goodness import (
     require_outputs,
     serial_pvalues,
 )
-from audit.laws.loss import FloatArray, PrivacyLoss
+from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 
 PairLoss = Callable[[Any, Any], PrivacyLoss]
 _F = TypeVar("_F", bound=PairLoss)
@@ -46,15 +46,14 @@ class Law(ABC):
 
     @abstractmethod
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Give the log-density of each output, shape (size,); -inf for an output that the law never makes.
+        """Return the log-density of each output, shape (size,); -inf for an output that the law never makes.
 
-        Densities are with respect to a base measure that is the same for all laws that `loss_against`
-        compares.
+        All laws that `loss_against` compares have densities with respect to the same base measure.
         """
 
     @abstractmethod
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Give a p-value, valid at every sample size, that `outputs` are i.i.d. from this law.
+        """Return a p-value, valid at every sample size, that `outputs` are i.i.d. from this law.
 
         Parameters
         ----------
@@ -66,26 +65,34 @@ class Law(ABC):
 
     @abstractmethod
     def fit_resolution(self, n: int, significance: float) -> float:
-        """Give the gap in distribution that `fit_pvalue` on `n` outputs convicts at `significance`.
+        """Return the gap in distribution at which `fit_pvalue` on `n` outputs is at most `significance`.
 
-        An empirical distribution that is this far away in some tested distribution function, or some tested
-        cell, has a p-value of at most `significance`.
+        It is a gap in some tested distribution function, or in the frequency of some tested outcome.
         """
 
     @abstractmethod
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Give the outputs' normal scores, shape (size, coordinates); None when an output is impossible.
+        """Return the outputs' normal scores, shape (size, coordinates); None if an output is impossible.
 
-        The randomised probability-integral transform: i.i.d. standard normal under the law.
+        The scores are randomized probability-integral transforms: i.i.d. standard normal under the law.
         """
 
     def loss_against(self, other: Law) -> PrivacyLoss:
-        """Give the privacy loss of the pair (self, other): self is left, other is right.
+        """Return the privacy loss of the pair (self, other): self is left, other is right.
+
+        Parameters
+        ----------
+        other : Law
+            Of the same kind of outputs.
+
+        Returns
+        -------
+        PrivacyLoss
 
         Raises
         ------
         InvalidArgument
-            When the two kinds of laws cannot be compared.
+            If the two kinds of laws cannot be compared.
         """
         for first in type(self).__mro__:
             for second in type(other).__mro__:
@@ -100,14 +107,14 @@ class ScalarLaw(Law):
 
     @abstractmethod
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Give the probability of an output <= x."""
+        """Return the probability of an output <= x."""
 
     @abstractmethod
     def cdf_left(self, x: FloatArray) -> FloatArray:
-        """Give the probability of an output < x."""
+        """Return the probability of an output < x."""
 
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Give the p-value of DKW tests of the values and of sums and differences of successive scores."""
+        """Return the p-value of DKW tests of the values and of sums and differences of successive scores."""
         reals = self._possible(require_outputs(outputs))
         if reals is None:
             return 0.0
@@ -117,11 +124,11 @@ class ScalarLaw(Law):
         return bonferroni([self._gap_pvalue(reals), *serial_pvalues(scores[:, 0])])
 
     def fit_resolution(self, n: int, significance: float) -> float:
-        """Give the width of the DKW band of the values, at a third of the significance."""
+        """Return the width of the DKW band of the values, at a third of the significance."""
         return dkw_width(n, significance, tests=3)
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Give normal quantiles of F(x-) + U (F(x) - F(x-)), shape (size, 1)."""
+        """Return normal quantiles of F(x-) + U (F(x) - F(x-)), shape (size, 1)."""
         reals = self._possible(outputs)
         if reals is None:
             return None

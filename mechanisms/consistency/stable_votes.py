@@ -23,7 +23,7 @@ import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from audit.base.arguments import integer, open_probability, positive
-from audit.laws import Finite, Point, PrivacyLoss, Product, ThresholdedLaplace
+from audit.laws import Finite, PointMass, PrivacyLoss, Product
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.stable_counts import threshold
@@ -31,6 +31,7 @@ from mechanisms.consistency.voronoi import radius_for
 from mechanisms.consistency.votes import vote_probability
 from mechanisms.estimator import Classifier
 from mechanisms.stability_histogram import StabilityHistogram
+from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 SOURCE = "Bousquet et al. 2022, Theorem A.14"
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -162,7 +163,7 @@ class StableHistograms:
         return _privacy_loss(self.law(left), self.law(right))
 
     def _count_law(self, count: int) -> Any:
-        return ThresholdedLaplace(float(count), 2 / self.epsilon, self.level) if count else Point(0.0)
+        return ThresholdedLaplace(float(count), 2 / self.epsilon, self.level) if count else PointMass(0.0)
 
 
 @dataclass(frozen=True)

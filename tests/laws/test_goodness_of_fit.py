@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from audit.base.errors import InvalidArgument
-from audit.laws import Finite, Gaussian, Laplace, Law, Point, Product, ThresholdedLaplace, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
+from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 N = 20_000
 Sampler = Callable[[np.random.Generator, int], np.ndarray]
@@ -36,7 +37,7 @@ OWN: dict[str, tuple[Law, Sampler]] = {
     "gaussian": (Gaussian(-1, 3), lambda rng, size: rng.normal(-1, 3, size)),
     "geometric": (TwoSidedGeometric(3, 0.4), geometric),
     "thresholded": (ThresholdedLaplace(3, 2, 4), thresholded),
-    "point": (Point(0), lambda rng, size: np.zeros(size)),
+    "point": (PointMass(0), lambda rng, size: np.zeros(size)),
     "text": (Finite({"a": 0.1, "b": 0.9}), lambda rng, size: rng.choice(["a", "b"], p=[0.1, 0.9], size=size)),
     "rows": (Finite({(0, 0): 0.2, (0, 1): 0.3, (1, 1): 0.5}), rows),
     "vector": (Product((Laplace(0, 1),) * 4), lambda rng, size: rng.laplace(size=(size, 4))),

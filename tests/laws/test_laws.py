@@ -17,15 +17,15 @@ from audit.laws import (
     Laplace,
     LaplaceLoss,
     Law,
-    Point,
+    PointMass,
     PrivacyLoss,
     Product,
-    ThresholdedLaplace,
     TwoSidedGeometric,
     compose,
     geometric_loss,
     no_loss,
 )
+from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 LAWS: list[Law] = [
     Laplace(1.0, 2.0),
@@ -34,7 +34,7 @@ LAWS: list[Law] = [
     Finite({"a": 0.2, "b": 0.8}),
     Finite({(0, 1): 0.5, (1, 0): 0.5}),
     ThresholdedLaplace(3.0, 2.0, 4.0),
-    Point(0.0),
+    PointMass(0.0),
     Product((Laplace(0.0, 1.0), TwoSidedGeometric(0, 0.5))),
 ]
 
@@ -105,8 +105,8 @@ def test_pairs_with_a_closed_form_get_it(left: Law, right: Law, loss: PrivacyLos
         (Laplace(1e6, 1), Laplace(1e6 + 1, 0.5)),
         (ThresholdedLaplace(2, 1, 5.0), ThresholdedLaplace(3, 2, 4.0)),
         (ThresholdedLaplace(7, 1, 5.0), ThresholdedLaplace(6, 1, 5.0)),
-        (ThresholdedLaplace(7, 1, 5.0), Point(0)),
-        (Laplace(0, 1), Point(0)),
+        (ThresholdedLaplace(7, 1, 5.0), PointMass(0)),
+        (Laplace(0, 1), PointMass(0)),
     ],
     ids=repr,
 )
@@ -114,7 +114,7 @@ def test_bounds_against_a_riemann_sum(left: Laplace, right: Laplace) -> None:
     """The naive twin: sum max(0, p - e^eps q) over 400,000 cells and the atoms."""
     centre = left.kinks[0]
     edges = np.linspace(centre - 60, centre + 60, 400_001)
-    p, q = (np.diff(law.density_cdf(edges)) for law in (left, right))
+    p, q = (np.diff(law.antiderivative(edges)) for law in (left, right))
     values = sorted({*left.atoms, *right.atoms})
     p, q = (np.r_[mass, [law.atoms.get(v, 0.0) for v in values]] for mass, law in ((p, left), (q, right)))
     loss = left.loss_against(right)
@@ -145,7 +145,7 @@ SCALE = 2 / EPSILON
 
 def label(count: int, delta: float) -> Law:
     threshold = SCALE * math.log(2 / delta) + 1
-    return ThresholdedLaplace(count, SCALE, threshold) if count else ThresholdedLaplace.never()
+    return ThresholdedLaplace(count, SCALE, threshold) if count else PointMass(0.0)
 
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
@@ -218,7 +218,7 @@ def test_laws_of_different_kinds_cannot_be_compared(left: Law, right: Law) -> No
         lambda: Finite({"a": 0.4}),
         lambda: Finite([0.5, 0.5]),  # type: ignore[arg-type]
         lambda: ThresholdedLaplace(0, 1, threshold=-1.0),
-        lambda: Point(math.inf),
+        lambda: PointMass(math.inf),
         lambda: Product(()),
         lambda: Product((1.0,)),  # type: ignore[arg-type]
     ],

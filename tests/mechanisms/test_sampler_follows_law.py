@@ -16,7 +16,8 @@ from scipy import stats
 
 import mechanisms
 from audit import PrivacyCheck
-from audit.laws import Finite, Gaussian, Laplace, Point, Product, ThresholdedLaplace, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, Laplace, PointMass, Product, TwoSidedGeometric
+from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 N = 20_000
 ALARM = 1e-8
@@ -41,7 +42,7 @@ def assert_reals(values: np.ndarray, frozen: object, alarm: float) -> None:
 
 
 def assert_coordinate(values: np.ndarray, law: object, alarm: float) -> None:
-    if isinstance(law, Point):
+    if isinstance(law, PointMass):
         assert np.all(values == law.value)
     elif isinstance(law, Laplace):
         assert_reals(values, stats.laplace(law.loc, law.scale), alarm)

@@ -12,7 +12,7 @@ from audit.claims import Claim, Point
 from audit.game.guesses import game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
 from audit.game.sequential import time_uniform_lower_bound
-from audit.laws.loss import ARITHMETIC_TOLERANCE
+from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 
 DEPENDENCE = ("state", "mutated its dataset between calls")  # runs were not independent: no game counts
 _CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it

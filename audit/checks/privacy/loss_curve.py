@@ -1,7 +1,7 @@
 """The curve of a stated law: its privacy profile in both directions at a few points, kept for whoever draws it.
 
 No verdict rests on a curve. From the profile follows the trade-off function of the pair: every epsilon gives two lines
-below it (`audit.laws.loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
+below it (`audit.laws.privacy_loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
 """
 
 from __future__ import annotations

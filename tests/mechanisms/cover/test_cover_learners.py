@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from audit import AuditError, Labeled
-from audit.laws.finite import FiniteLoss
+from audit.laws import FiniteLoss
 from mechanisms.cover import learners, worst_case
 from mechanisms.cover.aggregate import ThresholdProblem, draw_thresholds, interval_weights
 from mechanisms.cover.hard_family import ConcentratedThresholdFamily

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from audit import PrivacyClaim, check_packing
-from audit.laws.finite import FiniteLoss
+from audit.laws import FiniteLoss
 from mechanisms.cover import converse, metric
 from mechanisms.cover.accuracy import CONCENTRATED, UNIFORM, MetricConvergence, SphereTrials, Trials, longest, shortest
 from mechanisms.cover.hard_family import ConcentratedThresholdFamily

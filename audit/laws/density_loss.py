@@ -9,9 +9,8 @@ import numpy as np
 
 from audit.base.arguments import real
 from audit.base.errors import InvalidArgument
-from audit.laws.loss import Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
-from audit.laws.measures import Cdf, LogDensity, Measure, measure
-from audit.laws.quadrature import RATIO_TOLERANCE, LogRatio, panels_between
+from audit.laws.monotone_cells import RATIO_TOLERANCE, Function, Measure, cells_between, log_ratio, measure
+from audit.laws.privacy_loss import Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
 
 _NEGLIGIBLE = 1e-17
 
@@ -21,46 +20,53 @@ class DensityLoss(PrivacyLoss):
 
     Parameters
     ----------
-    left_logpdf, right_logpdf : callables, vectorised
-        Log-densities of the continuous parts, with respect to one base measure; -inf outside the support.
-        They are SUB-NORMALISED: the density of a law with atoms of total mass m integrates to 1 - m.
+    left_logpdf, right_logpdf : callables, vectorized
+        Log-densities of the continuous parts, with respect to one base measure; -inf outside the support. They are
+        SUB-NORMALIZED: the density of a law with atoms of total mass m integrates to 1 - m.
     support : (lo, hi), lo < hi
         Interval that holds both continuous parts; the ends may be infinite.
     breakpoints : sequence of float
-        Between consecutive breakpoints the log-ratio is monotone, constant allowed, and each density is
-        smooth and either positive everywhere or zero everywhere. That is the caller's promise; it is
-        spot-checked.
-    left_cdf, right_cdf : callables, vectorised, optional
-        mass of the continuous part on (-inf, x], SUB-NORMALISED like the density: cdf(inf) = 1 - m. Only
-        differences are used, so any constant may be added. Without one, masses come from adaptive quadrature.
+        Between consecutive breakpoints the log-ratio is monotone, constant allowed, and each density is smooth and
+        either positive everywhere or zero everywhere. The caller guarantees this; it is spot-checked.
+    left_cdf, right_cdf : callables, vectorized, optional
+        An antiderivative of each density; only differences are used. Without one, masses come from adaptive quadrature,
+        one for each interval.
     left_atoms, right_atoms : mapping value -> probability
 
     Raises
     ------
     InvalidArgument
-        When the log-ratio is not monotone on a panel, a law's total mass is not 1 within 1e-9, or an argument
-        is malformed.
+        If the log-ratio is not monotone on a cell, a law's total mass is not 1 within 1e-9, or an argument is
+        malformed.
 
     Notes
     -----
-    The set {L > t} is found on each panel by bisection down to neighboring floats. A point counts when its
-    loss exceeds t by more than 1e-11 (1 + |t|), so that a plateau of the ratio at exactly t (two Laplace laws
-    of one scale) is not counted by rounding: that is the `threshold_error`. Mass in the final brackets,
-    rounding of the cdf or the error of the quadrature, and mass beyond the point where an infinite support is
-    cut enter the error of every bound; `tail_error` is the largest such error met on a grid of thresholds.
+    The set {L > t} is found on each cell by bisection down to neighboring floats. A point counts if its loss exceeds t
+    by more than 1e-11 (1 + |t|), the `threshold_error`: a plateau of the ratio at exactly t (two Laplace laws of one
+    scale) is not counted by rounding. The error of every bound includes the mass in the final brackets, the rounding of
+    the cdf or the error of the quadrature, and the mass beyond the point where an infinite support is cut. `tail_error`
+    is the largest such error on a grid of thresholds.
 
-    The supremum of the ratio towards an infinite end is taken to be infinite unless it has settled where less
+    The supremum of the ratio toward an infinite end is taken to be infinite unless the ratio has settled where less
     than 1e-17 of the mass remains: an upper bound.
+
+    Examples
+    --------
+    >>> from audit.laws import DensityLoss, Gaussian
+    >>> left, right = Gaussian(0.0, 1.0), Gaussian(1.0, 1.0)
+    >>> loss = DensityLoss(left.log_density, right.log_density, left_cdf=left.cdf, right_cdf=right.cdf)
+    >>> round(loss.delta(1.0), 6)
+    0.126937
     """
 
     def __init__(
         self,
-        left_logpdf: LogDensity,
-        right_logpdf: LogDensity,
+        left_logpdf: Function,
+        right_logpdf: Function,
         support: tuple[float, float] = (-math.inf, math.inf),
         breakpoints: Sequence[float] = (),
-        left_cdf: Cdf | None = None,
-        right_cdf: Cdf | None = None,
+        left_cdf: Function | None = None,
+        right_cdf: Function | None = None,
         left_atoms: Mapping[float, float] | None = None,
         right_atoms: Mapping[float, float] | None = None,
     ) -> None:
@@ -69,30 +75,29 @@ class DensityLoss(PrivacyLoss):
             "right": measure(right_logpdf, right_cdf),
         }
         self._atoms = _aligned_atoms(left_atoms or {}, right_atoms or {})
-        ratio = LogRatio(left_logpdf, right_logpdf)
-        both = tuple(self._measures.values())
-        self._panels, self._beyond = panels_between(ratio, both, _checked_support(support), breakpoints, _NEGLIGIBLE)
+        ratio, both = log_ratio(left_logpdf, right_logpdf), tuple(self._measures.values())
+        self._cells, self._beyond = cells_between(ratio, both, _checked_support(support), breakpoints, _NEGLIGIBLE)
         for side in ("left", "right"):
             self._require_total_mass(side)
-        noise = max((panel.noise for panel in self._panels), default=0.0)
+        noise = max((cell.noise for cell in self._cells), default=0.0)
         self.threshold_error = 3 * RATIO_TOLERANCE + 4 * noise
         self.tail_error = self._probed_error()
 
     def max_loss(self, direction: Direction) -> float:
-        """Give the supremum of the log-ratio over panels and atoms; inf at an end where it does not settle."""
+        """Return the supremum of the log-ratio over cells and atoms; inf at an end where it does not settle."""
         sign = 1 if direction == "left" else -1
-        return max(0.0, self._largest_atom_loss(direction), *(panel.supremum(sign) for panel in self._panels))
+        return max(0.0, self._largest_atom_loss(direction), *(cell.supremum(sign) for cell in self._cells))
 
     def mass_at_infinity(self, direction: Direction) -> float:
-        """Give the numerator's mass where the denominator has none: panels of infinite ratio, and lone atoms."""
+        """Return the numerator's mass where the denominator has none: cells of infinite ratio, and lone atoms."""
         numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        panels = [panel for panel in self._panels if panel.lowest(1 if direction == "left" else -1) == math.inf]
-        continuous = [self._measures[direction].mass(*panel.ends)[0][0] for panel in panels]
+        cells = [cell for cell in self._cells if cell.lowest(1 if direction == "left" else -1) == math.inf]
+        continuous = [self._measures[direction](*cell.ends)[0][0] for cell in cells]
         return math.fsum([*numerator[denominator == 0], *continuous])
 
     def _attained_loss(self, direction: Direction) -> float:
         sign = 1 if direction == "left" else -1
-        return max(0.0, self._largest_atom_loss(direction), *(panel.highest(sign) for panel in self._panels))
+        return max(0.0, self._largest_atom_loss(direction), *(cell.highest(sign) for cell in self._cells))
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
         """Add the atoms' divergence, exact, to bounds of the continuous part's.
@@ -101,7 +106,7 @@ class DensityLoss(PrivacyLoss):
         the upper set misses outputs that add at most 1 - e^(-2 w) of their mass.
         """
         window = self.threshold_error * (1 + np.abs(thresholds))
-        wide, narrow = (self._panel_tails(thresholds + shift, direction) for shift in (-window, window))
+        wide, narrow = (self._cell_tails(thresholds + shift, direction) for shift in (-window, window))
         lowers = [p - error - scaled(q + error, thresholds) for p, q, error in (wide, narrow)]
         p, q, error = narrow
         missed = np.maximum(wide[0] - p, 0.0) + error + wide[2]
@@ -111,22 +116,22 @@ class DensityLoss(PrivacyLoss):
 
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
         strict = thresholds + RATIO_TOLERANCE * (1 + np.abs(thresholds))
-        p, q, error = self._panel_tails(strict, direction)
+        p, q, error = self._cell_tails(strict, direction)
         numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        above = _log_ratio(numerator, denominator)[None, :] > strict[:, None]
+        above = _atom_ratio(numerator, denominator)[None, :] > strict[:, None]
         return p + above @ numerator, q + above @ denominator, error
 
-    def _panel_tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
-        """Sum the masses of the parts of the panels where the log-ratio exceeds each threshold."""
+    def _cell_tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
+        """Sum the masses of the parts of the cells where the log-ratio exceeds each threshold."""
         sign = 1 if direction == "left" else -1
         p, q = np.zeros(thresholds.shape), np.zeros(thresholds.shape)
         error = np.full(thresholds.shape, self._beyond)
-        for panel in self._panels:
-            (start, stop), doubt = panel.exceeding(thresholds, sign)
+        for cell in self._cells:
+            (start, stop), doubt = cell.exceeding(thresholds, sign)
             for total, side in ((p, direction), (q, opposite(direction))):
-                value, rounding = self._measures[side].mass(start, stop)
+                value, rounding = self._measures[side](start, stop)
                 total += value
-                error += rounding + sum(self._measures[side].mass(*doubt))
+                error += rounding + sum(self._measures[side](*doubt))
         return p, q, error
 
     def _atom_divergence(self, thresholds: FloatArray, direction: Direction) -> FloatArray:
@@ -140,22 +145,22 @@ class DensityLoss(PrivacyLoss):
 
     def _largest_atom_loss(self, direction: Direction) -> float:
         numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        return float(np.max(_log_ratio(numerator, denominator), initial=0.0))
+        return float(np.max(_atom_ratio(numerator, denominator), initial=0.0))
 
     def _require_total_mass(self, side: Direction) -> None:
-        parts = [self._measures[side].mass(*panel.ends)[0][0] for panel in self._panels]
+        parts = [self._measures[side](*cell.ends)[0][0] for cell in self._cells]
         total = math.fsum([*self._atoms[side], *parts])
         if abs(total - 1) > 1e-9 + 2 * self._beyond:
-            rule = "have total mass 1 within 1e-9, atoms and sub-normalised density together"
+            rule = "have total mass 1 within 1e-9, atoms and sub-normalized density together"
             raise InvalidArgument.of(f"{side} law", rule, total)
 
     def _probed_error(self) -> float:
-        """Give the largest error of the tails at 64 thresholds over the range of the loss."""
+        """Return the largest error of the tails at 64 thresholds over the range of the loss."""
         low, high = (min(self._attained_loss(side), 50.0) for side in ("right", "left"))
         return float(np.max(self._tails(np.linspace(-low, high, 64), "left")[2]))
 
 
-def _log_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def _atom_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         return np.log(numerator) - np.log(denominator)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.laws.composition import compose
-from audit.laws.goodness import bonferroni, dkw_width, normal_pvalue, require_outputs, serial_pvalues
+from audit.laws.composed_loss import compose
+from audit.laws.goodness_of_fit import bonferroni, dkw_width, normal_pvalue, require_outputs, serial_pvalues
 from audit.laws.law import Law, loss_between
-from audit.laws.loss import FloatArray, PrivacyLoss
+from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 
 _JOINT_TESTS = 4
 
@@ -23,6 +23,18 @@ class Product(Law):
     ----------
     laws : sequence of Law, at least one
         One for each coordinate; outputs have shape (size, len(laws)).
+
+    Raises
+    ------
+    InvalidArgument
+        If `laws` is not a sequence of at least one law.
+
+    Examples
+    --------
+    >>> from audit.laws import Laplace, Product
+    >>> left, right = Product((Laplace(0, 1), Laplace(0, 1))), Product((Laplace(1, 1), Laplace(1, 1)))
+    >>> left.loss_against(right).epsilon(0.0)
+    2.0
     """
 
     laws: tuple[Law, ...]
@@ -41,12 +53,11 @@ class Product(Law):
         return np.sum([law.log_likelihood(array[:, j]) for j, law in enumerate(self.laws)], axis=0)
 
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Give the p-value of every coordinate's own test and of the joint tests.
+        """Return the p-value of every coordinate's own test and of the joint tests.
 
-        The joint tests catch noise that coordinates, or successive outputs, share. Under the law the normal
-        scores z are i.i.d. standard normal, and so is any projection w.z with |w| = 1: all signs +, and a
-        random half of the signs -. The all-plus projection is also tested for independence of successive
-        outputs.
+        The joint tests catch noise that coordinates, or successive outputs, share. Under the law the normal scores z
+        are i.i.d. standard normal, and so is any projection w.z with |w| = 1. Tested are the projection with all signs
+        +, also for independence of successive outputs, and the one with a random half of the signs -.
         """
         array = require_outputs(outputs)
         scores = self.normal_scores(array, rng)
@@ -56,13 +67,13 @@ class Product(Law):
         return bonferroni([*own, *_joint_pvalues(scores, rng)])
 
     def fit_resolution(self, n: int, significance: float) -> float:
-        """Give the coarsest resolution of the coordinates, each at its share of the significance."""
+        """Return the coarsest resolution of the coordinates, each at its share of the significance."""
         tests = len(self.laws) + _JOINT_TESTS
         own = [law.fit_resolution(n, significance / tests) for law in self.laws]
         return max(*own, dkw_width(n, significance, tests))
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Give the scores of all coordinates side by side."""
+        """Return the scores of all coordinates side by side."""
         array = np.asarray(outputs)
         if not self._fits(array):
             return None

@@ -1,17 +1,17 @@
-"""Intervals on which the log-ratio of two densities is monotone, and the parts of them above a threshold."""
+"""Cells of the line on which the log-ratio of two densities is monotone, and masses of intervals under a density."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from audit.base.arguments import real
 from audit.base.errors import InvalidArgument
-from audit.laws.loss import FloatArray
-from audit.laws.measures import LogDensity, Measure
+from audit.laws.privacy_loss import FloatArray
 
 RATIO_TOLERANCE = 1e-11
 _MONOTONE_TOLERANCE = 1e-9
@@ -19,30 +19,66 @@ _BISECTIONS = 160
 _SECANTS = 2
 _DOUBLINGS = 400
 
+_ROUNDING = 8 * np.finfo(float).eps
+
 Interval = tuple[FloatArray, FloatArray]
+Function = Callable[[FloatArray], FloatArray]
+Measure = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""(start, stop) -> the masses of [start, stop], and bounds of their errors."""
 
 
-@dataclass(frozen=True)
-class LogRatio:
-    """log left(x) - log right(x): nan where both densities vanish."""
+def measure(log_density: Function, cdf: Function | None) -> Measure:
+    """Return the measure of a density whose total mass may be below 1.
 
-    left: LogDensity
-    right: LogDensity
+    With `cdf` the error is the rounding of a difference. Without it each interval takes one adaptive quadrature, and
+    the error is the one that QUADPACK reports.
+    """
 
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """Evaluate at an array of points."""
-        high, low = (np.asarray(f(x), dtype=float) for f in (self.left, self.right))
+    def between(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+        assert cdf is not None
+        low, high = (np.asarray(cdf(x), dtype=float) for x in (start, stop))
+        return np.maximum(high - low, 0.0), _ROUNDING * np.where(stop > start, np.abs(high), 0.0)
+
+    def integrated(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+        pairs = [_integral(log_density, float(a), float(b)) for a, b in zip(start, stop, strict=True)]
+        values, errors = np.array(pairs, dtype=float).reshape(-1, 2).T
+        return np.maximum(values, 0.0), errors
+
+    return integrated if cdf is None else between
+
+
+def _integral(log_density: Function, start: float, stop: float) -> tuple[float, float]:
+    from scipy import integrate
+
+    def density(x: float) -> float:
+        return math.exp(float(np.asarray(log_density(np.array([x], dtype=float)))[0]))
+
+    if not start < stop:
+        return 0.0, 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", integrate.IntegrationWarning)
+        value, error = integrate.quad(density, start, stop, epsabs=1e-13, epsrel=1e-11, limit=200)
+    return (value, error) if math.isfinite(value) else (0.0, 1.0)
+
+
+def log_ratio(left: Function, right: Function) -> Function:
+    """Return x -> log left(x) - log right(x), which is nan where both densities vanish."""
+
+    def ratio(x: FloatArray) -> FloatArray:
+        high, low = (np.asarray(f(x), dtype=float) for f in (left, right))
         if np.isnan(high).any() or np.isnan(low).any() or (high == np.inf).any() or (low == np.inf).any():
             raise InvalidArgument(f"a log-density must be below inf and not nan, on {x.min():g}..{x.max():g}")
         with np.errstate(invalid="ignore"):
             return high - low
 
+    return ratio
+
 
 @dataclass(frozen=True)
-class Panel:
-    """An interval [start, stop] on which the log-ratio is monotone; `rising` when largest at the stop."""
+class Cell:
+    """An interval [start, stop] on which the log-ratio is monotone; `rising` if it is largest at the stop."""
 
-    ratio: LogRatio
+    ratio: Function
     start: float
     stop: float
     rising: bool
@@ -54,23 +90,23 @@ class Panel:
 
     @property
     def ends(self) -> Interval:
-        """Give the two ends as arrays of one element."""
+        """The two ends as arrays of one element."""
         return np.array([self.start]), np.array([self.stop])
 
     def highest(self, sign: int) -> float:
-        """Give the largest value of sign * ratio met on the panel: a lower bound of its supremum."""
+        """Return the largest value of sign * ratio at the ends: a lower bound of its supremum."""
         return max(sign * self.at_start, sign * self.at_stop)
 
     def lowest(self, sign: int) -> float:
-        """Give the least value of sign * ratio met on the panel."""
+        """Return the least value of sign * ratio at the ends."""
         return min(sign * self.at_start, sign * self.at_stop)
 
     def supremum(self, sign: int) -> float:
-        """Give an upper bound of sign * ratio on the panel and beyond a cut-off infinite end."""
+        """Return an upper bound of sign * ratio on the cell and beyond a cut-off infinite end."""
         return max(sign * self.limit_at_start, sign * self.limit_at_stop)
 
     def exceeding(self, thresholds: FloatArray, sign: int) -> tuple[Interval, Interval]:
-        """Give the intervals where sign * ratio exceeds each threshold, and the brackets left in doubt."""
+        """Return the intervals where sign * ratio exceeds each threshold, and the brackets left in doubt."""
         upwards = self.rising if sign > 0 else not self.rising
         bottom, top = (self.start, self.stop) if upwards else (self.stop, self.start)
         inside = (_inner(bottom, top), _inner(top, bottom))
@@ -99,7 +135,7 @@ class Panel:
     def _secant(
         self, thresholds: FloatArray, sign: int, below: FloatArray, above: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Probe a few floats on either side of where a straight line crosses; exact for linear ratios."""
+        """Try a few floats on either side of where a straight line crosses; exact for linear ratios."""
         low, high = (sign * self.ratio(x) - thresholds for x in (below, above))
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             guess = below - low / (high - low) * (above - below)
@@ -112,18 +148,18 @@ class Panel:
         return below, above
 
 
-def panels_between(
-    ratio: LogRatio,
+def cells_between(
+    ratio: Function,
     measures: Sequence[Measure],
     support: tuple[float, float],
     breakpoints: Sequence[float],
     negligible: float,
-) -> tuple[list[Panel], float]:
-    """Cut the support at the breakpoints; infinite ends where at most `negligible` mass remains.
+) -> tuple[list[Cell], float]:
+    """Cut the support at the breakpoints, and infinite ends where at most `negligible` mass remains.
 
     Returns
     -------
-    panels : list of Panel
+    cells : list of Cell
         Without those on which both densities vanish.
     beyond : float
         Bound of the mass, of either law, beyond the cut-off ends.
@@ -139,28 +175,28 @@ def panels_between(
     edges = [start, *(point for point in inner if start < point < stop), stop]
     last = len(edges) - 2
     built = [
-        _panel(ratio, edges[k], edges[k + 1], k == 0 and low == -math.inf, k == last and high == math.inf)
+        _cell(ratio, edges[k], edges[k + 1], k == 0 and low == -math.inf, k == last and high == math.inf)
         for k in range(last + 1)
     ]
-    return [panel for panel in built if panel is not None], lost_low + lost_high
+    return [cell for cell in built if cell is not None], lost_low + lost_high
 
 
 def _cut(measures: Sequence[Measure], anchor: float, end: float, negligible: float) -> tuple[float, float]:
-    """Give a finite point with at most `negligible` mass between it and `end`, and a bound of that mass."""
+    """Return a finite point with at most `negligible` mass between it and `end`, and a bound of that mass."""
     if math.isfinite(end):
         return end, 0.0
     sign = math.copysign(1.0, end)
     for power in range(_DOUBLINGS):
         point = anchor + sign * 2.0**power
         low, high = (np.array([x]) for x in sorted((point, end)))
-        masses = [m.mass(low, high) for m in measures]
+        masses = [mass(low, high) for mass in measures]
         if power == _DOUBLINGS - 1 or max(value[0] for value, _ in masses) <= negligible:
             break
     return point, max(float(value[0] + error[0]) for value, error in masses)
 
 
-def _panel(ratio: LogRatio, start: float, stop: float, open_start: bool, open_stop: bool) -> Panel | None:
-    """Probe the ratio on one panel: its direction, its values at the ends, and whether it is monotone."""
+def _cell(ratio: Function, start: float, stop: float, open_start: bool, open_stop: bool) -> Cell | None:
+    """Return the cell with the ratio at its ends; None if both densities vanish, an error if it is not monotone."""
     points = _probes(start, stop)
     values = ratio(points)
     if np.isnan(values).all():
@@ -173,14 +209,14 @@ def _panel(ratio: LogRatio, start: float, stop: float, open_start: bool, open_st
     rising = at_stop >= at_start
     if at_start == at_stop or abs(at_stop - at_start) <= RATIO_TOLERANCE * (1 + abs(at_start)):
         at_start = at_stop = at_stop if open_start else at_start
-        return Panel(ratio, start, stop, rising, at_start, at_stop, at_start, at_stop, noise)
+        return Cell(ratio, start, stop, rising, at_start, at_stop, at_start, at_stop, noise)
     first = _limit(ratio, 2 * start - stop, at_start) if open_start else at_start
     last = _limit(ratio, 2 * stop - start, at_stop) if open_stop else at_stop
-    return Panel(ratio, start, stop, rising, at_start, at_stop, first, last, noise)
+    return Cell(ratio, start, stop, rising, at_start, at_stop, first, last, noise)
 
 
 def _require_monotone(points: FloatArray, values: FloatArray) -> float:
-    """Give the largest step against the panel's direction, or raise when it is more than rounding."""
+    """Return the largest step against the direction of the cell, or raise if it is more than rounding."""
     finite = np.clip(values, -1e300, 1e300)
     steps = np.diff(finite) * (1 if finite[-1] >= finite[0] else -1)
     noise = max(0.0, -float(steps.min()))
@@ -191,8 +227,8 @@ def _require_monotone(points: FloatArray, values: FloatArray) -> float:
     return noise
 
 
-def _limit(ratio: LogRatio, further: float, value: float) -> float:
-    """Give the limit towards an infinite end: the value met, or infinite when it has not settled there."""
+def _limit(ratio: Function, further: float, value: float) -> float:
+    """Return the limit toward an infinite end: the value there, or infinite if it has not settled."""
     beyond = float(ratio(np.array([further]))[0])
     if math.isnan(beyond) or abs(beyond - value) <= _MONOTONE_TOLERANCE * (1 + abs(value)):
         return value
@@ -200,7 +236,7 @@ def _limit(ratio: LogRatio, further: float, value: float) -> float:
 
 
 def _probes(start: float, stop: float) -> FloatArray:
-    """Give points inside a panel: evenly spaced, and crowding at both ends."""
+    """Return points inside a cell: evenly spaced, and dense at both ends."""
     near = np.logspace(-9, -2, 36)
     shares = np.unique(np.concatenate([np.linspace(0, 1, 65)[1:-1], near, 1 - near]))
     inner = np.unique(start + (stop - start) * shares)
@@ -208,5 +244,5 @@ def _probes(start: float, stop: float) -> FloatArray:
 
 
 def _inner(end: float, other: float) -> float:
-    """Give the float next to `end`, towards `other`."""
+    """Return the float next to `end`, toward `other`."""
     return float(np.nextafter(end, other))

@@ -1,15 +1,14 @@
-"""The privacy loss of an ordered pair of laws: one primitive, the tails of the loss, and what follows.
+"""The privacy loss of an ordered pair of laws: the tails of the loss, and what follows from them.
 
-The pair is (left, right). Direction "left" puts the left law in the numerator: L = log(left / right), drawn
-under left; "right" swaps the two. From p(t) = P(L > t) and q(t) = Q(L > t), numerator and denominator law,
-follow
+The pair is (left, right). Direction "left" puts the left law in the numerator: L = log(left / right), drawn under left;
+"right" swaps the two. Let p(t) = P(L > t) and q(t) = Q(L > t), P the law in the numerator, Q the other. They give
 
 * the hockey-stick divergence  delta(eps) = p(eps) - e^eps q(eps)     (Balle & Wang 2018, theorem 5),
 * the smallest eps for a delta, by inverting it,
 * the trade-off function  f(alpha) = sup_t 1 - delta(t) - e^t alpha   (Dong, Roth & Su 2022, proposition 2.12).
 
-Every function that returns a bound says on which side. Two errors are accounted for: `tail_error`, absolute,
-of p and of q; and `threshold_error`: the tails returned for t are those of some t' with
+Every function that returns a bound says on which side. Two errors are accounted for: `tail_error`, the absolute error
+of p and of q, and `threshold_error`: the tails returned for t are those of some t' with
 |t' - t| <= threshold_error (1 + |t|), which moves delta by no more than that.
 """
 
@@ -30,7 +29,7 @@ ARITHMETIC_TOLERANCE = 1e-9
 """Relative tolerance of comparisons between a computed privacy parameter and a claimed one.
 
 Claims are decimal numbers, mechanisms compute in binary: shift / scale = 1.0000000000000002 keeps the claim
-epsilon <= 1. The functions here return unrounded bounds; whoever judges compares with `claimed * (1 + tolerance)`.
+epsilon <= 1. The functions here return unrounded bounds; a judge compares with `claimed * (1 + tolerance)`.
 """
 
 Direction = Literal["left", "right"]
@@ -50,8 +49,14 @@ def opposite(direction: Direction) -> Direction:
 class PrivacyLoss(ABC):
     """Privacy loss of a pair of laws, in both directions.
 
-    Subclasses give `_tails`, `max_loss` and `mass_at_infinity`; closed forms may replace any derived
-    quantity.
+    Subclasses define `_tails`, `max_loss` and `mass_at_infinity`; a closed form may replace any derived quantity.
+
+    Examples
+    --------
+    >>> from audit.laws import Laplace
+    >>> loss = Laplace(0.0, 1.0).loss_against(Laplace(1.0, 1.0))
+    >>> round(loss.delta(0.5), 4), loss.epsilon(0.0)
+    (0.2212, 1.0)
     """
 
     tail_error: float = 0.0
@@ -59,28 +64,28 @@ class PrivacyLoss(ABC):
 
     @abstractmethod
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
-        """Give p, q and the bound on their error, one for each threshold."""
+        """Return p, q and a bound of their error, one for each threshold."""
 
     @abstractmethod
     def max_loss(self, direction: Direction) -> float:
-        """Give the essential supremum of the loss; inf when it is unbounded."""
+        """Return the essential supremum of the loss; inf if it is unbounded."""
 
     @abstractmethod
     def mass_at_infinity(self, direction: Direction) -> float:
-        """Give the numerator's probability of outputs that the denominator never makes."""
+        """Return the probability, by the numerator, of outputs that the denominator never makes."""
 
     @property
     def parts(self) -> tuple[PrivacyLoss, ...]:
-        """Independent coordinates that this loss is the sum of; () when the two laws are equal."""
+        """The independent losses that this loss is the sum of; () if the two laws are equal."""
         return () if self.max_loss("left") == 0 == self.max_loss("right") else (self,)
 
     @classmethod
     def merged(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
-        """Give fewer losses with the same sum as `parts`, independent coordinates of this class, where possible."""
+        """Return fewer losses of this class with the same sum as the independent `parts`, if possible."""
         return list(parts)
 
     def tails(self, threshold: float, direction: Direction) -> tuple[float, float]:
-        """Give (p, q), the numerator's and the denominator's probability that the loss exceeds `threshold`.
+        """Return the probabilities that the loss exceeds `threshold`, by the numerator and by the denominator.
 
         Parameters
         ----------
@@ -88,6 +93,16 @@ class PrivacyLoss(ABC):
             The comparison is strict; a loss of +inf always exceeds.
         direction : {"left", "right"}
             The law in the numerator.
+
+        Returns
+        -------
+        (float, float)
+            p and q of the module's docstring.
+
+        Raises
+        ------
+        InvalidArgument
+            If an argument lies outside its admissible set.
         """
         number = real(threshold, "threshold")
         if not math.isfinite(number):
@@ -96,57 +111,81 @@ class PrivacyLoss(ABC):
         return float(p[0]), float(q[0])
 
     def delta(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Give an upper bound of the hockey-stick divergence at `epsilon`; exact for closed forms.
+        """Return an upper bound of the hockey-stick divergence at `epsilon`; exact for closed forms.
 
         Parameters
         ----------
         epsilon : float, finite, >= 0
         direction : {"left", "right"} or None
             None gives the larger of the two.
+
+        Returns
+        -------
+        float in [0, 1]
+
+        Raises
+        ------
+        InvalidArgument
+            If an argument lies outside its admissible set.
         """
         number = nonnegative(epsilon, "epsilon")
         return max(self._delta_bounds(number, side)[1] for side in _sides(direction))
 
     def delta_lower_bound(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Give a lower bound of the hockey-stick divergence at `epsilon`; arguments as for `delta`."""
+        """Return a lower bound of the hockey-stick divergence at `epsilon`; arguments as for `delta`."""
         number = nonnegative(epsilon, "epsilon")
         return max(self._delta_bounds(number, side)[0] for side in _sides(direction))
 
     def epsilon(self, delta: float, direction: Direction | None = None) -> float:
-        """Give an upper bound of the smallest epsilon >= 0 whose hockey-stick divergence is at most `delta`.
+        """Return an upper bound of the smallest epsilon >= 0 whose hockey-stick divergence is at most `delta`.
 
         Parameters
         ----------
         delta : float in [0, 1]
-            0 gives the largest loss. inf is returned when more mass than `delta` has an infinite loss.
+            0 gives the largest loss.
         direction : {"left", "right"} or None
             None gives the larger of the two.
+
+        Returns
+        -------
+        float >= 0
+            inf if more mass than `delta` has an infinite loss.
+
+        Raises
+        ------
+        InvalidArgument
+            If an argument lies outside its admissible set.
         """
         level = closed_probability(delta, "delta")
         return max(self._epsilon_upper(level, side) for side in _sides(direction))
 
     def epsilon_lower_bound(self, delta: float, direction: Direction | None = None) -> float:
-        """Give a lower bound of the smallest epsilon >= 0 with a hockey-stick divergence of at most `delta`."""
+        """Return a lower bound of the smallest epsilon >= 0 whose hockey-stick divergence is at most `delta`."""
         level = closed_probability(delta, "delta")
         return max(self._epsilon_lower(level, side) for side in _sides(direction))
 
     def total_variation(self) -> float:
-        """Give an upper bound of the total-variation distance of the two laws; exact for closed forms."""
+        """Return an upper bound of the total-variation distance of the two laws; exact for closed forms."""
         return min(self._delta_bounds(0.0, side)[1] for side in DIRECTIONS)
 
     def trade_off(self, type_one: ArrayLike) -> Any:
-        """Give a lower bound of the least type-II error of tests of left against right; exact for closed forms.
+        """Return a lower bound of the least type-II error of tests of left against right; exact for closed forms.
 
         Parameters
         ----------
         type_one : float or array in [0, 1]
-            Probability, under the left law, of rejecting it. Tests may randomise at atoms.
+            Probability, under the left law, of rejecting it. Tests may randomize at atoms.
 
         Returns
         -------
         float or array of the same shape
-            f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Since every t gives a valid line below f
-            (module docstring), errors of the search only lower the result.
+            f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Every t gives a valid line below f (module
+            docstring): errors of the search only lower the result.
+
+        Raises
+        ------
+        InvalidArgument
+            If a probability lies outside [0, 1].
         """
         alphas = np.asarray(type_one, dtype=float)
         if not bool(np.all((alphas >= 0) & (alphas <= 1))):
@@ -154,10 +193,10 @@ class PrivacyLoss(ABC):
         values = np.clip(self._trade_off(alphas.ravel()), 0.0, 1 - alphas.ravel())
         return values.reshape(alphas.shape) if alphas.ndim else float(values[0])
 
-    # What closed forms and compositions replace.
+    # Closed forms and compositions replace the methods below.
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        """Give lower and upper bounds of p(t) - e^t q(t), at any real thresholds."""
+        """Return lower and upper bounds of p(t) - e^t q(t), at any real thresholds."""
         p, q, error = self._tails(thresholds, direction)
         lower = p - error - scaled(q + error, thresholds)
         upper = np.minimum(p + error, p + error - scaled(np.maximum(q - error, 0), thresholds))
@@ -185,11 +224,11 @@ class PrivacyLoss(ABC):
         return 0.0 if kept is None else kept[0]
 
     def _attained_loss(self, direction: Direction) -> float:
-        """Give a lower bound of the essential supremum of the loss."""
+        """Return a lower bound of the essential supremum of the loss."""
         return self.max_loss(direction)
 
     def _trade_off(self, alphas: FloatArray) -> FloatArray:
-        """Neyman-Pearson: at the best threshold the type-I error q of {L > t} passes alpha."""
+        """Search for the best threshold: there the type-I error q of {L > t} passes alpha (Neyman & Pearson)."""
         low = np.full(alphas.shape, -min(self.max_loss("left"), _LARGEST_EXPONENT) - 1.0)
         high = np.full(alphas.shape, min(self.max_loss("right"), _LARGEST_EXPONENT) + 1e-9)
         for _ in range(80):
@@ -199,7 +238,7 @@ class PrivacyLoss(ABC):
         return np.maximum(self._line_below(low, alphas), self._line_below(high, alphas))
 
     def _line_below(self, thresholds: FloatArray, alphas: FloatArray) -> FloatArray:
-        """Give 1 - delta(t) - e^t alpha, a lower bound of the trade-off function at alpha for every t."""
+        """Return 1 - delta(t) - e^t alpha, a lower bound of the trade-off function at alpha for every t."""
         upper = np.minimum(self._hockey_stick(thresholds, "right")[1], 1.0)
         return 1 - upper - scaled(alphas, thresholds)
 
@@ -211,7 +250,7 @@ class PrivacyLoss(ABC):
 
 
 def scaled(probabilities: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """Give e^t times a probability without overflow for any t at which the product is representable."""
+    """Return e^t times a probability, without overflow wherever the product can be represented."""
     direct = np.exp(np.minimum(thresholds, _LARGEST_EXPONENT)) * probabilities
     far = thresholds > _LARGEST_EXPONENT
     if not far.any():
@@ -233,7 +272,7 @@ def _sides(direction: object) -> tuple[Direction, ...]:
 
 
 def _crossing(small: Callable[[float], bool], ceiling: float) -> tuple[float, float] | None:
-    """Bracket the point from which `small` holds by (seen false or 0, seen true); None when never true."""
+    """Bracket the point from which `small` holds by (seen false or 0, seen true); None if it never holds."""
     if small(0.0):
         return 0.0, 0.0
     low, high = 0.0, min(1.0, ceiling)

@@ -11,9 +11,8 @@ import numpy as np
 
 from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
-from audit.laws.closed_form import geometric_loss
-from audit.laws.finite import FiniteLoss, probabilities
-from audit.laws.goodness import (
+from audit.laws.exact_loss import FiniteLoss, geometric_loss, probabilities
+from audit.laws.goodness_of_fit import (
     bonferroni,
     cells_pvalue,
     dkw_width,
@@ -22,20 +21,36 @@ from audit.laws.goodness import (
     serial_pvalues,
 )
 from audit.laws.law import Law, ScalarLaw, loss_between
-from audit.laws.loss import FloatArray, PrivacyLoss
+from audit.laws.privacy_loss import FloatArray, PrivacyLoss
+from audit.laws.real_laws import as_vector
 
 _NEGLIGIBLE = 1e-18
 
 
 @dataclass(frozen=True)
 class TwoSidedGeometric(ScalarLaw):
-    """Two-sided geometric law on the integers: probability (1 - r) / (1 + r) r^|z - loc|.
+    """The two-sided geometric law on the integers: probability (1 - r) / (1 + r) r^|z - loc|.
 
     Parameters
     ----------
     loc : int
     ratio : float in (0, 1)
         r; e^-epsilon for a count of sensitivity 1.
+
+    Raises
+    ------
+    InvalidArgument
+        If a parameter lies outside its admissible set.
+
+    References
+    ----------
+    Ghosh, Roughgarden & Sundararajan 2012, Universally Utility-Maximizing Privacy Mechanisms, definition 2.1.
+
+    Examples
+    --------
+    >>> from audit.laws import TwoSidedGeometric
+    >>> round(TwoSidedGeometric(0, 0.5).loss_against(TwoSidedGeometric(1, 0.5)).epsilon(0.0), 6)
+    0.693147
     """
 
     loc: int
@@ -46,30 +61,25 @@ class TwoSidedGeometric(ScalarLaw):
         object.__setattr__(self, "ratio", open_probability(self.ratio, "ratio"))
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Give the log-probability of each output; -inf unless it is an integer."""
-        try:
-            z = np.asarray(outputs, dtype=float)
-        except (TypeError, ValueError):
-            raise InvalidArgument.of("outputs", "be real numbers", outputs) from None
-        if z.ndim != 1:
-            raise InvalidArgument(f"`outputs` must have shape (size,), got {z.shape}")
+        """Return the log-probability of each output; -inf unless it is an integer."""
+        z = as_vector(outputs)
         constant = math.log1p(-self.ratio) - math.log1p(self.ratio)
         whole = np.isfinite(z) & (z == np.floor(z))
         return np.where(whole, constant + np.abs(np.where(whole, z, 0.0) - self.loc) * math.log(self.ratio), -np.inf)
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Give the probability of an output <= x."""
+        """Return the probability of an output <= x."""
         steps = np.floor(x) - self.loc
         below = self.ratio ** np.maximum(-steps, 0) / (1 + self.ratio)
         above = self.ratio ** np.maximum(steps + 1, 0) / (1 + self.ratio)
         return np.where(steps < 0, below, 1 - above)
 
     def cdf_left(self, x: FloatArray) -> FloatArray:
-        """Give the probability of an output < x."""
+        """Return the probability of an output < x."""
         return self.cdf(np.ceil(x) - 1)
 
     def pmf(self, z: np.ndarray) -> FloatArray:
-        """Give the probabilities of integers."""
+        """Return the probabilities of integers."""
         return (1 - self.ratio) / (1 + self.ratio) * self.ratio ** np.abs(z - self.loc)
 
 
@@ -81,11 +91,21 @@ class Finite(Law):
     pmf : mapping outcome -> probability
         Outcomes are hashable: numbers, text, tuples of these. Probabilities sum to 1 within 1e-9.
 
+    Raises
+    ------
+    InvalidArgument
+        If the probabilities are not those of a law, or two outcomes are equal.
+
     Notes
     -----
-    Outputs are an array of shape (size,), numeric, text or object, or of shape (size, d), whose rows are
-    compared as tuples of Python scalars. An object array may hold tuples, lists and arrays. 1, 1.0 and True
-    are one outcome.
+    Outputs are an array of shape (size,), numeric, text or object, or of shape (size, d), whose rows are compared as
+    tuples of Python scalars. An object array may hold tuples, lists and arrays. 1, 1.0 and True are one outcome.
+
+    Examples
+    --------
+    >>> from audit.laws import Finite
+    >>> Finite({0: 0.75, 1: 0.25}).log_likelihood([1, 2]).round(4).tolist()
+    [-1.3863, -inf]
     """
 
     def __init__(self, pmf: Mapping[Hashable, float]) -> None:
@@ -113,13 +133,13 @@ class Finite(Law):
         return dict(self._pmf)
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Give the log-probability of each output; -inf for an outcome outside the set."""
+        """Return the log-probability of each output; -inf for an outcome outside the set."""
         with np.errstate(divide="ignore"):
             masses = np.log(np.append(self._masses, 0.0))
         return masses[self._cells(outputs)]
 
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Give the p-value of the exact binomial tests of the cells and of the DKW tests of successive scores."""
+        """Return the p-value of the exact binomial tests of the outcomes and of the DKW tests of successive scores."""
         cells = self._cells(require_outputs(outputs))
         scores = self._scores(cells, rng)
         if scores is None:
@@ -128,11 +148,11 @@ class Finite(Law):
         return bonferroni([cells_pvalue(counts, self._masses), *serial_pvalues(scores)])
 
     def fit_resolution(self, n: int, significance: float) -> float:
-        """Give the gap in one cell's frequency that is noticed, by Hoeffding's inequality: a bound from above."""
+        """Return an upper bound, by Hoeffding's inequality, of the gap in one outcome's frequency that is noticed."""
         return dkw_width(n, significance, tests=3 * len(self._pmf))
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Give normal scores of the cells in their given order, shape (size, 1)."""
+        """Return the normal scores of the outcomes in their given order, shape (size, 1)."""
         scores = self._scores(self._cells(outputs), rng)
         return None if scores is None else scores[:, None]
 
@@ -148,14 +168,14 @@ class Finite(Law):
         return np.array(list(self._pmf.values()))
 
     def _cells(self, outputs: np.ndarray) -> np.ndarray:
-        """Give the cell of each output; the number of cells for an outcome outside the set."""
+        """Return the position of each output among the outcomes; their number if it is not among them."""
         distinct, inverse = _distinct(np.asarray(outputs))
         cells = [self._index.get(_plain(item), len(self._pmf)) for item in distinct.tolist()]
         return np.array(cells, dtype=np.intp)[inverse]
 
 
 def _distinct(outputs: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Give the distinct outputs and the index of each output among them; all of them for objects."""
+    """Return the distinct outputs and the index of each output among them; all outputs if they are objects."""
     if outputs.dtype.kind == "O" or outputs.size == 0 or outputs.ndim > 2:
         return outputs, slice(None)
     if outputs.ndim == 1:
@@ -167,7 +187,7 @@ def _distinct(outputs: np.ndarray) -> tuple[np.ndarray, Any]:
 
 
 def _plain(item: Any) -> Hashable:
-    """Give an outcome as Python scalars and tuples of them; None, which is no outcome, when it has no hash."""
+    """Return an outcome as Python scalars and tuples of them; None, which is not an outcome, if it has no hash."""
     if isinstance(item, np.ndarray | np.generic):
         item = item.tolist()
     if isinstance(item, list | tuple):
@@ -184,8 +204,8 @@ def _finite_pair(left: Finite, right: Finite) -> PrivacyLoss:
 def _geometric_pair(left: TwoSidedGeometric, right: TwoSidedGeometric) -> PrivacyLoss:
     """Compare exactly for one ratio; for two, on a range that misses 1e-18 of the heavier law.
 
-    The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on
-    the ends of the range.
+    The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on the ends
+    of the range.
     """
     if left.ratio == right.ratio:
         return geometric_loss(left.loc - right.loc, left.ratio)
