@@ -13,23 +13,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import pickle
 import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
-from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call, suite
+from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit.game.fixed_budget import choose_pair, draw_training, play
 from audit.game.thresholds import TestDesign
+from audit.runs import suite
 from audit.subjects import BLOCK, Side, Stream, Subject
 from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.workers import Executor, open_executor
-from audit.subjects.workers.crew import Crew
+from audit.subjects.workers import HERE, Place, Pool, open_pool
 
 RECORDS = 1_500
 PAIR = ([0.5] * RECORDS, [0.5] * (RECORDS - 1) + [1.0])
@@ -72,7 +74,7 @@ def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     events = chosen[1]
 
     def played() -> None:
-        play(subject, PAIR, events, blocks * BLOCK, stream, 1)
+        play(subject, PAIR, events, blocks * BLOCK, stream, HERE)
 
     return min(seconds_of(played, time.process_time) for _ in range(repeats)) / blocks
 
@@ -91,38 +93,44 @@ def cost() -> dict[str, float]:
     print(f"load {os.getloadavg()[0]:.1f}")
     print(f"\n{'executor':>10} {'start s':>8} {'ms a task':>10}")
     with cluster(1) as address:
-        for name in ("serial", "processes", address):
-            workers = 1 if name == "processes" else None
-            start, task = _task_seconds(lambda name=name, workers=workers: open_executor(name, workers))  # type: ignore[misc]
-            print(f"{name.partition(':')[0].replace('tcp', 'dask'):>10} {start:8.2f} {1e3 * task:10.2f}")
+        for name, place in (("serial", HERE), ("processes", Place(workers=1)), ("dask", Place(address))):
+            start, task = _task_seconds(place)
+            print(f"{name:>10} {start:8.2f} {1e3 * task:10.2f}")
     return seconds
 
 
-def _task_seconds(opened: Callable[[], Executor], tasks: int = 200) -> tuple[float, float]:
+def _task_seconds(place: Place, tasks: int = 200) -> tuple[float, float]:
     """Seconds until a first task is done, and for each of those that follow, one after the other."""
     begun = time.perf_counter()
-    with opened() as executor:
-        executor.call(abs, -1, timeout=60)
+    with open_pool(place) as pool:
+        pool.call(abs, -1, timeout=60)
         start = time.perf_counter() - begun
-        return start, seconds_of(lambda: [executor.call(abs, -1, timeout=60) for _ in range(tasks)]) / tasks
+        return start, seconds_of(lambda: [pool.call(abs, -1, timeout=60) for _ in range(tasks)]) / tasks
 
 
-class Pretending(Executor):
+class Pretending(Pool):
     """A cluster that draws nothing: what is left is the work of the process that hands out the blocks."""
 
-    forms = ("pretending",)
-    width = WORKERS
+    def __init__(self) -> None:
+        super().__init__(HERE, _AtOnce(), WORKERS, self._pretend)
+        self.calls = self.sent = self.back = 0
 
-    def __init__(self, address: str = "", workers: int | None = None) -> None:
-        self.tasks = self.sent = self.back = 0
-
-    def call(self, function: Callable[..., Any], *arguments: Any, timeout: float | None) -> Any:
+    def _pretend(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> bytes:
         """Note what would travel."""
-        answer = arguments[0][0], (np.ones(3, dtype=np.int64), Counter[str]())
-        self.tasks += 1
-        self.sent = max(self.sent, len(cloudpickle.dumps(arguments)))
-        self.back = max(self.back, len(cloudpickle.dumps(("value", answer))))
-        return answer
+        answer = pickle.loads(arguments)[0][0], (np.ones(3, dtype=np.int64), Counter[str]())
+        packed: bytes = cloudpickle.dumps(("value", answer))
+        self.calls += 1
+        self.sent, self.back = max(self.sent, len(arguments)), max(self.back, len(packed))
+        return packed
+
+
+class _AtOnce(Executor):
+    """Calls in the thread that submits them."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **named))
+        return future
 
 
 def layout(seconds: dict[str, float]) -> None:
@@ -136,12 +144,12 @@ def layout(seconds: dict[str, float]) -> None:
             size = group_size(block, blocks, WORKERS)
             pretending = Pretending()
             tracemalloc.start()
-            for _ in Crew(lambda there=pretending: there).map(abs, groups_from(sides, (0, 0, 1), size)):  # type: ignore[misc]
+            for _ in pretending.map(abs, groups_from(sides, (0, 0, 1), size)):
                 pass
             peak = tracemalloc.get_traced_memory()[1] / 1024
             tracemalloc.stop()
             hours = blocks * block / WORKERS / 3600
-            row = (outputs, blocks, size, pretending.tasks, size * block, pretending.sent, pretending.back, peak, hours)
+            row = (outputs, blocks, size, pretending.calls, size * block, pretending.sent, pretending.back, peak, hours)
             print(f"{name:>11} " + " ".join(f"{value:14,.4g}" for value in row), flush=True)
 
 

@@ -19,7 +19,7 @@ from audit.claims import PrivacyClaim
 try:
     from diffprivlib.mechanisms import DPMechanism
 except ImportError:
-    raise MissingExtra.of("diffprivlib", "libraries") from None
+    raise MissingExtra.of("diffprivlib") from None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from audit.subjects import PerCall
 try:
     import opendp.prelude as dp
 except ImportError:
-    raise MissingExtra.of("opendp", "libraries") from None
+    raise MissingExtra.of("opendp") from None
 
 _RELATIONS: dict[str, Callable[[], Any]] = {
     "ChangeOneDistance": Substitution,

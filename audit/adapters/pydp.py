@@ -21,7 +21,7 @@ from audit.subjects import PerCall
 try:
     from pydp.algorithms.numerical_mechanisms import NumericalMechanism
 except ImportError:
-    raise MissingExtra.of("python-dp", "libraries") from None
+    raise MissingExtra.of("python-dp") from None
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,21 @@ class InvalidCertificate(AuditError):
     """A file is not a certificate of this package, or its parts contradict each other."""
 
 
+class Unreachable(AuditError):
+    """The workers cannot be reached, or no longer: their work is undone, which says nothing about any claim."""
+
+
+class OtherCode(InvalidArgument):
+    """A worker has other code than the process that gives it work, so its evidence would be about something else."""
+
+
 class MissingExtra(AuditError, ImportError):
     """An optional dependency is needed and is not installed."""
 
     @classmethod
-    def of(cls, package: str, extra: str) -> MissingExtra:
+    def of(cls, package: str) -> MissingExtra:
         """Say which package is missing and what to type."""
-        return cls(f"`{package}` is not installed; type: pip install 'dp-audit[{extra}]'")
+        return cls(f"`{package}` is not installed; type: pip install {package}")
 
 
 def _shown(value: object, limit: int = 120) -> str:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from audit.base.errors import AuditError
 from audit.checks.contract import Check
 from audit.checks.kinds import examine, kind_of
 from audit.subjects import Stream
-from audit.subjects.blocks import helped_by
-from audit.subjects.workers import Executor
-from audit.subjects.workers.crew import Crew
-from audit.subjects.workers.worker import Worker
-
-
-class Caller(Protocol):
-    """Where a check may run: a process, or an executor."""
-
-    def call(self, function: Callable[..., Any], *arguments: Any, timeout: float | None) -> Any:
-        """Run `function(*arguments)`; TimeoutError when it hangs, ChildProcessError when it dies."""
-        ...
+from audit.subjects.workers import Place, Pool, open_pool
 
 
 def run_isolated(
@@ -31,8 +18,8 @@ def run_isolated(
     significance: float,
     stream: Stream,
     timeout: float,
-    worker: Caller | None = None,
-    crew: Callable[[], Executor] | None = None,
+    pool: Pool | None = None,
+    blocks: Place | None = None,
 ) -> Any:
     """Run one check elsewhere; INCONCLUSIVE with the cause when it hangs, dies or cannot be sent.
 
@@ -42,10 +29,10 @@ def run_isolated(
         As for `audit.checks.kinds.examine`.
     timeout : float > 0
         Seconds that it may take.
-    worker : Caller, optional
+    pool : Pool, optional
         Where it runs: in a process of its own unless given.
-    crew : callable, optional
-        Opens the executor that draws its blocks, when they take long; where it runs unless given.
+    blocks : Place, optional
+        Where its blocks are drawn when they take long; where it runs unless given.
 
     Returns
     -------
@@ -59,17 +46,17 @@ def run_isolated(
     Unreachable
         When there is no worker left.
     """
-    if worker is None:
-        with closing(Worker()) as own:
-            return run_isolated(check, budget, significance, stream, timeout, own, crew)
+    if pool is None:
+        with open_pool(Place(workers=1)) as own:
+            return run_isolated(check, budget, significance, stream, timeout, own, blocks)
     kind = kind_of(check)
-    work = examine if crew is None else partial(_examine_with_crew, crew, timeout)
+    work = examine if blocks is None else partial(kind.examine, place=blocks)
 
     def failed(cause: str, reason: str, seconds: float = 0.0) -> Any:
         return kind.failed(check, budget, significance, cause, reason, seconds)
 
     try:
-        result = worker.call(work, check, budget, significance, stream, timeout=timeout)
+        result = pool.call(work, check, budget, significance, stream, timeout=timeout)
         return kind.returned(result, check)
     except AuditError:
         raise
@@ -80,8 +67,3 @@ def run_isolated(
     except Exception as error:
         return failed("error", f"{type(error).__name__}: {error}")
 
-
-def _examine_with_crew(crew: Callable[[], Executor], timeout: float, *arguments: Any) -> Any:
-    """In the process of a long check: examine it, its blocks drawn by a crew."""
-    with Crew(crew, timeout) as workers, helped_by(workers):
-        return examine(*arguments)

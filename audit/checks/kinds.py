@@ -45,7 +45,7 @@ class Kind:
 
     checks: type[Any]
     require: Callable[[Any], Any]
-    examine: Callable[[Any, int, float, Stream], Result]
+    examine: Callable[..., Result]
     failed: Callable[[Any, int, float, str, str, float], Result]
     returned: Callable[[Any, Any], Result]
     subject: str

@@ -19,6 +19,7 @@ from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed
 from audit.subjects.describe import name_of
+from audit.subjects.workers import HERE, Place
 
 DEFAULT_PRECISION_BUDGET = 10_000
 _PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs a side, that show what the outputs are
@@ -68,7 +69,7 @@ class PrecisionCheck(PrivacyCheck):
 
 
 def examine_precision(
-    check: PrecisionCheck, budget: int, significance: float, stream: Stream, workers: int = 1
+    check: PrecisionCheck, budget: int, significance: float, stream: Stream, place: Place = HERE
 ) -> PrivacyResult:
     """Run one check in this process; the check's own budget, when it has one, replaces `budget`.
 
@@ -79,7 +80,7 @@ def examine_precision(
     """
     previewed = _require_floats(check, stream)
     scorers = (*SCORERS, *bit_scorers(check.claim.point.epsilon, check.query))
-    result = run_check(check, budget, significance, stream, workers, scorers=scorers)
+    result = run_check(check, budget, significance, stream, place, scorers=scorers)
     return replace(result, evidence=replace(result.evidence, samples=result.samples + previewed))
 
 
@@ -131,7 +132,8 @@ def check_precision(
     )
     significance = open_probability(significance, "significance")
     stream = Stream(integer(seed, "seed", at_least=0))
-    return examine_precision(check, budget, significance, stream, integer(workers, "workers", at_least=1))
+    place = Place(workers=integer(workers, "workers", at_least=1))
+    return examine_precision(check, budget, significance, stream, place)
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

@@ -13,19 +13,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidCertificate
-from audit.base.verdict import Verdict
-
-if TYPE_CHECKING:
-    from audit.runs.checkpoint import Checkpoint
 
 USAGE, CONTRADICTION, INTERNAL, INTERRUPTED = 64, 65, 70, 130
-_LOCAL = "processes"  # the executor that takes a number of workers
 
 _EXAMPLES = """\b
 First steps:
@@ -87,14 +82,14 @@ _SETTINGS = (
     click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence."),
     click.option(
         "--executor",
-        default=_LOCAL,
+        default=DEFAULT_EXECUTOR,
         show_default=True,
         metavar="WHERE",
         help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the "
         "same.",
     ),
     click.option(
-        "--workers", type=int, show_default="number of cores", help="Worker processes; a cluster has its own number."
+        "--workers", type=int, show_default="available cores", help="Worker processes; a cluster has its own number."
     ),
     click.option(
         "--timeout",
@@ -111,13 +106,6 @@ def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(_SETTINGS):
         command = option(command)
     return command
-
-
-def _completed(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the number of workers on this machine."""
-    if settings["executor"] == _LOCAL and settings["workers"] is None:
-        return {**settings, "workers": os.cpu_count() or 1}
-    return settings
 
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
@@ -139,59 +127,27 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     mechanisms of the package `mechanisms` are audited.
     """
     from audit.report.certificate import certificate_path
-    from audit.report.terminal import output_console, print_certificate
-    from audit.runs import suite
+    from audit.report.terminal import live_progress, output_console, print_certificate
+    from audit.runs import checkpoint, suite
 
-    targets, settings = targets or ("mechanisms",), _completed(settings)
+    targets = targets or ("mechanisms",)
     checks = suite.collect(targets, select)
-    checkpoint = suite.checkpoint_for(checks, suite.Settings(**settings), targets, out)
-    finished = _finished(out, checkpoint) if resume else None
-    certificate = finished or _audited(checks, targets, out, checkpoint, resume, settings)
-    print_certificate(output_console(), certificate)
-    click.echo(f"certificate: {certificate_path(out)}{' (finished before: nothing was audited)' if finished else ''}")
-    return Verdict(certificate["verdict"]).exit_status
-
-
-def _finished(out: Path, checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """Return the certificate of this very run if it was completed and nothing is left to resume."""
-    from audit.report.certificate import load_certificate
-
-    try:
-        found = None if checkpoint.folder.exists() else load_certificate(out)
-    except InvalidCertificate:
-        return None
-    return found if found and found["provenance"].get("plan") == checkpoint.plan else None
-
-
-def _audited(
-    checks: Sequence[Any],
-    targets: Sequence[str],
-    out: Path,
-    checkpoint: Checkpoint,
-    resume: bool,
-    settings: dict[str, Any],
-) -> dict[str, Any]:
-    """Run what is not yet recorded, and write the certificate."""
-    from audit.report.terminal import live_progress
-    from audit.runs import suite
-
-    checkpoint.begin(resume)
-    done = sum(checkpoint.recorded(check) is not None for check in checks)
-    with live_progress(len(checks), done) as progress:
+    with live_progress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
         report = suite.run(
             checks,
             **settings,
             progress=progress.finished,
             announce=progress.started,
             targets=targets,
-            checkpoint=checkpoint,
+            directory=out,
+            resume=resume,
         )
-    report.save(out)
-    if all(checkpoint.recorded(check) is not None for check in checks):
-        checkpoint.end()
-    else:
+    if checkpoint.is_unfinished(out):
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
-    return report.certificate
+    ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
+    print_certificate(output_console(), report.certificate)
+    click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
+    return report.verdict.exit_status
 
 
 @cli.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
@@ -218,7 +174,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     with live_progress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
         found = compare(
             comparisons,
-            **_completed(settings),
+            **settings,
             progress=progress.finished,
             announce=progress.started,
             targets=targets,

@@ -19,6 +19,7 @@ from audit.game.guesses import GameCounts
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.thresholds import TestDesign
 from audit.subjects import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
+from audit.subjects.workers import Place
 
 FIRST_SHARE = 0.125  # of the budget that trains
 MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
@@ -109,7 +110,7 @@ def play(
     events: EventPair,
     runs: int,
     stream: Stream,
-    workers: int,
+    place: Place,
 ) -> tuple[GameCounts, Counter[str]]:
     """Play the guess game: a fair coin a run decides the side, the events decide the guess."""
     on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
@@ -117,7 +118,7 @@ def play(
     sides = [Side(pair[side], sizes[side], stream.child(CERTIFYING, side)) for side in (LEFT, RIGHT)]
     tallies = np.zeros((2, 3), dtype=np.int64)
     odd: Counter[str] = Counter()
-    for side, (tally, found) in map_blocks(_Guesser(subject, events), sides, workers):
+    for side, (tally, found) in map_blocks(_Guesser(subject, events), sides, place):
         tallies[side] += tally
         odd.update(found)
     return GameCounts(*map(int, tallies.ravel())), odd

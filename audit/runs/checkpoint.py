@@ -1,13 +1,12 @@
 """Checkpoints: every finished check of a run is on disk at once, so that a run that was killed goes on where it was.
 
 Each check is one file, written whole or not at all. A checkpoint belongs to a plan: the checks with their claims, the
-settings, the code and the versions. Evidence depends on nothing else, so that a resumed run ends in the certificate
-of an undisturbed one; under another plan nothing is resumed.
+settings, the code and the versions. Evidence depends on nothing else, so a resumed run ends in the certificate of an
+undisturbed one. Under another plan nothing is resumed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -19,12 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.base.errors import InvalidArgument
+from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.contract import Check, Result
+from audit.report.certificate import load_certificate
 from audit.report.chain import digest
 from audit.report.files import write_whole
 from audit.report.provenance import versions
+from audit.subjects.workers import code_of, loaded_modules
 
 FOLDER = "unfinished"
 _PLAN = "plan.json"
@@ -78,49 +79,67 @@ class Recorded:
 
 
 class Checkpoint:
-    """The finished checks of one run in a folder.
+    """The finished checks of one run, in the folder `unfinished` beside its certificate.
 
     Parameters
     ----------
     directory : Path
-        Where the certificate will be; the checkpoint is the folder `unfinished` in it.
+        Folder of the certificate.
     plan : str
-        Digest of what is run, from `plan_of`.
+        Digest of what is run.
     names : sequence of str
         Of the checks, in their order.
     """
 
     def __init__(self, directory: Path, plan: str, names: Sequence[str]) -> None:
-        self.folder = directory / FOLDER
-        self.plan = plan
+        self.directory, self.folder, self.plan = directory, directory / FOLDER, plan
         self._place = {name: self.folder / f"{index:05d}.json" for index, name in enumerate(names)}
+        self.is_finished = False
 
-    def begin(self, resume: bool) -> None:
-        """Open the folder.
+    @classmethod
+    def of(
+        cls, directory: Path, checks: Sequence[Check], settings: Mapping[str, Any], targets: Iterable[str]
+    ) -> Checkpoint:
+        """Return the checkpoint of a run; nothing is read or written yet.
+
+        Its plan is a digest of all that evidence depends on: checks, claims, settings, loaded code, versions.
+        """
+        listed = [
+            [check.name, type(check).__qualname__, str(check.claim), check.expected.value, check.budget, check.timeout]
+            for check in checks
+        ]
+        plan = digest(listed, dict(settings), _code(targets), versions(), sys.version.split()[0])
+        return cls(directory, plan, [check.name for check in checks])
+
+    def begin(self, checks: Sequence[Check], resume: bool) -> dict[str, Recorded]:
+        """Return the results that an earlier process has left, by name of the check.
 
         Raises
         ------
         InvalidArgument
             When an unfinished run is there and is not to be resumed, or is one of another plan.
         """
-        found = _read(self.folder / _PLAN)
-        finished = len(list(self.folder.glob("[0-9]*.json")))
-        if found is not None and finished and not resume:
+        found, kept = _read(self.folder / _PLAN), finished_checks(self.directory)
+        if found is not None and kept and not resume:
             raise InvalidArgument(
-                f"{self.folder} holds an unfinished run, {finished} of {found['checks']} checks done; add --resume "
-                "to go on with it, or delete that folder"
+                f"{self.folder} holds an unfinished run, {kept} of {found['checks']} checks done; add --resume "
+                "(in Python: resume=True) to go on with it, or delete that folder"
             )
-        if found is not None and finished and found["plan"] != self.plan:
+        if found is not None and kept and found["plan"] != self.plan:
             raise InvalidArgument(
                 f"{self.folder} holds an unfinished run of other checks, settings, code or versions; delete that "
                 "folder to start anew"
             )
+        if resume and not self.folder.exists() and (results := self._certified(checks)):
+            self.is_finished = True
+            return results
         if found is None or found["plan"] != self.plan:
             shutil.rmtree(self.folder, ignore_errors=True)
             write_whole(self.folder / _PLAN, json.dumps({"plan": self.plan, "checks": len(self._place)}))
+        return {check.name: result for check in checks if (result := self.recorded(check)) is not None}
 
     def recorded(self, check: Check) -> Recorded | None:
-        """The result of a check that is finished; None when it is still to be audited."""
+        """Return the result of a finished check; None when it is still to be run."""
         found = _read(self._place[check.name])
         if found is None or found.get("plan") != self.plan or found["record"]["name"] != check.name:
             return None
@@ -132,46 +151,46 @@ class Checkpoint:
         write_whole(self._place[result.name], json.dumps(document, allow_nan=False))
 
     def end(self) -> None:
-        """Remove the folder, once the certificate is written; it is gone at once, or still whole."""
-        if self.folder.exists():
-            gone = tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{FOLDER}.")
+        """Remove the folder unless a check is missing in it; it is gone at once, or still whole."""
+        if all(place.exists() for place in self._place.values()):
+            gone = tempfile.mkdtemp(dir=self.directory, prefix=f".{FOLDER}.")
             os.replace(self.folder, gone)
             shutil.rmtree(gone, ignore_errors=True)
 
+    def _certified(self, checks: Sequence[Check]) -> dict[str, Recorded]:
+        """Return the results in the certificate of this very run; none when there is no such certificate."""
+        try:
+            found = load_certificate(self.directory)
+        except InvalidCertificate:
+            return {}
+        if found["provenance"].get("plan") != self.plan:
+            return {}
+        return {
+            check.name: Recorded(check, record, found["timing"].get(check.name, 0.0))
+            for check, record in zip(checks, found["checks"], strict=True)
+        }
 
-def plan_of(checks: Iterable[Check], settings: Mapping[str, Any], targets: Iterable[str]) -> str:
-    """Digest of all that evidence depends on: checks and claims, settings, the code that is loaded, versions."""
-    listed = [
-        [check.name, type(check).__qualname__, str(check.claim), check.expected.value, check.budget, check.timeout]
-        for check in checks
-    ]
-    return digest(listed, dict(settings), _code(targets), versions(), sys.version.split()[0])
+
+def finished_checks(directory: Path) -> int:
+    """Return how many checks of an unfinished run are kept in a folder."""
+    return len(list((directory / FOLDER).glob("[0-9]*.json")))
+
+
+def is_unfinished(directory: Path) -> bool:
+    """Return whether a folder holds an unfinished run."""
+    return (directory / FOLDER).exists()
 
 
 def _code(targets: Iterable[str]) -> dict[str, str]:
-    """Digest of every loaded module that is neither Python's nor an installed package's, or belongs to a target."""
+    """Return digests of the loaded modules that belong to a target, or to neither Python nor an installed package."""
     tops = {target.partition(".")[0] for target in targets}
     paths = sysconfig.get_paths()
     installed = tuple(os.path.realpath(paths[key]) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib"))
-    found = {}
-    for name, module in sorted(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not file.endswith(".py") or name in ("__main__", "__mp_main__"):
-            continue
-        if name.partition(".")[0] in tops or not os.path.realpath(file).startswith(installed):
-            found[name] = _file_digest(Path(file))
-    return found
-
-
-def _file_digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
+    return code_of(loaded_modules(lambda top, file: top in tops or not os.path.realpath(file).startswith(installed)))
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """A file of the checkpoint; None when there is none that can be read."""
+    """Return a file of the checkpoint; None when there is none that can be read."""
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import fnmatch
+import importlib
 import os
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from audit.base.arguments import integer, open_probability, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
-from audit.base.errors import AuditError, InvalidArgument, UnknownTarget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
 from audit.checks.contract import Check, Result
 from audit.checks.isolation import run_isolated
 from audit.checks.kinds import failed, kind_of
 from audit.checks.privacy.check import PrivacyCheck
 from audit.report.certificate import Report
 from audit.report.provenance import versions
-from audit.runs.agreement import require_same_code
-from audit.runs.checkpoint import Checkpoint, plan_of
-from audit.runs.targets import listed_in
+from audit.runs.checkpoint import Checkpoint
 from audit.subjects import BLOCK, Stream
-from audit.subjects.workers import DEFAULT_EXECUTOR, Executor, Unreachable, open_executor, require_executor
-from audit.subjects.workers.processes import Processes
+from audit.subjects.workers import Place, Pool, code_of, loaded_modules, open_pool
 
-LEAST_SPREAD = 32 * BLOCK  # outputs a side below which the blocks of a check are not worth sending around
+LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
 Progress = Callable[[Result], None]
 Announce = Callable[[Check], None]
@@ -35,45 +34,30 @@ Announce = Callable[[Check], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What all checks of a run share.
-
-    Parameters
-    ----------
-    significance : float in (0, 1)
-        Probability that any true claim of the run is judged FAIL; shared out equally.
-    budget : int >= 2
-        Outputs a side, or losses and trials in all, for each check that states no budget of its own.
-    seed : int >= 0
-        Every check derives its streams from this and from its name, so that a selection repeats the same draws.
-    workers : int >= 0, optional
-        Local processes, 2 unless given; 0 means the executor "serial". A cluster has its own.
-    timeout : float > 0
-        Seconds for a check that states no limit of its own.
-    executor : str
-        "processes" for processes on this machine, "serial" for this process, where a subject that hangs or dies ends
-        the run, or "dask://scheduler:port". The evidence is the same.
-    """
+    """What all checks of a run share; see `run`."""
 
     significance: float = DEFAULT_SIGNIFICANCE
     budget: int = DEFAULT_BUDGET
     seed: int = 0
     workers: int | None = None
     timeout: float = DEFAULT_TIMEOUT
-    executor: str = DEFAULT_EXECUTOR
+    executor: str | Executor = DEFAULT_EXECUTOR
 
     def __post_init__(self) -> None:
         open_probability(self.significance, "significance")
         positive(self.timeout, "timeout")
-        for name, least in (("budget", 2), ("seed", 0), ("workers", 0)):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, integer(getattr(self, name), name, at_least=least))
-        require_executor(*self.place)
+        for name, least in (("budget", 2), ("seed", 0)):
+            object.__setattr__(self, name, integer(getattr(self, name), name, at_least=least))
+        self.place  # noqa: B018 - raises for what does not go together
 
     @property
-    def place(self) -> tuple[str, int | None]:
-        """Executor and workers, as for `open_executor`."""
-        in_this_process = self.workers == 0 and self.executor in (DEFAULT_EXECUTOR, "serial")
-        return ("serial", None) if in_this_process else (self.executor, self.workers)
+    def place(self) -> Place:
+        """Where the checks run."""
+        return Place(self.executor, self.workers)
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the settings that evidence depends on."""
+        return {name: getattr(self, name) for name in ("significance", "budget", "seed", "timeout")}
 
 
 def run(
@@ -84,55 +68,100 @@ def run(
     seed: int = 0,
     workers: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
-    executor: str = DEFAULT_EXECUTOR,
+    executor: str | Executor = DEFAULT_EXECUTOR,
     progress: Progress | None = None,
     announce: Announce | None = None,
     targets: Sequence[str] = (),
-    checkpoint: Checkpoint | None = None,
+    directory: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Report:
-    """Run checks and report.
+    """Run checks and return their report.
 
     The probability that any true claim is judged FAIL is at most `significance`, over the randomness of all
-    draws: each of the k checks gets significance / k. See `Settings` for the other parameters.
+    draws: each of the k checks gets significance / k.
 
     Parameters
     ----------
     checks : iterable of checks, of one kind or several
         At least one; names are unique.
+    significance : float in (0, 1)
+        Probability that any true claim of the run is judged FAIL; shared out equally.
+    budget : int >= 2
+        What each check without a budget of its own may draw: outputs per dataset of a pair for privacy and precision
+        checks; outputs, losses or trials in all for the others.
+    seed : int >= 0
+        Every check derives its seeds from this and from its name, so that a selection repeats the same draws.
+    workers : int >= 0, optional
+        How many processes of this machine work at a time, or calls on an executor object: by default one for each
+        available core, or for each worker of the executor object. 0 means this process. A cluster has its own number.
+    timeout : float > 0
+        Seconds for a check without a limit of its own. A check that takes longer is killed and INCONCLUSIVE.
+    executor : {"processes", "serial", "dask://host:port"} or concurrent.futures.Executor
+        Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
+        an executor of yours, each of whose workers starts a process for the checks it runs. The evidence is the same.
     progress : callable, optional
         Called with every result as it comes, in no particular order.
     announce : callable, optional
         Called with every check when it begins.
     targets : sequence of str
-        Where the checks are from, for the certificate.
-    checkpoint : Checkpoint, optional
-        Keeps every finished check; those that it holds already are not audited again. A check whose workers were
-        lost is INCONCLUSIVE, and not kept.
+        Modules that the checks are from, for the certificate.
+    directory : path, optional
+        Folder for the certificate. Each finished check is kept there until the certificate is written. A check
+        whose workers were lost is INCONCLUSIVE and not kept.
+    resume : bool
+        Go on with an unfinished run in `directory`: no finished check runs twice. After a finished run of the same
+        checks, settings and code, return what it found.
+
+    Returns
+    -------
+    Report
+        Its results are in the order of the checks.
 
     Raises
     ------
+    InvalidArgument
+        For arguments outside their admissible sets, no checks, two checks of one name, an unfinished run in `directory`
+        that is not to be resumed or is of other checks, settings or code, or workers with other code.
     AuditError
-        For arguments outside their admissible sets, no checks, two checks of one name, or a cluster that does not
-        answer or runs other code; before anything is drawn.
+        For a cluster that does not answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def count(data, size, rng):
+    ...     return len(data) + rng.laplace(size=size)
+    >>> pair = (np.zeros(2), np.zeros(3))
+    >>> claims = {"tight": audit.PrivacyClaim(1.0, 0.0, audit.AddRemove()),
+    ...           "too small": audit.PrivacyClaim(0.5, 0.0, audit.AddRemove())}
+    >>> checks = [audit.PrivacyCheck(name=name, mechanism=count, claim=claim, pairs=[pair])
+    ...           for name, claim in claims.items()]
+    >>> report = audit.run(checks, budget=20_000, executor="serial")
+    >>> [str(result.verdict) for result in report.results], str(report.verdict)
+    (['PASS', 'FAIL'], 'FAIL')
     """
     listed = require_checks(checks)
     settings = Settings(significance, budget, seed, workers, timeout, executor)
-    crew = _Crew(settings, settings.significance / len(listed), progress, announce, checkpoint)
-    done = {} if checkpoint is None else {check.name: checkpoint.recorded(check) for check in listed}
-    fresh = crew.run([check for check in listed if done.get(check.name) is None], targets)
-    results = [done.get(check.name) or fresh[check.name] for check in listed]
+    checkpoint, results = None, dict[str, Result]()
+    if directory is not None:
+        checkpoint = Checkpoint.of(Path(directory), listed, settings.decisive(), targets)
+        results |= checkpoint.begin(listed, resume)
+    elif resume:
+        raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
+    if fresh := [check for check in listed if check.name not in results]:
+        share = settings.significance / len(listed)
+        results |= _Run(settings, share, progress, announce, checkpoint).on(fresh, targets)
+    ordered = [results[check.name] for check in listed]
     plan = None if checkpoint is None else checkpoint.plan
-    return Report(results, settings.significance, settings.budget, settings.seed, targets=targets, plan=plan)
-
-
-def checkpoint_for(checks: Sequence[Check], settings: Settings, targets: Sequence[str], directory: Path) -> Checkpoint:
-    """The checkpoint of a run whose certificate goes to a folder; nothing is read or written yet."""
-    decisive = {name: getattr(settings, name) for name in ("significance", "budget", "seed", "timeout")}
-    return Checkpoint(directory, plan_of(checks, decisive, targets), [check.name for check in checks])
+    report = Report(ordered, settings.significance, settings.budget, settings.seed, targets=targets, plan=plan)
+    if checkpoint is not None and not checkpoint.is_finished:
+        report.save(checkpoint.directory)
+        checkpoint.end()
+    return report
 
 
 def require_checks(checks: Iterable[Check]) -> list[Check]:
-    """Return the checks as a list; raise unless there is one at least, all are checks, and names are unique."""
+    """Return the checks as a list; raise unless there is at least one, all are checks, and names are unique."""
     listed = list(checks)
     if not listed:
         raise InvalidArgument("`checks` must hold at least one check, got none")
@@ -145,30 +174,47 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
 
 
 def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
-    """The checks of importable packages or modules, `target.CHECKS`; `select` is a shell pattern for names.
+    """Return the checks of importable packages or modules, `target.CHECKS`.
+
+    Parameters
+    ----------
+    targets : sequence of str
+    select : str, optional
+        Shell pattern for the names of the checks.
 
     Raises
     ------
     UnknownTarget
         When a target cannot be imported, has no `CHECKS`, or nothing matches.
     """
-    checks: list[Check] = []
-    for target in targets:
-        checks += listed_in(target, "CHECKS")
+    checks = [check for target in targets for check in listed_in(target, "CHECKS")]
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
     if not chosen:
         raise UnknownTarget(f"no check of {', '.join(targets)} matches {select!r}; `dp-audit list` shows the names")
     return require_checks(chosen)
 
 
+def listed_in(target: str, name: str) -> list[Any]:
+    """Return the list `name` of an importable module; raise `UnknownTarget` when there is no such list."""
+    try:
+        module = importlib.import_module(target)
+    except AuditError:
+        raise
+    except Exception as error:
+        raise UnknownTarget(f"target {target!r} cannot be imported: {type(error).__name__}: {error}") from error
+    if not (found := getattr(module, name, None)):
+        raise UnknownTarget(f"target {target!r} has no {name}, or none in them")
+    return list(found)
+
+
 def stream_of(check: Check, seed: int) -> Stream:
-    """The stream of one check: depends on the run's seed and the check's name only."""
+    """Return the stream of a check, which depends on the run's seed and the check's name only."""
     return Stream(seed, (zlib.crc32(check.name.encode(errors="surrogatepass")),))
 
 
 @dataclass(frozen=True)
-class _Crew:
-    """Has the checks audited wherever the settings say, and keeps what comes back."""
+class _Run:
+    """Runs checks where the settings say, and keeps what comes back."""
 
     settings: Settings
     share: float
@@ -176,57 +222,59 @@ class _Crew:
     announce: Announce | None = None
     checkpoint: Checkpoint | None = None
 
-    def run(self, checks: Sequence[Check], targets: Sequence[str]) -> dict[str, Result]:
-        """The results of the checks, by name."""
-        if not checks:
-            return {}
-        with open_executor(*self.settings.place) as executor:
-            require_same_code(executor, checks, targets, versions)
-            large = self._large(checks, executor.width)
-            crew = executor.crew_of_each(len(large)) if large else None
-            spread = [check for check in checks if crew is not None and check.name in large]
-            whole = [check for check in checks if crew is None or check.name not in large]
-            results = self._side_by_side(whole, executor.width, lambda check: self._there(check, executor))
-            with Processes(workers=min(len(spread), os.cpu_count() or 1)) as here:
-                return results | self._side_by_side(spread, here.width, lambda check: self._there(check, here, crew))
+    def on(self, checks: Sequence[Check], targets: Sequence[str]) -> dict[str, Result]:
+        """Return the results of the checks by name."""
+        place = replace(self.settings.place, code=_code(checks, targets))
+        with open_pool(place) as pool:
+            large = self._large(checks, pool.width)
+            blocks = pool.for_blocks(len(large)) if large else None
+            spread = [check for check in checks if blocks is not None and check.name in large]
+            whole = [check for check in checks if blocks is None or check.name not in large]
+            found = self._side_by_side(whole, pool)
+            if spread:
+                with open_pool(Place(workers=min(len(spread), os.cpu_count() or 1), code=place.code)) as here:
+                    found |= self._side_by_side(spread, here, blocks)
+        return found
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
-        """The checks that take more than one worker's share of the outputs: their blocks go to many workers."""
+        """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
         budgets = {check.name: check.budget or self.settings.budget for check in checks}
         least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
         return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 
-    def _side_by_side(
-        self, checks: Sequence[Check], width: int, audited: Callable[[Check], Result]
-    ) -> dict[str, Result]:
-        if width <= 1:  # in this thread: a subject may be one that can be called from no other
-            return {check.name: self._attended(check, audited) for check in checks}
-        threads = ThreadPoolExecutor(width)
+    def _side_by_side(self, checks: Sequence[Check], pool: Pool, blocks: Place | None = None) -> dict[str, Result]:
+        if pool.width <= 1:  # in this thread: some mechanisms can be called from no other
+            return {check.name: self._one(check, pool, blocks) for check in checks}
+        threads = ThreadPoolExecutor(pool.width)
         try:
-            found = [threads.submit(self._attended, check, audited) for check in checks]
+            found = [threads.submit(self._one, check, pool, blocks) for check in checks]
             return {check.name: result.result() for check, result in zip(checks, found, strict=True)}
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def _attended(self, check: Check, audited: Callable[[Check], Result]) -> Result:
-        """Announce a check, audit it, keep its result, and tell of it."""
+    def _one(self, check: Check, pool: Pool, blocks: Place | None) -> Result:
+        """Announce a check, run it, keep its result, and tell of it."""
+        settings, lost = self.settings, False
         if self.announce is not None:
             self.announce(check)
-        lost = False
+        stream, timeout = stream_of(check, settings.seed), check.timeout or settings.timeout
         try:
-            result = audited(check)
+            result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, pool, blocks)
+        except OtherCode:
+            raise
         except AuditError as error:
             lost = isinstance(error, Unreachable)
-            result = failed(check, self.settings.budget, self.share, "lost" if lost else "error", str(error), 0.0)
+            result = failed(check, settings.budget, self.share, "lost" if lost else "error", str(error), 0.0)
         if self.checkpoint is not None and not lost:
             self.checkpoint.keep(result)
         if self.progress is not None:
             self.progress(result)
         return result
 
-    def _there(self, check: Check, worker: Executor, crew: Callable[[], Executor] | None = None) -> Result:
-        """Audit on a worker, which may have the blocks drawn by a crew."""
-        settings = self.settings
-        stream, timeout = stream_of(check, settings.seed), check.timeout or settings.timeout
-        result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, worker, crew)
-        return result
+
+def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
+    """Return the code that evidence depends on: Python, packages, this package, and where checks are from."""
+    homes = [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]
+    tops = {name.partition(".")[0] for name in (*homes, *targets, __name__)}
+    modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
+    return code_of(["Python", *(f"package {name}" for name in versions()), *modules])

@@ -22,7 +22,7 @@ from mechanisms.queries import count_positive
 try:
     from pydp.algorithms.laplacian import Count
 except ImportError:
-    raise MissingExtra.of("python-dp", "libraries") from None
+    raise MissingExtra.of("python-dp") from None
 
 RECORDS = (np.arange(100) % 5 == 0).astype(int)
 CERTIFIED = 100_000  # outputs a side where a law is stated; the game's bound comes close to it

@@ -21,7 +21,7 @@ from mechanisms.queries import BoundedMean
 try:
     from pydp.algorithms.laplacian import BoundedMean as PyDPBoundedMean
 except ImportError:
-    raise MissingExtra.of("python-dp", "libraries") from None
+    raise MissingExtra.of("python-dp") from None
 
 RECORDS = np.r_[0.0, np.linspace(0.0, 1.0, 49)]
 MEAN = BoundedMean(0.0, 1.0)

@@ -26,7 +26,7 @@ try:
     from diffprivlib import mechanisms as diffprivlib_mechanisms
     from pydp.algorithms.numerical_mechanisms import LaplaceMechanism as PyDPLaplace
 except ImportError as error:
-    raise MissingExtra.of(str(error.name), "libraries") from None
+    raise MissingExtra.of(str(error.name)) from None
 
 dp.enable_features("contrib")
 

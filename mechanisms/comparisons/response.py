@@ -23,7 +23,7 @@ from mechanisms.randomized_response import KeepOrResample, RandomizedResponse
 try:
     from diffprivlib.mechanisms import Binary
 except ImportError:
-    raise MissingExtra.of("diffprivlib", "libraries") from None
+    raise MissingExtra.of("diffprivlib") from None
 
 EPSILON = 1.0
 WARNER = RandomizedResponse((0, 1), EPSILON)

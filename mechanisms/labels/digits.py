@@ -38,7 +38,7 @@ def digits() -> tuple[FloatArray, NDArray[np.int64]]:
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        raise MissingExtra.of("scikit-learn", "libraries") from None
+        raise MissingExtra.of("scikit-learn") from None
     X, y = load_digits(return_X_y=True)
     return X / 16 - 0.5, y.astype(np.int64)
 

@@ -134,7 +134,7 @@ class MultilabelNetwork:
             from sklearn.exceptions import ConvergenceWarning
             from sklearn.neural_network import MLPClassifier
         except ImportError:
-            raise MissingExtra.of("scikit-learn", "libraries") from None
+            raise MissingExtra.of("scikit-learn") from None
         self.network = MLPClassifier(random_state=int(rng.integers(2**31)), **self._settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is chosen, not reached

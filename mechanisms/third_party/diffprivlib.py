@@ -19,7 +19,7 @@ from mechanisms.real_data import DATA, RECORDS, column, extreme_swap, without_fi
 try:
     from diffprivlib import mechanisms as dpl
 except ImportError:
-    raise MissingExtra.of("diffprivlib", "libraries") from None
+    raise MissingExtra.of("diffprivlib") from None
 
 DELTA = 1e-5
 MEAN_SENSITIVITY = (42.0 - 17.5) / RECORDS * (1 + 1e-9)  # age lies in [17.5, 42]; rounding of the mean covered

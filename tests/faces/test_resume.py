@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import audit
 from audit.base.errors import InvalidArgument
 from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
@@ -55,7 +56,6 @@ CHECKS = [
 def write(folder, count=CHECKS, pause=0.1):
     (folder / "mine.py").write_text(MODULE.replace("{count}", str(count)).replace("{pause}", str(pause)))
     return folder
-
 
 
 def start(folder, *arguments, workers=0):
@@ -206,15 +206,45 @@ def test_a_file_that_cannot_be_read_is_audited_again(run_here, monkeypatch, tmp_
     assert log_of(tmp_path) == ["check 0", "check 1", "check 2", "check 1"]
 
 
+def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
+    """As on the command line: what is finished is not run again, and a finished run is read from its certificate."""
+    checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=[12]")
+    assert len(checks) == 2
+    begun = []
+
+    def interrupted(check):
+        begun.append(check.name)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+
+    options = dict(budget=2000, workers=0, directory=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        audit.run(checks, **options, announce=interrupted)
+    with pytest.raises(InvalidArgument, match="resume=True"):
+        audit.run(checks, **options)
+    report = audit.run(checks, **options, announce=interrupted, resume=True)
+    assert begun == [checks[0].name, checks[1].name, checks[1].name]
+    assert not (tmp_path / FOLDER).exists()
+    saved = load_certificate(tmp_path)
+    assert saved == report.certificate
+    again = audit.run(checks, **options, announce=interrupted, resume=True)
+    assert len(begun) == 3
+    assert again.certificate["checks"] == saved["checks"]
+    assert load_certificate(tmp_path) == saved
+    fresh = audit.run(checks, budget=2000, workers=0)
+    assert fresh.certificate["checks"] == saved["checks"]
+
+
 def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
     checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=1")
-    checkpoint = suite.checkpoint_for(checks, suite.Settings(), ["mechanisms.laplace"], tmp_path)
-    checkpoint.begin(resume=False)
-    result = suite.run(checks, budget=2000, workers=0, checkpoint=checkpoint).results[0]
+    result = suite.run(checks, budget=2000, workers=0).results[0]
+    checkpoint = Checkpoint.of(tmp_path, checks, {}, ["mechanisms.laplace"])
+    assert checkpoint.begin(checks, resume=False) == {}
+    checkpoint.keep(result)
     again = Checkpoint(tmp_path, checkpoint.plan, [check.name for check in checks]).recorded(checks[0])
     assert again.record() == json.loads(json.dumps(result.record()))
     assert (again.verdict, again.reason, again.samples) == (result.verdict, result.reason, result.samples)
     assert (again.name, again.met, again.significance) == (result.name, result.met, result.significance)
     with pytest.raises(InvalidArgument, match="unfinished run"):
-        Checkpoint(tmp_path, "another plan", ["x"]).begin(resume=True)
+        Checkpoint(tmp_path, "another plan", ["x"]).begin(checks, resume=True)
     assert os.listdir(tmp_path) == [FOLDER]

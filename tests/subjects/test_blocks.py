@@ -7,6 +7,7 @@ import pytest
 
 from audit import PrivacyClaim, check_privacy
 from audit.subjects import BLOCK, Side, Stream, blocks, map_blocks
+from audit.subjects.workers import Place
 from benchmarks import subjects
 
 
@@ -33,8 +34,8 @@ def test_seeds_are_those_of_spawn():
 def test_workers_change_nothing():
     sides = [Side(None, 5 * BLOCK, Stream(3)), Side(None, 0, Stream(4)), Side(None, 3 * BLOCK + 1, Stream(5))]
     expected = [(number, first(block)) for number, side in enumerate(sides) for block in side.blocks()]
-    for workers in (1, 2, 3):
-        drawn = [(side, one) for side, group in map_blocks(all_firsts, sides, workers) for one in group]
+    for workers in (0, 1, 2, 3):
+        drawn = [(side, one) for side, group in map_blocks(all_firsts, sides, Place(workers=workers)) for one in group]
         assert drawn == expected
 
 

@@ -127,7 +127,7 @@ def _constant(drawn: list[tuple[Outputs, Outputs]]) -> bool:
 def _certify(session: Session, split: Split, aim: Aim) -> GameEvidence:
     stream, events = session.stream, aim.events
     pair = session.check.pairs[aim.pair]
-    counts, odd = play(session.subject, pair, events, aim.runs, stream, session.workers)
+    counts, odd = play(session.subject, pair, events, aim.runs, stream, session.place)
     session.samples += counts.runs
     session.note(odd)
     plus, minus = events.describe()

@@ -14,6 +14,7 @@ from audit.checks.privacy.run import run_check
 from audit.claims import Claim
 from audit.subjects import Stream
 from audit.subjects.describe import name_of
+from audit.subjects.workers import Place
 
 
 def check_privacy(
@@ -79,7 +80,7 @@ def check_privacy(
     budget = integer(budget, "budget", at_least=2)
     significance = open_probability(significance, "significance")
     seed = integer(seed, "seed", at_least=0)
-    workers = integer(workers, "workers", at_least=1)
+    place = Place(workers=integer(workers, "workers", at_least=1))
     if timeout is not None:
         return run_isolated(check, budget, significance, Stream(seed), timeout)
-    return run_check(check, budget, significance, Stream(seed), workers)
+    return run_check(check, budget, significance, Stream(seed), place)

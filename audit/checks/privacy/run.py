@@ -21,6 +21,7 @@ from audit.checks.privacy.session import SEARCH, Session
 from audit.game.events import EventPair
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Stream, Subject, SubjectFailed, encode
+from audit.subjects.workers import HERE, Place
 
 
 def run_check(
@@ -28,7 +29,7 @@ def run_check(
     budget: int,
     significance: float,
     stream: Stream,
-    workers: int = 1,
+    place: Place = HERE,
     scorers: Sequence[Scorer] = SCORERS,
 ) -> PrivacyResult:
     """Run one check in this process; the check's own budget, when it has one, replaces `budget`."""
@@ -37,7 +38,7 @@ def run_check(
     searched = 0
     if check.datasets is not None:
         check, searched = with_found_pair(check, budget, significance, stream.child(SEARCH))
-    session = Session(Subject(check.mechanism), check, budget, significance, stream, workers, scorers)
+    session = Session(Subject(check.mechanism), check, budget, significance, stream, place, scorers)
     witness = None
     try:
         session.open()

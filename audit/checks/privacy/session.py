@@ -12,6 +12,7 @@ from audit.checks.privacy.statement import states_a_law
 from audit.game.scorers import Scorer
 from audit.subjects import Stream, Subject
 from audit.subjects.probe import probe_cost, probe_independence, probe_length
+from audit.subjects.workers import Place
 
 PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget audit
 
@@ -25,7 +26,7 @@ class Session:
     budget: int
     significance: float
     stream: Stream
-    workers: int
+    place: Place
     scorers: Sequence[Scorer]
     samples: int = 0
     width: int = 1

@@ -15,7 +15,7 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
-from audit.runs.targets import listed_in
+from audit.runs.suite import listed_in
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.verdict import Verdict
 from audit.checks.privacy.judge import is_dependent
 from audit.faces.compare.comparison import Comparison, Implementation, require_comparisons
@@ -26,8 +26,7 @@ from audit.report.certificate import Report
 from audit.report.files import write_whole
 from audit.runs import suite
 from audit.subjects import BadLength, Stream, SubjectFailed
-from audit.subjects.workers import DEFAULT_EXECUTOR
-from audit.subjects.workers.worker import Worker
+from audit.subjects.workers import Place, open_pool
 
 Row = dict[str, Any]
 
@@ -200,19 +199,17 @@ def compare(
 
 def _samples(comparisons: Sequence[Comparison], seed: int, timeout: float) -> dict[str, Sample | str]:
     """Return the sample of every implementation, or why there is none."""
-    worker, found = Worker(), {}
-    try:
+    found = {}
+    with open_pool(Place(workers=1)) as pool:
         for comparison in comparisons:
             for one in comparison.implementations:
                 stream = _stream(seed, comparison, one, "sample")
                 work = one.mechanism, comparison.pairs[0][0], comparison.sample, stream
                 try:
-                    drawn = worker.call(_drawn, *work, timeout=timeout)
+                    drawn = pool.call(_drawn, *work, timeout=timeout)
                 except Exception as error:  # it hung, died, or cannot be sent: the others go on
                     drawn = f"the implementation {error}"
                 found[comparison.check_name(one)] = drawn
-    finally:
-        worker.close()
     return found
 
 

@@ -18,11 +18,12 @@ from local_cluster import Cluster, end, wait_until
 import audit
 from audit import Verdict
 from audit.adapters import Program
+from audit.base.errors import Unreachable
 from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
 from audit.runs import suite
-from audit.subjects.workers import Unreachable, open_executor
-from audit.subjects.workers import dask as dask_module
+from audit.subjects.workers import Place, open_pool
+from audit.subjects.workers import cluster as cluster_module
 
 pytest.importorskip("distributed")
 
@@ -78,21 +79,21 @@ def test_four_workers_of_a_cluster_give_the_evidence_of_this_process(cluster, ex
 
 
 def width(cluster):
-    with open_executor(cluster.address) as executor:
-        return executor.width
+    with open_pool(Place(cluster.address)) as pool:
+        return pool.width
 
 
 def test_a_call_comes_back_with_what_the_function_does(cluster, tmp_path):
-    with open_executor(cluster.address) as executor:
-        assert executor.width == 2
-        assert executor.call(divmod, 7, 2, timeout=60) == (3, 1)
+    with open_pool(Place(cluster.address)) as pool:
+        assert pool.width == 2
+        assert pool.call(divmod, 7, 2, timeout=60) == (3, 1)
         with pytest.raises(ZeroDivisionError):
-            executor.call(divmod, 7, 0, timeout=60)
+            pool.call(divmod, 7, 0, timeout=60)
         with pytest.raises(TimeoutError, match=r"took longer than 0\.5 s"):
-            executor.call(time.sleep, 1e6, timeout=0.5)
+            pool.call(time.sleep, 1e6, timeout=0.5)
         large = Path(os.path.dirname(subjects.__file__)), b"x" * 200_000  # sent once, kept on the cluster
-        assert executor.call(partial(len_of, large), 1, timeout=60) == 200_001
-        assert set(executor.everywhere(os.getcwd).values()) == {os.getcwd()}
+        assert pool.call(partial(len_of, large), 1, timeout=60) == 200_001
+        assert pool.call(os.getcwd) == os.getcwd()
 
 
 def len_of(large, more):
@@ -203,21 +204,21 @@ def test_a_scheduler_that_vanishes_leaves_a_checkpoint(fragile, tmp_path, expect
 
 
 def test_a_scheduler_without_workers_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_module, "_WORKERS", 1.0)
-    monkeypatch.setattr(dask_module, "_PULSE", 0.2)
+    monkeypatch.setattr(cluster_module, "_WORKERS", 1.0)
+    monkeypatch.setattr(cluster_module, "_PULSE", 0.2)
     empty = Cluster(tmp_path, workers=0)
     try:
         with pytest.raises(Unreachable, match=r"tcp://.* has had no worker for 1 s"):
-            open_executor(empty.address)
-        monkeypatch.setattr(dask_module.Dask, "_await_workers", lambda self: None)  # as if they vanished later
-        with open_executor(empty.address) as executor, pytest.raises(Unreachable, match="has had no worker for 1 s"):
-            executor.call(time.time, timeout=1)
+            open_pool(Place(empty.address))
+        monkeypatch.setattr(cluster_module.Cluster, "_threads_when_there", lambda self: 1)  # as if they vanished later
+        with open_pool(Place(empty.address)) as pool, pytest.raises(Unreachable, match="has had no worker for 1 s"):
+            pool.call(time.time, timeout=1)
     finally:
         empty.close()
 
 
 def test_no_scheduler_at_all_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(dask_module, "_ANSWER", 1.0)
+    monkeypatch.setattr(cluster_module, "_ANSWER", 1.0)
     with pytest.raises(SystemExit) as stop:
         main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:9", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64

@@ -1,5 +1,7 @@
-"""Executors, crews and groups of blocks, without a cluster: names, order, failures, and what is refused."""
+"""Places, pools and groups of blocks, without a cluster: names, order, failures, and what is refused."""
 
+import concurrent.futures
+import itertools
 import os
 import sys
 import threading
@@ -7,39 +9,39 @@ import time
 
 import numpy as np
 import pytest
-from cluster_subjects import check, laplace
+from cluster_subjects import Marking, check, dies, judged, laplace, marks
 
 import audit
-from audit.base.errors import InvalidArgument, MissingExtra
+from audit.base.errors import InvalidArgument, MissingExtra, OtherCode, Unreachable
 from audit.faces.command_line import main
 from audit.runs import suite
-from audit.runs.agreement import require_same_code
+from audit.runs.checkpoint import finished_checks
 from audit.subjects import BLOCK, Side, Stream, map_blocks
-from audit.subjects.blocks import group_size, groups_from, helped_by
-from audit.subjects.workers import EXECUTORS, Executor, Unreachable, open_executor, require_executor
-from audit.subjects.workers.crew import Crew
-from audit.subjects.workers.worker import Worker
+from audit.subjects.blocks import group_size, groups_from
+from audit.subjects.workers import HERE, Place, Pool, code_of, open_pool
+from audit.subjects.workers import pool as pool_module
+from audit.subjects.workers import process as process_module
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "is_here", "is_cluster"),
     [
-        ("serial", "Serial"),
-        ("processes", "Processes"),
-        ("dask://node:8786", "Dask"),
-        ("tcp://127.0.0.1:1", "Dask"),
-        ("dask://[::1]:8786", "Dask"),
+        ("serial", True, False),
+        ("processes", False, False),
+        ("dask://node:8786", False, True),
+        ("tcp://127.0.0.1:1", False, True),
+        ("dask://[::1]:8786", False, True),
     ],
 )
-def test_a_name_or_an_address_means_one_executor(text, name):
-    assert require_executor(text).__name__ == name
-    assert sum(known.is_meant(text) for known in EXECUTORS) == 1
+def test_a_name_or_an_address_means_one_place(text, is_here, is_cluster):
+    place = Place(text)
+    assert (place.is_here, place.is_cluster) == (is_here, is_cluster)
 
 
 @pytest.mark.parametrize("text", ["", "threads", "dask", "dask://", "dask://node", "http://n:1", "tcp://n:x", 3, None])
 def test_anything_else_is_refused_and_the_forms_are_named(text):
     with pytest.raises(InvalidArgument, match="`executor` must be one of 'serial', 'processes', 'dask://scheduler"):
-        require_executor(text)
+        Place(text)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,8 @@ def test_anything_else_is_refused_and_the_forms_are_named(text):
         (dict(executor="somewhere"), "`executor` must"),
         (dict(workers=-1), "`workers` must be an integer >= 0"),
         (dict(workers=1.5), "`workers` must"),
+        (dict(executor=concurrent.futures.Executor(), workers=0), "`workers` must be an integer >= 1"),
+        (dict(resume=True), "`resume` needs `directory`"),
     ],
 )
 def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(options, message):
@@ -58,16 +62,24 @@ def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(opti
         audit.run([check("never", laplace)], **options)
 
 
-def test_places():
-    assert suite.Settings().place == ("processes", None)
-    assert suite.Settings(workers=0).place == suite.Settings(executor="serial").place == ("serial", None)
-    assert suite.Settings(workers=3).place == ("processes", 3)
+def test_settings_name_a_place():
+    assert suite.Settings().place == Place("processes", None)
+    assert suite.Settings(workers=0).place == suite.Settings(executor="serial").place == HERE
+    assert suite.Settings(workers=3).place == Place("processes", 3)
 
 
-def test_a_missing_extra_is_one_line(monkeypatch, tmp_path, capsys):
+def test_the_default_is_a_worker_for_each_available_core():
+    cores = len(os.sched_getaffinity(0))
+    with open_pool(Place()) as pool:
+        assert 1 <= pool.width <= cores
+    with concurrent.futures.ThreadPoolExecutor(7) as threads, open_pool(Place(threads)) as pool:
+        assert pool.width == 7
+
+
+def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtra, match=r"`distributed` is not installed; type: pip install 'dp-audit\[dask\]'"):
-        open_executor("dask://127.0.0.1:8786")
+    with pytest.raises(MissingExtra, match=r"`distributed` is not installed; type: pip install distributed$"):
+        open_pool(Place("dask://127.0.0.1:8786"))
     with pytest.raises(SystemExit) as stop:
         main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
@@ -89,57 +101,120 @@ def end():
     os._exit(3)
 
 
+class CannotTravel(Exception):
+    """Can be pickled, and not unpickled: its constructor wants two arguments."""
+
+    def __init__(self, a, b):
+        super().__init__(a)
+
+
+def raise_what_cannot_travel():
+    raise CannotTravel("here", 2)
+
+
 @pytest.mark.parametrize("text", ["serial", "processes"])
 def test_a_call_returns_or_raises_what_the_function_does(text):
-    with open_executor(text) as executor:
-        assert executor.call(divide, 6, 3, timeout=60) == 2
+    with open_pool(Place(text)) as pool:
+        assert pool.call(divide, 6, 3, timeout=60) == 2
         with pytest.raises(ZeroDivisionError):
-            executor.call(divide, 6, 0, timeout=60)
-        assert executor.call(divide, 8, 2, timeout=None) == 4
+            pool.call(divide, 6, 0, timeout=60)
+        assert pool.call(divide, 8, 2) == 4
 
 
-def test_a_process_that_hangs_or_dies_is_replaced():
-    worker = Worker()
+@pytest.fixture(params=["processes", "threads of ours", "processes of ours"])
+def pool(request):
+    """A pool of one worker on every kind of local executor."""
+    kinds = {
+        "threads of ours": concurrent.futures.ThreadPoolExecutor,
+        "processes of ours": concurrent.futures.ProcessPoolExecutor,
+    }
+    executor = kinds[request.param](1) if request.param in kinds else "processes"
+    with open_pool(Place(executor, 1)) as opened:
+        yield opened
+    if executor != "processes":
+        assert executor.submit(divide, 6, 3).result(60) == 2  # its owner may go on with it
+        executor.shutdown()
+
+
+def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
+    with pytest.raises(TimeoutError, match=r"took longer than 0\.5 s"):
+        pool.call(time.sleep, 1e6, timeout=0.5)
+    with pytest.raises(ChildProcessError, match=r"^killed its process$"):
+        pool.call(end, timeout=60)
+    with pytest.raises(RuntimeError, match="CannotTravel: here"):
+        pool.call(raise_what_cannot_travel, timeout=60)
+    before = pool.call(os.getpid, timeout=60)
+    assert before not in (os.getpid(), None)
+    os.kill(before, 9)  # between two calls: no fault of the next one
+    time.sleep(0.2)
+    assert pool.call(os.getpid, timeout=60) != before
+
+
+def test_closing_a_pool_ends_the_calls_under_way(tmp_path):
+    pool = open_pool(Place(workers=1))
+    answer = pool.submit(write_own_number, tmp_path / "number")
+    while not (tmp_path / "number").exists():
+        time.sleep(0.05)
+    pool.close()
+    with pytest.raises(Unreachable, match="closed"):
+        answer.result(0)
+    with pytest.raises(Unreachable, match="closed"):
+        pool.call(os.getpid)
+    number = int((tmp_path / "number").read_text())
+    deadline = time.monotonic() + 60
+    while is_alive(number):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def write_own_number(path):
+    path.with_suffix(".part").write_text(str(os.getpid()))
+    path.with_suffix(".part").rename(path)
+    time.sleep(1e6)
+
+
+def is_alive(process):
     try:
-        with pytest.raises(TimeoutError, match=r"took longer than 0\.5 s"):
-            worker.call(time.sleep, 60, timeout=0.5)
-        with pytest.raises(ChildProcessError, match="killed its process"):
-            worker.call(end, timeout=60)
-        before = worker.call(os.getpid, timeout=60)
-        os.kill(before, 9)  # between two tasks: no fault of the next one
-        time.sleep(0.2)
-        assert worker.call(os.getpid, timeout=60) != before
+        return open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_call_that_nobody_wants_any_more_is_stopped(monkeypatch):
+    monkeypatch.setattr(process_module, "_WATCH", 0.2)
+    function, arguments = packed(time.sleep, 1e6)
+    try:
         with pytest.raises(ChildProcessError, match="nobody waits"):
-            worker.call(time.sleep, 60, timeout=None, is_wanted=lambda: False)
+            process_module.call_isolated(function, arguments, "a session", None, lambda: False)
     finally:
-        worker.close()
+        process_module.end_session("a session")
 
 
-block_module = sys.modules["audit.subjects.blocks"]  # the package has a function of that name
+def packed(function, *arguments):
+    with open_pool(HERE) as pool:
+        return pool._packed(function), pool_module.pickle.dumps(arguments)
 
 
-class Threads(Executor):
-    """Calls in the threads that ask, and remembers how many there were at a time."""
+class Threads(Pool):
+    """Calls in threads of this process, without isolation; remembers how many there were at a time."""
 
-    forms = ("threads",)
-    width = 3
-
-    def __init__(self, address="threads", workers=None):
+    def __init__(self, place=HERE):
+        super().__init__(place, concurrent.futures.ThreadPoolExecutor(3), 3, self.here)
         self.now, self.most, self.calls, self.lock = 0, 0, 0, threading.Lock()
 
-    def call(self, function, *arguments, timeout):
+    def here(self, function, arguments, session, timeout):
         with self.lock:
             self.now, self.calls = self.now + 1, self.calls + 1
             self.most = max(self.most, self.now)
         try:
-            return function(*arguments)
+            return process_module._outcome(function, arguments)
         finally:
             with self.lock:
                 self.now -= 1
 
 
-def test_a_crew_keeps_the_order_and_takes_items_as_it_goes():
-    threads, taken = Threads(), []
+def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
+    taken = []
 
     def items():
         for number in range(100):
@@ -150,11 +225,12 @@ def test_a_crew_keeps_the_order_and_takes_items_as_it_goes():
         time.sleep(0.002 * (number % 5))
         return number * number
 
-    with Crew(lambda: threads) as crew:
-        for number, found in enumerate(crew.map(slow, items())):
+    with Threads() as threads:
+        for number, found in enumerate(threads.map(slow, items())):
             assert found == number * number
             assert len(taken) <= number + 8 * threads.width + 1
-    assert threads.most == threads.width
+        assert threads.most == threads.width
+        assert not threads._under_way
 
 
 def test_the_first_item_in_order_that_fails_is_the_one_that_raises():
@@ -163,9 +239,8 @@ def test_the_first_item_in_order_that_fails_is_the_one_that_raises():
         if number in (3, 4):
             raise ValueError(str(number))
 
-    threads = Threads()
-    with Crew(lambda: threads) as crew, pytest.raises(ValueError, match="3"):
-        list(crew.map(fails, range(1000)))
+    with Threads() as threads, pytest.raises(ValueError, match="3"):
+        list(threads.map(fails, range(1000)))
     assert threads.calls < 40
 
 
@@ -175,49 +250,62 @@ def numbers(group):
 
 
 SIDES = [Side("a", 100 * BLOCK + 7, Stream(1)), Side("b", 0, Stream(2)), Side("c", 41 * BLOCK, Stream(3))]
+block_module = sys.modules["audit.subjects.blocks"]  # the package has a function of that name
 
 
-def test_a_crew_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
-    def drawn():
-        return [(side, block) for side, group in map_blocks(numbers, SIDES) for block in group]
+def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
+    def drawn(place=HERE):
+        return [(side, block) for side, group in map_blocks(numbers, SIDES, place) for block in group]
 
     here = drawn()
     assert len(here) == 101 + 41
     monkeypatch.setattr(block_module, "_ALONE", 0.0)
-    for limit in (1e-9, 1.0):  # seconds a task: single blocks, and groups
+    for limit in (1e-9, 1.0):  # seconds a call: single blocks, and groups
         monkeypatch.setattr(block_module, "_TASK", limit)
         threads = Threads()
-        with Crew(lambda: threads) as crew, helped_by(crew):  # noqa: B023
-            assert drawn() == here
+        monkeypatch.setattr(block_module, "open_pool", lambda place: threads)  # noqa: B023
+        assert drawn(Place(workers=3)) == here
         assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
 
 
-def test_what_takes_a_moment_calls_nobody_up():
-    with Crew(lambda: pytest.fail("called up")) as crew, helped_by(crew):
-        assert sum(len(group) for _, group in map_blocks(numbers, SIDES)) == 142
+def test_what_takes_a_moment_opens_no_pool(monkeypatch):
+    monkeypatch.setattr(block_module, "open_pool", lambda place: pytest.fail("opened"))
+    assert sum(len(group) for _, group in map_blocks(numbers, SIDES, Place())) == 142
+
+
+def test_what_cannot_be_sent_is_drawn_here(monkeypatch):
+    monkeypatch.setattr(block_module, "_ALONE", 0.0)
+    monkeypatch.setattr(block_module, "open_pool", lambda place: pytest.fail("opened"))
+    lock = threading.Lock()
+
+    def locked(group):
+        with lock:
+            return numbers(group)
+
+    assert sum(len(group) for _, group in map_blocks(locked, SIDES, Place(workers=2))) == 142
 
 
 @pytest.mark.parametrize("seconds", [5e-4, 1.0])
 def test_groups_of_an_audit_of_1e11_outputs(seconds):
-    """Every block once, in order; few enough tasks for any scheduler, and enough for every worker."""
+    """Every block once, in order; few enough calls for any scheduler, and enough for every worker."""
     sides = [Side("a", 10**11, Stream(1)), Side("b", 10**11, Stream(2))]
     total = sum(map(len, sides))
     size = group_size(seconds, total - 1, width=50)
-    tasks, expected = 0, [1, 0]
+    calls, expected = 0, [1, 0]
     for side, first, last in groups_from(sides, (0, 1, 2), size):
         assert first == expected[side] < last <= len(sides[side])
         expected[side] = last
-        tasks += 1
+        calls += 1
     assert expected == [len(side) for side in sides]
-    assert tasks >= 16 * 50
+    assert calls >= 16 * 50
     assert size * seconds <= 300
-    assert tasks < 50_000
+    assert calls < 50_000
 
 
 def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
     def large(budgets, width):
         checks = [check(str(number), laplace, budget=budget) for number, budget in enumerate(budgets)]
-        return suite._Crew(suite.Settings(), 0.05)._large(checks, width)
+        return suite._Run(suite.Settings(), 0.05)._large(checks, width)
 
     assert large([10**6], 1) == set()
     assert large([10**6], 2) == {"0"}
@@ -227,36 +315,94 @@ def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
     assert large([10**9, *[10**6] * 20], 2) == {"0"}
 
 
-def test_workers_with_other_code_are_named():
-    class Elsewhere(Threads):
-        def everywhere(self, function, *arguments):
-            return {"tcp://b:1": {**function(*arguments), "numpy": "0.1", "cluster_subjects": "missing"}}
-
-    checks = [check("a", laplace)]
-    require_same_code(Threads(), checks, [], dict)
-    message = r"the worker tcp://b:1 has other code: numpy \(2.0 here\), cluster_subjects \([0-9a-f]{12} here\)"
-    with pytest.raises(InvalidArgument, match=message):
-        require_same_code(Elsewhere(), checks, [], lambda: {"numpy": "2.0"})
+def test_workers_with_other_code_are_refused_with_the_differences():
+    code = code_of(["Python", "package numpy", "module cluster_subjects"])
+    with open_pool(Place(workers=1, code=code)) as pool:
+        assert pool.call(divide, 6, 3) == 2
+    other = code | {"package numpy": "0.1", "module cluster_subjects": "0123456789ab", "module gone": "ab"}
+    message = r"a worker on .* has other code: package numpy \(0\.1 expected\), module cluster_subjects \(0123456789ab"
+    with open_pool(Place(workers=1, code=other)) as pool, pytest.raises(OtherCode, match=message):
+        pool.call(divide, 6, 3)
 
 
-def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path):
+@pytest.mark.parametrize("budget", [60_000, suite.LEAST_SPREAD])  # one call, and blocks that are spread
+def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
+    monkeypatch.setattr(suite, "_code", lambda checks, targets: {"package numpy": "0.1"})
+    with pytest.raises(InvalidArgument, match=r"has other code: package numpy \(0\.1 expected\)"):
+        audit.run([check("a", laplace)], budget=budget, workers=2)
+
+
+def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
+    with open_pool(Place(workers=5, code={"Python": "4"})) as pool:
+        assert pool.for_blocks(2) == Place(workers=2, code={"Python": "4"})
+        assert pool.for_blocks(3) is None
+    with open_pool(HERE) as pool:
+        assert pool.for_blocks(1) is None
+
+
+def test_the_code_of_a_run_names_this_package_and_the_audited_one():
+    code = suite._code([check("a", laplace)], ["mechanisms.laplace"])
+    assert {"Python", "package numpy", "module audit.runs.suite", "module cluster_subjects"} <= set(code)
+    assert "missing" not in code.values()
+    assert not any(name.startswith("module numpy") for name in code)
+
+
+EXECUTORS = {
+    "threads": concurrent.futures.ThreadPoolExecutor,
+    "processes": concurrent.futures.ProcessPoolExecutor,
+}
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+def test_any_executor_may_run_checks(kind, tmp_path):
+    """The evidence is that of this process; what hangs or dies is one INCONCLUSIVE among others."""
+    checks = [check("good", laplace), check("closure", lambda data, size, rng: data.sum() + rng.laplace(size=size))]
+    bad = [check("dies", dies), check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=2)]
+    with EXECUTORS[kind](2) as executor:
+        report = audit.run(checks, budget=60_000, executor=executor)
+        other = audit.run([*bad, *checks], budget=60_000, executor=executor, workers=2)
+        assert executor.submit(divide, 6, 3).result() == 2
+    assert judged(report.certificate) == judged(audit.run(checks, budget=60_000, executor="serial").certificate)
+    assert [str(result.verdict) for result in other.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
+    assert other["dies"].reason == "the mechanism killed its process"
+    assert other["hangs"].reason == "the mechanism took longer than 2 s"
+    assert not any(is_alive(process) for _, process in marks(tmp_path))
+
+
+def test_an_executor_that_breaks_is_no_result(tmp_path):
+    """Its checks are INCONCLUSIVE and are not kept."""
+    executor = concurrent.futures.ProcessPoolExecutor(1)
+    executor.shutdown()
+    report = audit.run([check("a", laplace)], executor=executor, directory=tmp_path)
+    assert "takes no more work" in report["a"].reason
+    assert finished_checks(tmp_path) == 0
+
+
+def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypatch):
     """The lost check is INCONCLUSIVE, and left to be audited by whoever resumes; the other one is kept."""
     checks = [check("lost", laplace), check("good", laplace)]
-    checkpoint = suite.checkpoint_for(checks, suite.Settings(), [], tmp_path)
-    checkpoint.begin(resume=False)
 
     class Losing(Threads):
-        width = 1
-
-        def call(self, function, *arguments, timeout):
+        def submit(self, function, *arguments, timeout):
             if arguments[0].name == "lost":
                 raise Unreachable("the cluster is gone")
-            return super().call(function, *arguments, timeout=timeout)
+            return super().submit(function, *arguments, timeout=timeout)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suite, "open_executor", lambda executor, workers: Losing())
-        report = suite.run(checks, budget=60_000, checkpoint=checkpoint)
+    with monkeypatch.context() as patch:
+        patch.setattr(suite, "open_pool", Losing)
+        report = audit.run(checks, budget=60_000, directory=tmp_path)
     assert report["lost"].reason == "the cluster is gone"
     assert report.verdict is audit.Verdict.INCONCLUSIVE
-    assert [checkpoint.recorded(one) is None for one in checks] == [True, False]
-    assert suite.run(checks, budget=60_000, workers=0, checkpoint=checkpoint)["lost"].verdict is audit.Verdict.PASS
+    assert finished_checks(tmp_path) == 1
+    begun = []
+    again = audit.run(
+        checks,
+        budget=60_000,
+        workers=0,
+        directory=tmp_path,
+        resume=True,
+        announce=lambda check: begun.append(check.name),
+    )
+    assert begun == ["lost"]
+    assert again["lost"].verdict is audit.Verdict.PASS
+    assert not list(itertools.chain(tmp_path.glob("unfinished"), tmp_path.glob(".unfinished*")))
