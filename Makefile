@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild test test-times lint bench calibrate findings dist pictures clean
+.PHONY: audit compare wild test test-times lint bench calibrate findings dist docs pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -54,14 +54,18 @@ dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m build --no-isolation --outdir dist mechanisms
 
+# The documentation site, in build/docs. Needs no network; a warning is an error.
+docs: $(STAMP)
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+
 pictures: $(STAMP)
 	$(BIN)/python tests/browser/picture.py reports/certificate.html docs
 
 $(STAMP): pyproject.toml mechanisms/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev,libraries,browser,dask]" --editable ./mechanisms
+	$(BIN)/python -m pip install --quiet --editable ".[dev,docs,libraries,browser,dask]" --editable ./mechanisms
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist
+	rm -rf $(VENV) dist build docs/generated

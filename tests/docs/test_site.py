@@ -1,0 +1,129 @@
+"""The documentation site builds without warnings, its links lead somewhere, and it loads nothing from other hosts."""
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import audit
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTSIDE = ("http", "https", "mailto", "data", "javascript")
+MARKDOWN = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "tests/README.md", "wild/README.md")
+
+
+class Page(HTMLParser):
+    """The anchors, links and loaded resources of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.anchors, self.links, self.loaded = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found[key] for key in ("id", "name") if found.get(key)}
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        if tag in ("img", "script", "iframe", "source", "embed") and found.get("src"):
+            self.loaded.append(found["src"])
+        if tag == "link" and found.get("href"):
+            self.loaded.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("sphinx")
+    out = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(out / "trees")]
+    offline = {**os.environ, "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    done = subprocess.run(
+        [*command, str(ROOT / "docs"), str(out / "html")], capture_output=True, text=True, timeout=600, env=offline
+    )
+    assert done.returncode == 0, done.stderr
+    return out / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    found = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    assert len(found) > 50
+    return found
+
+
+def broken(link, page, pages):
+    """Why a link of a page leads nowhere, or None."""
+    parts = urlsplit(link)
+    if parts.scheme in OUTSIDE:
+        return None
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+    if not target.is_file():
+        return "no such file"
+    if parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+        return "no such anchor"
+    return None
+
+
+def test_internal_links_and_anchors(pages):
+    wrong = [
+        (page.name, link, why)
+        for page, content in pages.items()
+        for link in [*content.links, *content.loaded]
+        if (why := broken(link, page, pages))
+    ]
+    assert not wrong
+
+
+def test_a_broken_link_is_noticed(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text('<h1 id="here">title</h1>')
+    pages = {page: Page(page.read_text())}
+    assert broken("#here", page, pages) is None
+    assert broken("page.html#here", page, pages) is None
+    assert broken("#there", page, pages) == "no such anchor"
+    assert broken("other.html", page, pages) == "no such file"
+
+
+def test_nothing_is_loaded_from_other_hosts(site, pages):
+    for page, content in pages.items():
+        guilty = [source for source in content.loaded if urlsplit(source).netloc]
+        assert not guilty, f"{page.name} loads {guilty}"
+    for sheet in site.rglob("*.css"):
+        assert not re.findall(r"(?:@import|url\()\s*[\"']?(?:https?:)?//[^)\"']+", sheet.read_text()), sheet.name
+
+
+def test_every_exported_name_has_a_page(site):
+    documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
+    assert documented == set(audit.__all__)
+
+
+def headings(text):
+    """The anchors that GitHub gives the headings of a Markdown page."""
+    titles = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_links_of_the_markdown_pages(name):
+    path = ROOT / name
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        parts = urlsplit(link)
+        if parts.scheme in OUTSIDE:
+            continue
+        target = path.parent / parts.path if parts.path else path
+        assert target.exists(), f"{name}: {link}"
+        if parts.fragment and target.suffix == ".md":
+            assert parts.fragment in headings(target.read_text()), f"{name}: {link}"
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "docs").glob("*.md"))])
+def test_paths_that_a_page_names_exist(name):
+    """`docs/method.md`, `tests/README.md` and the like; patterns, and what a command writes, are not meant."""
+    text = (ROOT / "docs" / name).read_text()
+    for path in re.findall(r"`((?:audit|docs|tests|benchmarks|mechanisms|examples|wild)/[\w./-]+)`", text):
+        assert (ROOT / path).exists(), f"docs/{name}: {path}"

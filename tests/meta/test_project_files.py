@@ -1,0 +1,72 @@
+"""The files around the project: workflows, hooks, citation. What they run and name exists."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def steps(path):
+    jobs = yaml.safe_load(path.read_text())["jobs"]
+    assert jobs
+    return [step for job in jobs.values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_runs_commands_that_exist(path):
+    commands = [step["run"] for step in steps(path) if "run" in step]
+    assert commands
+    for command in commands:
+        tool, *arguments = command.split()
+        assert tool == "make", command
+        assert set(arguments) <= TARGETS, command
+
+
+def test_the_workflow_covers_lint_tests_wheel_and_docs():
+    run = {step["run"] for path in WORKFLOWS for step in steps(path) if "run" in step}
+    assert {"make lint", "make test", "make dist", "make docs"} <= run
+
+
+def test_every_supported_python_is_tested():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    versions = jobs["test"]["strategy"]["matrix"]["python-version"]
+    assert versions == ["3.11", "3.12", "3.13"]
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+
+
+def test_the_hooks_are_tools_of_the_linters():
+    hooks = [
+        hook
+        for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+        for hook in repo["hooks"]
+    ]
+    assert {hook["id"] for hook in hooks} == {"ruff", "mypy"}
+    makefile = (ROOT / "Makefile").read_text()
+    for hook in hooks:
+        assert hook["entry"].startswith(f".venv/bin/{hook['id']}")
+        assert f"$(BIN)/{hook['id']}" in makefile
+
+
+def test_the_citation_names_this_release():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert set(citation) >= {"cff-version", "message", "title", "authors", "version", "license"}
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["authors"]
+
+
+def test_contributing_names_targets_and_files_that_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    named = {target for line in re.findall(r"make ([\w -]+?)\s*[`#]", page) for target in line.split()}
+    assert named
+    assert named <= TARGETS
+    for path in re.findall(r"`((?:docs|tests|audit|mechanisms|examples|wild|reports)/[\w./-]*)`", page):
+        assert (ROOT / path).exists(), path
