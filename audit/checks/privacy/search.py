@@ -7,6 +7,8 @@ pair is certified on fresh outputs, and the search costs no significance.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 import random
 from dataclasses import dataclass, replace
@@ -14,6 +16,7 @@ from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
 from audit.checks.privacy.check import PrivacyCheck
@@ -27,7 +30,13 @@ EXAMPLES = 200  # pairs tried in one climb
 CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 TRIAL = 400  # outputs a side for each pair tried
 _SHRINKING = 200  # pairs tried while shrinking
+_ATTEMPTS = 10  # pairs generated for each one tried, at most: climbing makes many that are not neighboring
+_CLIMBING = (Phase.generate, Phase.target)
 LEFT, RIGHT = 0, 1
+
+
+class _Enough(Exception):
+    """So many pairs were generated that a climb ends."""
 
 
 @dataclass
@@ -113,12 +122,24 @@ def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
         if math.isfinite(promise):
             hypothesis.target(promise, label="promised epsilon")
 
-    wrapped = hypothesis.given(pairs)(try_pair)
-    wrapped = hypothesis.seed(search.stream.entropy + start)(_quietly(examples)(wrapped))
-    try:
+    wrapped = hypothesis.given(_limited(pairs, _ATTEMPTS * examples))(try_pair)
+    wrapped = hypothesis.seed(search.stream.entropy + start)(_quietly(examples, _CLIMBING)(wrapped))
+    with contextlib.suppress(_Enough, hypothesis.errors.Unsatisfiable):
         wrapped()
-    except hypothesis.errors.Unsatisfiable:
-        return
+
+
+def _limited(pairs: Any, attempts: int) -> Any:
+    """Return the same strategy, which raises `_Enough` when it is asked more often than this."""
+    asked = itertools.count()
+
+    @st.composite
+    def limited(draw: Any) -> tuple[Any, Any]:
+        if next(asked) >= attempts:
+            raise _Enough
+        pair: tuple[Any, Any] = draw(pairs)
+        return pair
+
+    return limited()
 
 
 def _shrink(search: Search, pairs: Any, threshold: float) -> tuple[Any, Any]:
@@ -126,7 +147,7 @@ def _shrink(search: Search, pairs: Any, threshold: float) -> tuple[Any, Any]:
         found: tuple[Any, Any] = hypothesis.find(
             pairs,
             lambda pair: search.promise(pair) > threshold,
-            settings=_quietly(_SHRINKING),
+            settings=_quietly(_SHRINKING, (*_CLIMBING, Phase.shrink)),
             random=random.Random(search.stream.entropy),
         )
     except hypothesis.errors.NoSuchExample:
@@ -135,7 +156,7 @@ def _shrink(search: Search, pairs: Any, threshold: float) -> tuple[Any, Any]:
     return found
 
 
-def _quietly(examples: int) -> hypothesis.settings:
+def _quietly(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
     return hypothesis.settings(
         max_examples=examples,
         database=None,
@@ -143,5 +164,5 @@ def _quietly(examples: int) -> hypothesis.settings:
         derandomize=False,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, Phase.target, Phase.shrink),
+        phases=phases,
     )
