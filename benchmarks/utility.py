@@ -22,6 +22,8 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
+from audit.checks.base import Allowance
+from audit.checks.running import run_check
 from audit.checks.utility import UtilityCheck
 from audit.checks.utility.means import summarise
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
@@ -162,7 +164,8 @@ def _holding(failing: float) -> Callable[..., Any]:
 
 def wrong_verdicts(check: UtilityCheck, wrong: Wrong, budget: int, audits: int) -> int:
     """How many of so many audits end with a wrong verdict."""
-    return sum(check.examine(budget, SIGNIFICANCE, Stream(seed)).verdict in wrong for seed in range(audits))
+    allowances = [Allowance(budget, SIGNIFICANCE, Stream(seed)) for seed in range(audits)]
+    return sum(run_check(check, allowance).verdict in wrong for allowance in allowances)
 
 
 def widths(law: Law, count: int, samples: int = 200) -> list[float]:
@@ -203,7 +206,7 @@ def decided(truth: float, budget: int, audits: int) -> Verdict | None:
         return np.minimum(rng.exponential(size=replicates), 10) * mean(n)
 
     check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5, support=lambda n: (0.0, 10 * mean(n)))
-    verdicts = [check.examine(budget, SIGNIFICANCE / 100, Stream(seed)).verdict for seed in range(audits)]
+    verdicts = [run_check(check, Allowance(budget, SIGNIFICANCE / 100, Stream(seed))).verdict for seed in range(audits)]
     common = max(Verdict, key=verdicts.count)
     return common if verdicts.count(common) >= 0.9 * audits else None
 
@@ -227,7 +230,7 @@ def early_verdicts(name: str, grids: int, declared: bool) -> Counter[str]:
             margin=MARGIN,
             horizon=1 if declared else None,
         )
-        found[check.examine(2, SIGNIFICANCE, Stream(0)).verdict.value] += 1
+        found[run_check(check, Allowance(2, SIGNIFICANCE, Stream(0))).verdict.value] += 1
     return found
 
 

@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 
-from audit.checks.contract import Check
+from audit.checks.base import Check
 
 OWN_TARGETS = frozenset({"real_data"})
 TOPICS = ("consistency", "cover", "labels", "local", "stability")

@@ -1,119 +1,62 @@
-"""The kinds of checks that a run may mix: how each is examined, and what it is when it brought no evidence.
-
-A new kind of check needs a line in `KINDS`, and one in `audit.checks.record` for the judge of its records.
-"""
+"""The kinds of checks: one line each. Whatever must know all kinds reads this list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import Any
 
-from audit.base.errors import InvalidArgument
-from audit.checks.contract import Check, Result
-from audit.checks.precision import PrecisionCheck, examine_precision
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.checks.base import Check
+from audit.checks.precision import PrecisionCheck
 from audit.checks.privacy.check import PrivacyCheck
-from audit.checks.privacy.evidence import Evidence
-from audit.checks.privacy.judge import judge
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.privacy.run import run_check
-from audit.checks.randomness import RandomnessCheck, RandomnessResult
-from audit.checks.utility import UtilityCheck, UtilityResult
-from audit.claims import claim_record
-from audit.subjects import Stream
+from audit.checks.randomness import RandomnessCheck
+from audit.checks.utility import (
+    ConsistencyCheck,
+    GuaranteeCheck,
+    InequalityCheck,
+    LowerBoundCheck,
+    PackingCheck,
+    RateCheck,
+)
+
+CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.check_...` and of the fixture's method
+    "privacy": PrivacyCheck,
+    "precision": PrecisionCheck,
+    "randomness": RandomnessCheck,
+    "inequality": InequalityCheck,
+    "guarantee": GuaranteeCheck,
+    "consistency": ConsistencyCheck,
+    "rate": RateCheck,
+    "lower_bound": LowerBoundCheck,
+    "packing": PackingCheck,  # its records are those of a guarantee
+}
+KINDS: Mapping[str, type[Check]] = {
+    check.kind: check for check in reversed(list(CHECKS.values()))
+}  # by the kind of a record
 
 
-@dataclass(frozen=True)
-class Kind:
-    """What is done with the checks of one class.
-
-    Parameters
-    ----------
-    checks : type
-        The class.
-    require : callable
-        `(check)`: raises before anything is drawn when no certificate can hold the check.
-    examine : callable
-        `(check, budget, significance, stream) -> Result`, in this process.
-    failed : callable
-        `(check, budget, significance, cause, reason, seconds) -> Result` of a check that brought no evidence.
-    returned : callable
-        `(result, check) -> Result`: a result from another process, with the check that was sent there.
-    subject : str
-        What a reason calls the code under audit.
-    """
-
-    checks: type[Any]
-    require: Callable[[Any], Any]
-    examine: Callable[..., Result]
-    failed: Callable[[Any, int, float, str, str, float], Result]
-    returned: Callable[[Any, Any], Result]
-    subject: str
-
-
-def kind_of(check: object) -> Kind:
-    """The kind of a check.
+def require_check(check: object) -> None:
+    """Raise unless `check` is a check that a certificate can hold.
 
     Raises
     ------
     InvalidArgument
-        When `check` is no check.
+        If `check` is not a check, or its claim is known to this process only.
     """
-    for kind in KINDS:
-        if isinstance(check, kind.checks):
-            return kind
-    raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
+    if not isinstance(check, Check):
+        raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
+    check.recorded_claim()
 
 
-def examine(check: Check, budget: int, significance: float, stream: Stream) -> Result:
-    """Run one check of any kind in this process."""
-    return kind_of(check).examine(check, budget, significance, stream)
+def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the judged part of a record of any kind, computed from its claim and its evidence alone.
 
-
-def failed(check: Check, budget: int, significance: float, cause: str, reason: str, seconds: float) -> Result:
-    """The result of a check that brought no evidence."""
-    return kind_of(check).failed(check, budget, significance, cause, reason, seconds)
-
-
-def _privacy_failed(
-    check: PrivacyCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
-) -> PrivacyResult:
-    evidence = Evidence(0, oddities={cause: 1}, failure=reason)
-    judgement = judge(check.claim, evidence, significance, check.tolerance)
-    return PrivacyResult(check, check.budget or budget, significance, evidence, judgement, seconds)
-
-
-def _privacy_returned(result: PrivacyResult, check: PrivacyCheck) -> PrivacyResult:
-    """Keep the pairs that a search found."""
-    return replace(result, check=replace(check, pairs=result.check.pairs, datasets=None))
-
-
-def _utility_failed(
-    check: UtilityCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
-) -> UtilityResult:
-    return check.failed(budget, significance, reason, seconds)
-
-
-def _randomness_failed(
-    check: RandomnessCheck, budget: int, significance: float, cause: str, reason: str, seconds: float
-) -> RandomnessResult:
-    return check.failed(budget, significance, reason, seconds)
-
-
-def _privacy_require(check: PrivacyCheck) -> None:
-    claim_record(check.claim)
-
-
-def _always_recorded(check: Any) -> None:
-    """A certificate can hold every check of the kind."""
-
-
-PRECISION = Kind(
-    PrecisionCheck, _privacy_require, examine_precision, _privacy_failed, _privacy_returned, "the mechanism"
-)
-PRIVACY = Kind(PrivacyCheck, _privacy_require, run_check, _privacy_failed, _privacy_returned, "the mechanism")
-RANDOMNESS = Kind(
-    RandomnessCheck, _always_recorded, RandomnessCheck.examine, _randomness_failed, RandomnessResult.of, "the mechanism"
-)
-UTILITY = Kind(UtilityCheck, _always_recorded, UtilityCheck.examine, _utility_failed, UtilityResult.of, "the learner")
-KINDS = (PRECISION, PRIVACY, RANDOMNESS, UTILITY)  # the first that fits: a precision check is a privacy check too
+    Raises
+    ------
+    InvalidCertificate
+        If the record does not have its form, or is not of a known kind.
+    """
+    kind = str(record.get("kind"))
+    if kind not in KINDS:
+        raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(KINDS)}")
+    return KINDS[kind].judge_record(record).record()

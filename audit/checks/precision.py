@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import integer, open_probability
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
-from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.privacy.run import run_check
+from audit.base.verdict import Verdict
+from audit.checks.base import Allowance
+from audit.checks.privacy.check import Method, PrivacyCheck, PrivacyResult
+from audit.checks.privacy.evidence import PrivacyEvidence
+from audit.checks.running import checked
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
-from audit.game.scorers import SCORERS
+from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed
-from audit.subjects.describe import name_of
-from audit.subjects.workers import HERE, Place
 
 DEFAULT_PRECISION_BUDGET = 10_000
 _PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs a side, that show what the outputs are
@@ -58,8 +57,8 @@ class PrecisionCheck(PrivacyCheck):
 
     kind: ClassVar[str] = "precision"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def _validate(self) -> None:
+        super()._validate()
         if self.method != "fixed":
             raise InvalidArgument.of("method", "be 'fixed' for a precision check", self.method)
         if self.datasets is not None:
@@ -67,21 +66,22 @@ class PrecisionCheck(PrivacyCheck):
         if not (self.query is None or callable(self.query)):
             raise InvalidArgument.of("query", "be callable as (dataset)", self.query)
 
+    @property
+    def scorers(self) -> Sequence[Scorer]:
+        """The ordinary scorers and those of the bits."""
+        return (*SCORERS, *bit_scorers(self.claim.point.epsilon, self.query))
 
-def examine_precision(
-    check: PrecisionCheck, budget: int, significance: float, stream: Stream, place: Place = HERE
-) -> PrivacyResult:
-    """Run one check in this process; the check's own budget, when it has one, replaces `budget`.
+    def gather(self, allowance: Allowance) -> PrivacyEvidence:
+        """Look at a few outputs, then gather evidence as for a privacy check.
 
-    Raises
-    ------
-    NotFloatingPoint
-        When the first outputs hold no floating-point number; before the budget is spent.
-    """
-    previewed = _require_floats(check, stream)
-    scorers = (*SCORERS, *bit_scorers(check.claim.point.epsilon, check.query))
-    result = run_check(check, budget, significance, stream, place, scorers=scorers)
-    return replace(result, evidence=replace(result.evidence, samples=result.samples + previewed))
+        Raises
+        ------
+        NotFloatingPoint
+            If the first outputs hold no floating-point number; before the budget is spent.
+        """
+        previewed = _require_floats(self, allowance.stream)
+        evidence = super().gather(allowance)
+        return replace(evidence, samples=evidence.samples + previewed)
 
 
 def check_precision(
@@ -89,51 +89,48 @@ def check_precision(
     claim: Claim,
     pairs: Sequence[tuple[Any, Any]],
     *,
+    query: Callable[[Any], Any] | None = None,
+    tolerance: float | None = None,
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
     budget: int = DEFAULT_PRECISION_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
     seed: int = 0,
-    query: Callable[[Any], Any] | None = None,
-    tolerance: float | None = None,
+    timeout: float | None = None,
     workers: int = 1,
-    name: str | None = None,
 ) -> PrivacyResult:
     """Audit one privacy claim by events on the bits of floating-point outputs; see `PrecisionCheck`.
 
     Parameters
     ----------
-    mechanism, claim, pairs, query, tolerance
+    mechanism, claim, pairs, query, tolerance, expected
         As in `PrecisionCheck`.
     budget : int >= 2
-        Outputs a side, training and certifying together.
+        Outputs per dataset of a pair, training and certifying together.
     significance : float in (0, 1)
         Probability of a wrong FAIL.
     seed : int >= 0
         The same seed gives the same evidence, for any number of workers.
+    timeout : float > 0, optional
+        Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
     workers : int >= 1
         Processes that share the blocks of the certifying stage.
     name : str, optional
         Shown in messages; the mechanism's own name unless given.
 
+    Returns
+    -------
+    PrivacyResult
+
     Raises
     ------
     NotFloatingPoint
-        When the first outputs hold no floating-point number; before the budget is spent.
+        If the first outputs hold no floating-point number; before the budget is spent.
     AuditError
         As `audit.check_privacy`.
     """
-    check = PrecisionCheck(
-        name=name or name_of(mechanism),
-        mechanism=mechanism,
-        claim=claim,
-        pairs=pairs,
-        query=query,
-        budget=integer(budget, "budget", at_least=2),
-        tolerance=tolerance,
-    )
-    significance = open_probability(significance, "significance")
-    stream = Stream(integer(seed, "seed", at_least=0))
-    place = Place(workers=integer(workers, "workers", at_least=1))
-    return examine_precision(check, budget, significance, stream, place)
+    result: PrivacyResult = checked(PrecisionCheck, locals())
+    return result
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

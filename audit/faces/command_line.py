@@ -194,7 +194,7 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 
     for check in suite.collect(targets or ("mechanisms",), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
-        click.echo(f"{check.name}  {check.claim}{expected}  {check.claim.source}")
+        click.echo(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}")
     return 0
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict, standing, worst
-from audit.checks.record import expected_of
 from audit.report.calibration import calibration_summary
 from audit.report.chain import chain_of, seal_of
 from audit.report.files import write_whole
@@ -104,7 +103,7 @@ class Report:
 def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Verdict of the run, and how many checks came out how."""
     verdicts = [Verdict(record["verdict"]) for record in records]
-    expected = [expected_of(record) for record in records]
+    expected = [Verdict(record["expected"]) for record in records]
     counts = Counter(verdict.value for verdict in verdicts)
     stands = [standing(v, e) for v, e in zip(verdicts, expected, strict=True)]
     return {

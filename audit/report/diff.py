@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Any
 
 from audit.base.verdict import Verdict, standing
-from audit.checks.record import expected_of
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
@@ -77,7 +76,7 @@ Found = Iterator[tuple[str, bool]]
 
 def _verdict(old: Record, new: Record) -> Found:
     if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
-        was, now = (standing(Verdict(record["verdict"]), expected_of(record)) for record in (old, new))
+        was, now = (standing(Verdict(record["verdict"]), Verdict(record["expected"])) for record in (old, new))
         weaker = now is was and old["basis"] == "exact" and new["basis"] == "statistical"
         said = f"{old['verdict']} ({old['basis']}) became {new['verdict']} ({new['basis']}): {new['reason']}"
         yield said, now.severity > was.severity or weaker

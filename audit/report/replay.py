@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.base.verdict import Verdict
-from audit.checks.record import judged_part
+from audit.checks.kinds import judged_part
 from audit.report.certificate import summary_of
 
 

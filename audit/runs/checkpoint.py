@@ -20,7 +20,7 @@ from typing import Any
 
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.contract import Check, Result
+from audit.checks.base import Check, Result
 from audit.report.certificate import load_certificate
 from audit.report.chain import digest
 from audit.report.files import write_whole
@@ -105,7 +105,7 @@ class Checkpoint:
         Its plan is a digest of all that evidence depends on: checks, claims, settings, loaded code, versions.
         """
         listed = [
-            [check.name, type(check).__qualname__, str(check.claim), check.expected.value, check.budget, check.timeout]
+            [check.name, type(check).__qualname__, check.stated, check.expected.value, check.budget, check.timeout]
             for check in checks
         ]
         plan = digest(listed, dict(settings), _code(targets), versions(), sys.version.split()[0])

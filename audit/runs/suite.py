@@ -16,10 +16,10 @@ from typing import Any
 from audit.base.arguments import integer, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.checks.contract import Check, Result
-from audit.checks.isolation import run_isolated
-from audit.checks.kinds import failed, kind_of
+from audit.checks.base import Allowance, Check, Result
+from audit.checks.kinds import require_check
 from audit.checks.privacy.check import PrivacyCheck
+from audit.checks.running import failed_check, run_check
 from audit.report.certificate import Report
 from audit.report.provenance import versions
 from audit.runs.checkpoint import Checkpoint
@@ -142,7 +142,7 @@ def run(
     """
     listed = require_checks(checks)
     settings = Settings(significance, budget, seed, workers, timeout, executor)
-    checkpoint, results = None, dict[str, Result]()
+    checkpoint, results = None, dict[str, Any]()
     if directory is not None:
         checkpoint = Checkpoint.of(Path(directory), listed, settings.decisive(), targets)
         results |= checkpoint.begin(listed, resume)
@@ -166,7 +166,7 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
     if not listed:
         raise InvalidArgument("`checks` must hold at least one check, got none")
     for check in listed:
-        kind_of(check).require(check)
+        require_check(check)
     repeated = [name for name, count in Counter(check.name for check in listed).items() if count > 1]
     if repeated:
         raise InvalidArgument.of("checks", "have unique names", repeated[0])
@@ -257,14 +257,14 @@ class _Run:
         settings, lost = self.settings, False
         if self.announce is not None:
             self.announce(check)
-        stream, timeout = stream_of(check, settings.seed), check.timeout or settings.timeout
+        allowance = Allowance(settings.budget, self.share, stream_of(check, settings.seed))
         try:
-            result: Result = run_isolated(check, settings.budget, self.share, stream, timeout, pool, blocks)
+            result: Result = run_check(check, allowance, check.timeout or settings.timeout, pool, blocks)
         except OtherCode:
             raise
         except AuditError as error:
             lost = isinstance(error, Unreachable)
-            result = failed(check, settings.budget, self.share, "lost" if lost else "error", str(error), 0.0)
+            result = failed_check(check, allowance, "lost" if lost else "error", str(error))
         if self.checkpoint is not None and not lost:
             self.checkpoint.keep(result)
         if self.progress is not None:

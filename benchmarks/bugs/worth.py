@@ -20,11 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.privacy.fixed import train
-from audit.checks.privacy.session import Session
+from audit.checks.base import Allowance
+from audit.checks.privacy.gather import train
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.game.scorers import SCORERS
 from audit.subjects import Outputs, Stream, Subject, blocks
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE
 from benchmarks.bugs.catalogue import BUGS
@@ -43,17 +42,17 @@ class Worth(NamedTuple):
 
 def worth(check: PrivacyCheck, budget: int, seed: int, reference: list[list[Outputs]]) -> Worth:
     """Train with one seed and judge the events on the reference."""
-    session = Session(Subject(check.mechanism), check, budget, SIGNIFICANCE, Stream(seed), 1, SCORERS)
+    session = check.session(Allowance(budget, SIGNIFICANCE, Stream(seed)))
     session.open()
-    aim = train(session).aim
-    if aim is None:
+    choice = train(session).choice
+    if choice is None:
         return Worth(0.0, 0.0, "none")
-    counted = np.array([_guesses(aim.events, side) for side in reference])
+    counted = np.array([_guesses(choice.events, side) for side in reference])
     total = counted.sum()
-    shares = [round(aim.runs * count / total) for count in counted.ravel().tolist()]
+    shares = [round(choice.runs * count / total) for count in counted.ravel().tolist()]
     bound = game_epsilon_lower_bound(GameCounts(*shares), 0.0, SIGNIFICANCE)
     right, wrong = counted[0, 0] + counted[1, 1], counted[0, 1] + counted[1, 0]
-    return Worth(bound, math.sqrt(1 / max(1, right) + 1 / max(1, wrong)), aim.events.score.name)
+    return Worth(bound, math.sqrt(1 / max(1, right) + 1 / max(1, wrong)), choice.events.score.name)
 
 
 def _guesses(events: EventPair, side: list[Outputs]) -> np.ndarray:

@@ -11,10 +11,12 @@ import pytest
 from rich.console import Console
 
 from audit import PrivacyCheck, PrivacyClaim
-from audit.checks.kinds import failed
+from audit.checks.base import Allowance
+from audit.checks.running import failed_check
 from audit.faces.command_line import main
 from audit.report.renderers import RENDERERS
 from audit.report.terminal import LiveProgress
+from audit.subjects import Stream
 
 MODULE = """
 import numpy as np
@@ -219,7 +221,7 @@ def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
     check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
-    result = failed(check, 100, 0.05, "error", "stopped", 0.0)
+    result = failed_check(check, Allowance(100, 0.05, Stream(0)), "error", "stopped")
     with LiveProgress(console, total=3, done=1) as progress:
         progress.started(check)
         progress._bar.refresh()

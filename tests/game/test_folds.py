@@ -60,9 +60,13 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
     """Ties at the threshold count, abstentions count in the denominator only."""
     rng = np.random.default_rng(2)
     left, right = (np.where(rng.random(500) < 0.1, np.nan, rng.integers(-3, 4, 500).astype(float)) for _ in range(2))
-    plus, minus = ([np.mean(test) for test in tests] for tests in (
-        [side >= thresholds.upper for side in (left, right)], [side <= thresholds.lower for side in (left, right)]
-    ))
+    plus, minus = (
+        [np.mean(test) for test in tests]
+        for tests in (
+            [side >= thresholds.upper for side in (left, right)],
+            [side <= thresholds.lower for side in (left, right)],
+        )
+    )
     expected = (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
     assert thresholds.frequencies(Ranked.of(left, right)) == pytest.approx(expected, abs=1e-15)
 

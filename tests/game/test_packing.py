@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, run
-from audit.checks.record import judged_part
+from audit.checks.kinds import judged_part
 from audit.checks.utility.packing import largest_hit_rate
 from audit.game.packing import check_packing, packing_epsilon_lower_bound
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.privacy.fixed import train
-from audit.checks.privacy.session import Session
+from audit.checks.base import Allowance
+from audit.checks.privacy.gather import train
 from audit.game import fixed_budget
 from audit.game.fixed_budget import Split
-from audit.game.scorers import SCORERS
-from audit.subjects import Stream, Subject
+from audit.subjects import Stream
 
 FIRST, STEP = 1000, 2000
 
@@ -37,7 +36,7 @@ def trained(monkeypatch, mechanism, pairs, epsilon):
     monkeypatch.setattr(fixed_budget, "MOST_MORE", STEP)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
-    session = Session(Subject(mechanism), check, 50_000, 0.05, Stream(0), 1, SCORERS)
+    session = check.session(Allowance(50_000, 0.05, Stream(0)))
     session.open()
     return session, train(session)
 
@@ -80,7 +79,7 @@ def test_rare_events_take_every_step_and_no_output_comes_twice(monkeypatch):
     assert (found.split.training, found.split.more) == (FIRST + 2 * STEP, ())
     assert [len(side) for side in found.drawn[0]] == [FIRST + 2 * STEP] * 2
     assert len(np.unique(found.drawn[0][0].numbers)) == FIRST + 2 * STEP
-    assert 2 * session.budget - session.samples == found.aim.runs
+    assert 2 * session.budget - session.samples == found.choice.runs
 
 
 def test_events_that_need_little_more_take_one_step(monkeypatch):

@@ -28,7 +28,7 @@ from audit import (
     ZeroConcentratedClaim,
 )
 from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.checks.privacy.evidence import ExactEvidence, GameEvidence, PrivacyEvidence
 from audit.checks.privacy.judge import judge
 from audit.claims import Point
 from audit.game.guesses import GameCounts
@@ -124,7 +124,7 @@ def certificate(report):
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_kept_passes_by_its_law_and_is_open_without(report, name):
     by_law, without = report[f"{name}/kept"], report[f"{name}/kept, no law"]
-    assert (by_law.verdict, by_law.judgement.basis) == (Verdict.PASS, "exact"), by_law.reason
+    assert (by_law.verdict, by_law.basis) == (Verdict.PASS, "exact"), by_law.reason
     assert without.verdict is Verdict.INCONCLUSIVE
     assert "raise the budget, or state the law" in without.reason
     assert without.epsilon_lower_bound <= without.tested.epsilon
@@ -133,9 +133,9 @@ def test_what_is_kept_passes_by_its_law_and_is_open_without(report, name):
 @pytest.mark.parametrize("name", CASES)
 def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
     exact, game = (report[f"{name}/half, {how}"] for how in ("exact", "no law"))
-    assert (exact.verdict, exact.judgement.basis) == (Verdict.FAIL, "exact"), exact.reason
+    assert (exact.verdict, exact.basis) == (Verdict.FAIL, "exact"), exact.reason
     assert "taking the law for granted" in exact.reason
-    assert (game.verdict, game.judgement.basis) == (Verdict.FAIL, "statistical"), game.reason
+    assert (game.verdict, game.basis) == (Verdict.FAIL, "statistical"), game.reason
     assert game.epsilon_lower_bound > game.tested.epsilon
     assert game.check.claim.implies(game.evidence.tested)
     assert game.check.claim.short in game.reason
@@ -144,7 +144,7 @@ def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
 @pytest.mark.parametrize("name", ["gaussian", "trade-off"])
 def test_half_of_the_noise_is_convicted_by_wealth_at_the_usual_point(report, name):
     result = report[f"{name}/half, sequential"]
-    assert (result.verdict, result.judgement.basis) == (Verdict.FAIL, "statistical"), result.reason
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "statistical"), result.reason
     assert result.tested == result.check.claim.point
     assert result.samples < report[f"{name}/half, no law"].samples
 
@@ -215,7 +215,7 @@ def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
 def test_a_point_beside_the_claim_s_own_is_refused_for_an_approximate_claim():
     claim = audit.PrivacyClaim(1.0, 0.1)
     with pytest.raises(InvalidCertificate):
-        judge(claim, Evidence(0, tested=Point(0.5, 0.1)), 0.01)
+        judge(claim, PrivacyEvidence(0, tested=Point(0.5, 0.1)), 0.01)
 
 
 def quiet(runs, epsilon):
@@ -232,14 +232,14 @@ def game(counts, training=10**6):
 def test_a_statistical_pass_needs_every_point_resolved():
     claim, few, many = GaussianClaim(1.0), quiet(10**5, 0.0), quiet(10**8, 0.0)
     tested = claim.points[4]
-    coarse = judge(claim, Evidence(10**5, game=game(few), tested=tested), 0.01)
+    coarse = judge(claim, PrivacyEvidence(10**5, game=game(few), tested=tested), 0.01)
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert "at (0, 0.3829), a point of 1-GDP, is too coarse" in coarse.reason
-    fine = judge(claim, Evidence(10**8, game=game(many), tested=tested), 0.01)
+    fine = judge(claim, PrivacyEvidence(10**8, game=game(many), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "statistical")
     for point in claim.points:
         assert str(point) in fine.reason
-    blind = judge(claim, Evidence(10**8, game=game(many, training=100), tested=tested), 0.01)
+    blind = judge(claim, PrivacyEvidence(10**8, game=game(many, training=100), tested=tested), 0.01)
     assert blind.verdict is Verdict.INCONCLUSIVE
 
 
@@ -261,7 +261,7 @@ def law(keeps, **changes):
     ],
 )
 def test_the_law_s_own_judgement_decides(parts, verdict):
-    evidence = Evidence(4, tuple(parts), tested=Point(1.0, 0.2))
+    evidence = PrivacyEvidence(4, tuple(parts), tested=Point(1.0, 0.2))
     assert judge(GaussianClaim(1.0), evidence, 0.01).verdict is verdict
 
 

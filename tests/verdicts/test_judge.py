@@ -6,7 +6,8 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
-from audit.checks.privacy.evidence import Evidence, ExactEvidence, GameEvidence
+from audit.checks.plain import from_plain, to_plain
+from audit.checks.privacy.evidence import ExactEvidence, GameEvidence, PrivacyEvidence
 from audit.checks.privacy.judge import default_tolerance, judge
 from audit.game.guesses import GameCounts
 
@@ -26,7 +27,7 @@ def game(counts=QUIET, **changes):
         counts=counts,
         coins=(0, 3),
         training=20_000,
-        promise=0.5,
+        estimated_bound=0.5,
     )
     return dataclasses.replace(base, **changes)
 
@@ -52,24 +53,24 @@ def verdict(evidence, claim=CLAIM, significance=0.01, tolerance=None):
 
 
 def test_a_refuted_claim_fails_and_says_by_how_much():
-    found = verdict(Evidence(400_000, game=game(LEAK)))
+    found = verdict(PrivacyEvidence(400_000, game=game(LEAK)))
     assert (found.verdict, found.basis) == (Verdict.FAIL, "statistical")
     assert 2.15 < found.epsilon_lower_bound < math.log(9)
     assert "180000 of 200000 guesses were right" in found.reason
 
 
 def test_a_bound_below_the_claim_does_not_fail():
-    assert verdict(Evidence(400_000, game=game(LEAK)), PrivacyClaim(2.2)).verdict is not Verdict.FAIL
+    assert verdict(PrivacyEvidence(400_000, game=game(LEAK)), PrivacyClaim(2.2)).verdict is not Verdict.FAIL
 
 
 def test_statistical_pass_needs_resolution_and_a_complete_score():
-    good = Evidence(400_000, game=game())
+    good = PrivacyEvidence(400_000, game=game())
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "statistical")
-    assert verdict(Evidence(400_000, game=game(complete=False))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, game=game(complete=False))).verdict is Verdict.INCONCLUSIVE
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
-    assert verdict(Evidence(400_000, game=game(training=100))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, game=game(training=100))).verdict is Verdict.INCONCLUSIVE
     few = GameCounts(50, 50, 100, 50, 50, 100)
-    assert "too coarse" in verdict(Evidence(400, game=game(few))).reason
+    assert "too coarse" in verdict(PrivacyEvidence(400, game=game(few))).reason
 
 
 def test_the_default_tolerance():
@@ -78,54 +79,57 @@ def test_the_default_tolerance():
 
 
 def test_nothing_tested_is_not_a_pass():
-    assert verdict(Evidence(0)).verdict is Verdict.INCONCLUSIVE
-    assert verdict(Evidence(0)).reason == "nothing was tested"
+    assert verdict(PrivacyEvidence(0)).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(0)).reason == "nothing was tested"
 
 
 def test_exact_pass_needs_the_law_and_the_sampler():
-    assert (verdict(Evidence(4, (law(),))).verdict, verdict(Evidence(4, (law(),))).basis) == (Verdict.PASS, "exact")
-    misfit = verdict(Evidence(4, (law(fit_pvalue=1e-9),)))
+    assert (verdict(PrivacyEvidence(4, (law(),))).verdict, verdict(PrivacyEvidence(4, (law(),))).basis) == (
+        Verdict.PASS,
+        "exact",
+    )
+    misfit = verdict(PrivacyEvidence(4, (law(fit_pvalue=1e-9),)))
     assert misfit.verdict is Verdict.INCONCLUSIVE
     assert "disagree" in misfit.reason
-    assert verdict(Evidence(4, (law(fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
-    assert verdict(Evidence(4, (law(), law(pair=1, fit_pvalue=1e-9)))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(4, (law(fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(4, (law(), law(pair=1, fit_pvalue=1e-9)))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_rounding_is_not_a_violation_and_a_small_violation_is():
     tight = law(1.0 + 4e-16, 1e-16)
-    assert verdict(Evidence(4, (tight,))).verdict is Verdict.PASS
-    assert verdict(Evidence(4, (law(1.0 + 1e-6, 1e-6),))).verdict is Verdict.FAIL
+    assert verdict(PrivacyEvidence(4, (tight,))).verdict is Verdict.PASS
+    assert verdict(PrivacyEvidence(4, (law(1.0 + 1e-6, 1e-6),))).verdict is Verdict.FAIL
 
 
 def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
     broken = law(2.0, 0.3)
-    found = verdict(Evidence(4, (broken,)))
+    found = verdict(PrivacyEvidence(4, (broken,)))
     assert (found.verdict, found.basis) == (Verdict.FAIL, "exact")
     assert "taking the law for granted" in found.reason
-    assert verdict(Evidence(4, (dataclasses.replace(broken, fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
-    assert verdict(Evidence(4, (dataclasses.replace(broken, fit_pvalue=1e-9),))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(4, (dataclasses.replace(broken, fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(4, (dataclasses.replace(broken, fit_pvalue=1e-9),))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_open_bracket_decides_nothing():
     wide = law(epsilon_lower_bound=0.5, epsilon_upper_bound=1.5, delta_upper_bound=0.1)
-    assert verdict(Evidence(4, (wide,))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(4, (wide,))).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("oddity", ["nan", "raised", "own randomness", "mutated its dataset", "constant"])
 def test_oddities_bar_a_pass_and_not_a_fail(oddity):
-    assert verdict(Evidence(400_000, game=game(), oddities={oddity: 3})).verdict is Verdict.INCONCLUSIVE
-    assert verdict(Evidence(400_000, game=game(LEAK), oddities={oddity: 3})).verdict is Verdict.FAIL
+    assert verdict(PrivacyEvidence(400_000, game=game(), anomalies={oddity: 3})).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, game=game(LEAK), anomalies={oddity: 3})).verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize("oddity", ["state", "mutated its dataset between calls"])
 def test_dependent_runs_bar_every_verdict(oddity):
-    found = verdict(Evidence(400_000, (law(),), game(LEAK), {oddity: 1}))
+    found = verdict(PrivacyEvidence(400_000, (law(),), game(LEAK), {oddity: 1}))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.epsilon_lower_bound == 0.0
 
 
 def test_a_failure_is_inconclusive_with_its_cause():
-    found = verdict(Evidence(0, failure="the mechanism took longer than 3 s"))
+    found = verdict(PrivacyEvidence(0, failure="the mechanism took longer than 3 s"))
     assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, "the mechanism took longer than 3 s")
 
 
@@ -133,15 +137,15 @@ def test_one_sided_games_charge_half_of_delta():
     """P(S+) = 0.05 e + 0.1 = 0.236 against Q(S+) = 0.05: exactly (1, 0.1) through one direction, delta / 2 a run."""
     counts = GameCounts(47_183, 0, 152_817, 10_000, 0, 190_000)
     claim = PrivacyClaim(1.0, 0.1)
-    full = verdict(Evidence(400_000, game=game(counts)), claim).epsilon_lower_bound
-    half = verdict(Evidence(400_000, game=game(counts, one_sided=True)), claim).epsilon_lower_bound
+    full = verdict(PrivacyEvidence(400_000, game=game(counts)), claim).epsilon_lower_bound
+    half = verdict(PrivacyEvidence(400_000, game=game(counts, one_sided=True)), claim).epsilon_lower_bound
     assert full == 0.0
     assert 0.95 < half < 1.0
 
 
 def test_evidence_survives_a_round_trip():
-    evidence = Evidence(7, (law(math.inf),), game(LEAK), {"nan": 2}, "x")
-    assert Evidence.from_dict(evidence.to_dict()) == evidence
+    evidence = PrivacyEvidence(7, (law(math.inf),), game(LEAK), {"nan": 2}, failure="x")
+    assert from_plain(PrivacyEvidence, to_plain(evidence)) == evidence
 
 
 @pytest.mark.parametrize("change", [{"samples": -1}, {"game": 3}, {"exact": [{}]}, {"oddities": {"nan": "many"}}])
@@ -149,4 +153,4 @@ def test_malformed_evidence_is_refused(change):
     from audit.base.errors import InvalidCertificate
 
     with pytest.raises(InvalidCertificate):
-        Evidence.from_dict(Evidence(7, (law(),), game()).to_dict() | change)
+        from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (law(),), game())) | change)

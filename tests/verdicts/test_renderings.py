@@ -13,7 +13,8 @@ import pytest
 import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
 from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.evidence import Evidence
+from audit.checks.plain import from_plain, to_plain
+from audit.checks.privacy.evidence import PrivacyEvidence
 from audit.laws import Laplace
 from audit.report.certificate import load_certificate
 from audit.report.html import html_of
@@ -213,10 +214,10 @@ def test_a_law_without_a_curve_has_its_verdict_all_the_same():
 
 def test_a_curve_is_read_back_as_it_was_written(certificate):
     evidence = certificate["checks"][0]["evidence"]
-    assert json.loads(json.dumps(Evidence.from_dict(evidence).to_dict())) == evidence
+    assert json.loads(json.dumps(to_plain(from_plain(PrivacyEvidence, evidence)))) == evidence
     for spoiled in ({"profile": [[0.1, 0.2]]}, {"profile": 3}, {"pair": -1}):
         with pytest.raises(InvalidCertificate):
-            Evidence.from_dict({**evidence, "curve": {**evidence["curve"], **spoiled}})
+            from_plain(PrivacyEvidence, {**evidence, "curve": {**evidence["curve"], **spoiled}})
 
 
 @pytest.mark.parametrize(

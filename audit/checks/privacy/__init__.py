@@ -1,0 +1,1 @@
+"""Privacy claims: the check, what it gathers, and how it is judged."""

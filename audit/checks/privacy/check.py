@@ -1,23 +1,144 @@
-"""A check: a claim about one mechanism, with the settings to test it; the unit that gets a verdict."""
+"""A privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, get_args
 
+import numpy as np
 from hypothesis.strategies import SearchStrategy
 
-from audit.base.arguments import integer, positive
+from audit.base.arguments import positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.claims import Claim, require_claim, require_neighboring
+from audit.checks.base import Allowance, Check, Evidence, Result
+from audit.checks.privacy.evidence import PrivacyEvidence
+from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget
+from audit.checks.privacy.gather_sequential import gather_sequentially
+from audit.checks.privacy.judge import PrivacyJudgment, is_dependent, judge
+from audit.checks.privacy.pair_search import found_pair
+from audit.checks.running import checked
+from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
+from audit.game.delta_bound import delta_lower_bound
+from audit.game.guesses import GameCounts
+from audit.game.scorers import SCORERS, Scorer
+from audit.subjects import BadLength, Subject, SubjectFailed, encode
+from audit.subjects.describe import code_of, show
 
 Method = Literal["auto", "fixed", "sequential", "exact"]
+_WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An event, a pair and a direction that break a claim.
+
+    Parameters
+    ----------
+    pair : tuple of (left, right)
+        The two datasets.
+    direction : {"left", "right"}
+        The side whose outputs the event catches more often than the claim allows.
+    event : callable
+        `outputs -> bool array`: the outputs on which the auditor guesses that side.
+    text : str
+        The event in words.
+    counts : GameCounts
+        What came of the certifying runs.
+    """
+
+    pair: tuple[Any, Any]
+    direction: str
+    event: Callable[[Any], np.ndarray]
+    text: str
+    counts: GameCounts
+
+
+@dataclass(frozen=True, repr=False)
+class PrivacyResult(Result):
+    """The outcome of one privacy check; see `Result` for the fields."""
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
+        return float(self.judgment.epsilon_lower_bound)
+
+    @property
+    def delta_lower_bound(self) -> float:
+        """Certified lower bound of delta at the tested epsilon, by the game at a fixed budget; 0.0 if none.
+
+        Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
+        """
+        game = self.evidence.game
+        if game is None or is_dependent(self.evidence):
+            return 0.0
+        return delta_lower_bound(
+            game.counts, self.tested.epsilon, self.significance, game.coin_seed(), one_sided=game.one_sided
+        )
+
+    @property
+    def exact_epsilon(self) -> float | None:
+        """Epsilon at the tested delta by the stated laws (upper bound, worst pair), or None."""
+        exact: float | None = self.judgment.exact_epsilon
+        return exact
+
+    @property
+    def resolution(self) -> float:
+        """Smallest epsilon that would have been refuted with power 0.8."""
+        return float(self.judgment.resolution)
+
+    @property
+    def blind_spot(self) -> float:
+        """Events rarer than this were not examined."""
+        return float(self.judgment.blind_spot)
+
+    @property
+    def tested(self) -> Point:
+        """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
+        tested: Point = self.evidence.tested or self.check.claim.point
+        return tested
+
+    @property
+    def witness(self) -> Witness | None:
+        """Event, pair and direction that break the claim, where a guess game refuted it."""
+        game, events = self.evidence.game, self.evidence.events
+        if self.verdict is not Verdict.FAIL or game is None or events is None:
+            return None
+        counts = game.counts
+        left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
+        sign = 1 if left_leads else -1
+
+        def event(outputs: Any) -> np.ndarray:
+            """Return whether each output makes the auditor guess the witness's side."""
+            return np.asarray(events.guess(encode(outputs, len(outputs))) == sign)
+
+        direction, text = ("left", game.plus) if left_leads else ("right", game.minus)
+        return Witness(self.check.pairs[game.pair], direction, event, text, counts)
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return pairs and witness as plain data."""
+        witness = self.witness
+        plain = None
+        if witness is not None:
+            left, right = (show(side, _WITNESS_LENGTH) for side in witness.pair)
+            pair, direction = self.evidence.game.pair, witness.direction
+            plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
+        pairs = [{"left": show(left), "right": show(right)} for left, right in self.check.pairs]
+        return {"pairs": pairs, "witness": plain}
+
+    def details(self) -> Iterator[str]:
+        """Yield the witness."""
+        if (witness := self.witness) is not None:
+            left, right = witness.pair
+            yield f"left  = {code_of(left)}"
+            yield f"right = {code_of(right)}"
+            yield f"event: {witness.text}, likelier on {witness.direction}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivacyCheck:
+class PrivacyCheck(Check):
     """A privacy claim about one mechanism, on given pairs of neighboring datasets.
 
     Parameters
@@ -28,10 +149,10 @@ class PrivacyCheck:
         `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
         `law(dataset)` (an `audit.laws` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
-        What is promised. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
-        of it, the guess game tests the point of it where the training outputs promise most.
+        What is claimed. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
+        of it, the guess game tests the point of it with the largest estimated excess on training outputs.
     pairs : sequence of (left, right)
-        Neighboring datasets; every pair is examined, the most promising one is certified.
+        Neighboring datasets; every pair is examined, the one with the largest estimated bound is certified.
     datasets : hypothesis SearchStrategy, optional
         In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
         shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it.
@@ -39,7 +160,7 @@ class PrivacyCheck:
         PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
         a claim known to be false. A run counts an expected FAIL as met.
     budget : int >= 2, optional
-        Outputs per side; None takes the run's budget.
+        Outputs per dataset of a pair, training and certifying together; None takes the run's budget.
     method : {"auto", "fixed", "sequential", "exact"}
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
@@ -51,40 +172,99 @@ class PrivacyCheck:
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
     """
 
-    name: str
     mechanism: Any
     claim: Claim
     pairs: Sequence[tuple[Any, Any]] = ()
     datasets: Any = None
-    expected: Verdict = Verdict.PASS
-    budget: int | None = None
     method: Method = "auto"
     tolerance: float | None = None
-    timeout: float | None = None
 
     kind: ClassVar[str] = "privacy"
+    evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
+    result_type: ClassVar[type[Result]] = PrivacyResult
 
-    def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name):
-            raise InvalidArgument.of("name", "be text, not empty", self.name)
+    def _validate(self) -> None:
         if not callable(self.mechanism):
             raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
         require_claim(self.claim)
-        if not isinstance(self.expected, Verdict):
-            raise InvalidArgument.of("expected", "be a Verdict", self.expected)
         if self.method not in get_args(Method):
             raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)
-        if self.budget is not None:
-            object.__setattr__(self, "budget", integer(self.budget, "budget", at_least=2))
-        for name in ("tolerance", "timeout"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, positive(getattr(self, name), name))
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
         elif not isinstance(self.datasets, SearchStrategy):
             raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
         elif self.pairs:
             raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
+
+    @property
+    def subject(self) -> Any:
+        """The mechanism."""
+        return self.mechanism
+
+    @property
+    def stated(self) -> str:
+        """The claim in words."""
+        return str(self.claim)
+
+    @property
+    def scorers(self) -> Sequence[Scorer]:
+        """The scorers that compete for the events."""
+        return SCORERS
+
+    def gather(self, allowance: Allowance) -> PrivacyEvidence:
+        """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
+        if self.datasets is not None:
+            pair, searched = found_pair(
+                self.mechanism, self.claim, self.datasets, replace(allowance, stream=allowance.stream.child(SEARCH))
+            )
+            evidence = replace(self, pairs=[pair], datasets=None).gather(allowance)
+            return replace(evidence, samples=evidence.samples + searched, found_pair=pair)
+        session = self.session(allowance)
+        try:
+            session.open()
+            return gather_sequentially(session) if self.method == "sequential" else gather_at_fixed_budget(session)
+        except (SubjectFailed, BadLength) as failure:
+            return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
+
+    def session(self, allowance: Allowance) -> Session:
+        """Return what the stages of gathering share, at their beginning."""
+        subject = Subject(self.mechanism)
+        return Session(subject, self.claim, self.pairs, self.method, self.tolerance, allowance, self.scorers)
+
+    def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
+        """Return the evidence of a check that observed nothing."""
+        return PrivacyEvidence(0, anomalies={cause: 1}, failure=failure)
+
+    def completed(self, evidence: PrivacyEvidence) -> Self:
+        """Return the check with the pair that its search found."""
+        return self if evidence.found_pair is None else replace(self, pairs=[evidence.found_pair], datasets=None)
+
+    @classmethod
+    def judge(
+        cls, terms: tuple[Claim, float | None], evidence: PrivacyEvidence, significance: float
+    ) -> PrivacyJudgment:
+        """Return the judgment of the evidence."""
+        claim, tolerance = terms
+        return judge(claim, evidence, significance, tolerance)
+
+    def terms(self) -> tuple[Claim, float | None]:
+        """Return claim and tolerance."""
+        return self.claim, self.tolerance
+
+    @classmethod
+    def recorded_terms(cls, record: Mapping[str, Any]) -> tuple[Claim, float | None]:
+        """Return the claim and the tolerance of a record."""
+        return claim_of(record["claim"]), record["settings"]["tolerance"]
+
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim as plain data."""
+        return claim_record(self.claim)
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return method and tolerance."""
+        return {"method": self.method, "tolerance": self.tolerance}
 
 
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
@@ -97,3 +277,64 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     for index, (left, right) in enumerate(listed):
         require_neighboring(claim.relation, left, right, f"pairs[{index}]")
     return listed
+
+
+def check_privacy(
+    mechanism: Any,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]] = (),
+    *,
+    datasets: Any = None,
+    method: Method = "auto",
+    tolerance: float | None = None,
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+    workers: int = 1,
+) -> PrivacyResult:
+    """Audit one privacy claim about one mechanism.
+
+    Parameters
+    ----------
+    mechanism : callable
+        `(dataset, size, rng) -> array-like`, first axis of length `size`; see `audit.PrivacyCheck`.
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+        What is claimed.
+    pairs : sequence of (left, right)
+        Neighboring datasets.
+    datasets : hypothesis SearchStrategy, optional
+        In place of `pairs`: search for the worst pair among neighbors of such datasets, and shrink it.
+    method : {"auto", "fixed", "sequential", "exact"}
+        See `audit.PrivacyCheck`.
+    tolerance : float > 0, optional
+        Of a statistical PASS; None means max(0.05, epsilon / 4).
+    expected : Verdict
+        What `result.met` compares the verdict with.
+    name : str, optional
+        Shown in messages; the mechanism's own name unless given.
+    budget : int >= 2
+        Outputs per dataset of a pair, training and certifying together.
+    significance : float in (0, 1)
+        Probability of a wrong FAIL.
+    seed : int >= 0
+        The same seed gives the same evidence, for any number of workers.
+    timeout : float > 0, optional
+        Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
+    workers : int >= 1
+        Processes that share the blocks of the certifying stage.
+
+    Returns
+    -------
+    PrivacyResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets, a pair that is not neighboring, and a mechanism that does
+        not return as many outputs as it was asked for; before the budget is spent.
+    """
+    result: PrivacyResult = checked(PrivacyCheck, locals())
+    return result

@@ -1,18 +1,17 @@
-"""Evidence: what a check observed. Plain frozen data, from which a verdict is computed, live or from a file."""
+"""What a privacy check observed: the guess game, the sequential game, and what the stated law says."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import closed_probability, nonnegative
-from audit.base.errors import InvalidCertificate
+from audit.base.arguments import closed_probability, integer, nonnegative
+from audit.checks.base import Evidence
 from audit.claims import Point
+from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
 from audit.game.sequential import SequentialOutcome
 
@@ -39,8 +38,8 @@ class GameEvidence:
         Entropy, then spawn key, of the uniforms behind virtual wrong guesses.
     training : int
         Training outputs a side for each pair.
-    promise : float or None
-        The epsilon that the training outputs promised; an estimate.
+    estimated_bound : float or None
+        Lower bound of epsilon that the training outputs let expect; an estimate.
     """
 
     pair: int
@@ -52,7 +51,7 @@ class GameEvidence:
     counts: GameCounts
     coins: tuple[int, ...]
     training: int
-    promise: float | None
+    estimated_bound: float | None = field(metadata={"key": "promise"})
 
     def coin_seed(self) -> np.random.SeedSequence:
         """The seed sequence that `coins` names."""
@@ -117,8 +116,8 @@ class ExactEvidence:
     fit_pvalue: float | None
     fit_outputs: int
     fit_resolution: float | None
-    keeps: bool | None = None
-    detail: str = ""
+    keeps: bool | None = field(default=None, metadata={"since": "1.1"})
+    detail: str = field(default="", metadata={"since": "1.1"})
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,8 @@ class LossCurve:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """All that one check observed.
+class PrivacyEvidence(Evidence):
+    """All that one privacy check observed.
 
     Parameters
     ----------
@@ -153,103 +152,36 @@ class Evidence:
         One for each pair whose law is stated.
     game : GameEvidence or None
         The guess game at a fixed budget, when one was played.
+    anomalies : mapping of str to int
+        What was odd about the mechanism, with counts.
     sequential : SequentialEvidence or None
         The sequential game, when one was played.
-    oddities : mapping of str to int
-        What was odd about the mechanism, with counts.
-    failure : str or None
-        Why the check ended early.
     tested : Point or None
         The (epsilon, delta) that was tested, chosen on training outputs where the claim implies a whole curve of
         them; the bounds of `exact` are stated there too. None means the claim's own.
     curve : LossCurve or None
         The profile of the worst pair, where laws are stated; for pictures.
+    failure : str or None
+        Why the check ended early.
+    found_pair : (left, right) or None
+        The pair that a search found; no record holds it here.
+    events : EventPair or None
+        The events of the game as code; no record holds them.
     """
 
-    samples: int
     exact: tuple[ExactEvidence, ...] = ()
     game: GameEvidence | None = None
-    oddities: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    failure: str | None = None
+    anomalies: Mapping[str, int] = field(default_factory=dict, metadata={"key": "oddities"})
     sequential: SequentialEvidence | None = None
-    tested: Point | None = None
-    curve: LossCurve | None = None
+    tested: Point | None = field(default=None, metadata={"since": "1.1"})
+    curve: LossCurve | None = field(default=None, metadata={"since": "1.1"})
+    found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; infinities become text."""
-        plain: dict[str, Any] = _plain(dataclasses.asdict(self))
-        return {**plain, "tested": None if self.tested is None else self.tested._asdict()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
-        """Rebuild evidence from `to_dict`; refuses what does not have its form."""
-        try:
-            game, sequential = data["game"], data["sequential"]
-            return cls(
-                samples=_count(data["samples"]),
-                exact=tuple(_exact_from(part) for part in data["exact"]),
-                game=None if game is None else _game_from(game),
-                oddities={str(kind): _count(count) for kind, count in data["oddities"].items()},
-                sequential=None if sequential is None else _sequential_from(sequential),
-                failure=None if data["failure"] is None else str(data["failure"]),
-                tested=_point_from(data.get("tested")),
-                curve=_curve_from(data.get("curve")),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidCertificate(f"evidence does not have its form: {error!r}") from error
-
-
-def _point_from(data: Mapping[str, Any] | None) -> Point | None:
-    if data is None:
-        return None
-    return Point(nonnegative(data["epsilon"], "epsilon"), closed_probability(data["delta"], "delta"))
-
-
-def _curve_from(data: Mapping[str, Any] | None) -> LossCurve | None:
-    if data is None:
-        return None
-    profile = tuple((float(epsilon), float(left), float(right)) for epsilon, left, right in data["profile"])
-    return LossCurve(_count(data["pair"]), profile, data["tightness"])
-
-
-def _exact_from(data: Mapping[str, Any]) -> ExactEvidence:
-    part = ExactEvidence(**_numbers(data))
-    if part.keeps not in (None, True, False):
-        raise ValueError(f"{part.keeps!r} is not true, false or null")
-    return part
-
-
-def _game_from(data: Mapping[str, Any]) -> GameEvidence:
-    fields = _numbers(data)
-    fields["counts"] = GameCounts(**data["counts"])
-    fields["coins"] = tuple(_count(number) for number in data["coins"])
-    return GameEvidence(**fields)
-
-
-def _sequential_from(data: Mapping[str, Any]) -> SequentialEvidence:
-    outcome = _numbers(data["outcome"])
-    for field in ("grid", "grid_log_wealth"):
-        outcome[field] = tuple(float(number) for number in outcome[field])
-    return SequentialEvidence(_count(data["pair"]), bool(data["complete"]), SequentialOutcome(**outcome))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
-
-
-def _numbers(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo `_plain` for the numeric fields: JSON has no infinity."""
-    texts = {"inf": math.inf, "-inf": -math.inf}
-    return {key: texts.get(value, value) if isinstance(value, str) else value for key, value in data.items()}
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is not a count")
-    return value
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for count in self.anomalies.values():
+            integer(count, "oddities", at_least=0)
+        if self.tested is not None:
+            nonnegative(self.tested.epsilon, "epsilon")
+            closed_probability(self.tested.delta, "delta")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.privacy.evidence import Evidence, ExactEvidence
+from audit.checks.base import Judgment
+from audit.checks.privacy.evidence import ExactEvidence, PrivacyEvidence
 from audit.claims import Claim, Point
 from audit.game.guesses import game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
@@ -29,16 +30,13 @@ _CAUSES = {
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """A verdict, its reason, and the numbers it rests on.
+class PrivacyJudgment(Judgment):
+    """A verdict, its reason, and the numbers that it rests on.
 
     Parameters
     ----------
-    verdict : Verdict
-    basis : str
-        "exact" (the stated law), "statistical" (the guess game), or "none".
-    reason : str
-        One sentence.
+    verdict, basis, reason
+        As in `Judgment`: "exact" is the stated law, "statistical" the guess game.
     epsilon_lower_bound : float
         Certified at the tested delta; exceeds the true epsilon with probability at most `significance`.
     exact_epsilon : float or None
@@ -49,9 +47,6 @@ class Judgement:
         Events rarer than this were not examined.
     """
 
-    verdict: Verdict
-    basis: str
-    reason: str
     epsilon_lower_bound: float
     exact_epsilon: float | None
     resolution: float
@@ -63,7 +58,9 @@ def default_tolerance(point: Point) -> float:
     return max(0.05, 0.25 * point.epsilon)
 
 
-def judge(claim: Claim, evidence: Evidence, significance: float, tolerance: float | None = None) -> Judgement:
+def judge(
+    claim: Claim, evidence: PrivacyEvidence, significance: float, tolerance: float | None = None
+) -> PrivacyJudgment:
     """Judge the evidence.
 
     A true claim is judged FAIL by the game with probability at most `significance`, in finite samples and for every
@@ -79,7 +76,7 @@ def judge(claim: Claim, evidence: Evidence, significance: float, tolerance: floa
     lower = 0.0 if is_dependent(evidence) else _bound(point, evidence, significance)
     resolution = _resolution(point, evidence, significance)
     verdict, basis, reason = _decide(claim, point, evidence, significance, lower, resolution, tolerance)
-    return Judgement(
+    return PrivacyJudgment(
         verdict,
         basis,
         reason,
@@ -90,7 +87,7 @@ def judge(claim: Claim, evidence: Evidence, significance: float, tolerance: floa
     )
 
 
-def tested_point(claim: Claim, evidence: Evidence) -> Point:
+def tested_point(claim: Claim, evidence: PrivacyEvidence) -> Point:
     """The point that the evidence tested: the claim's own unless it says another one.
 
     Raises
@@ -110,7 +107,7 @@ def allowed_epsilon(point: Point, tolerance: float | None) -> float:
     return point.epsilon + (default_tolerance(point) if tolerance is None else tolerance)
 
 
-def _bound(point: Point, evidence: Evidence, significance: float) -> float:
+def _bound(point: Point, evidence: PrivacyEvidence, significance: float) -> float:
     if evidence.sequential is not None:
         return time_uniform_lower_bound(evidence.sequential.outcome, significance)
     if evidence.game is None:
@@ -119,29 +116,29 @@ def _bound(point: Point, evidence: Evidence, significance: float) -> float:
     return game_epsilon_lower_bound(evidence.game.counts, delta, significance, evidence.game.coin_seed())
 
 
-def _resolution(point: Point, evidence: Evidence, significance: float) -> float:
+def _resolution(point: Point, evidence: PrivacyEvidence, significance: float) -> float:
     if evidence.sequential is not None:
         return sequential_resolution(point.epsilon, point.delta, evidence.sequential.outcome.steps, significance)
     runs = evidence.game.counts.runs if evidence.game else 0
     return game_resolution(point.epsilon, point.delta, runs, significance)
 
 
-def _trained_on(evidence: Evidence) -> int:
+def _trained_on(evidence: PrivacyEvidence) -> int:
     """Outputs a side from which the events were learned: a sequential game learns from all of them."""
     if evidence.sequential is not None:
         return evidence.sequential.outcome.steps
     return evidence.game.training if evidence.game else 0
 
 
-def is_dependent(evidence: Evidence) -> bool:
+def is_dependent(evidence: PrivacyEvidence) -> bool:
     """Whether the runs were found not to be independent, so that no game counts."""
-    return any(kind in evidence.oddities for kind in DEPENDENCE)
+    return any(kind in evidence.anomalies for kind in DEPENDENCE)
 
 
 def _decide(
     claim: Claim,
     point: Point,
-    evidence: Evidence,
+    evidence: PrivacyEvidence,
     significance: float,
     lower: float,
     resolution: float,
@@ -157,19 +154,19 @@ def _decide(
         decided = _decide_exactly(claim, point, evidence.exact, significance)
         if decided is not None:
             return decided
-    if "constant" in evidence.oddities:
+    if "constant" in evidence.anomalies:
         return Verdict.INCONCLUSIVE, "none", "its output never varied, so nothing random was exercised"
     return _decide_statistically(claim, point, evidence, significance, tolerance)
 
 
-def _is_refuted(point: Point, evidence: Evidence, lower: float, significance: float) -> bool:
+def _is_refuted(point: Point, evidence: PrivacyEvidence, lower: float, significance: float) -> bool:
     """A fixed game refutes by its bound; a sequential one by the wealth that it reached against the claim."""
     if evidence.sequential is not None and not is_dependent(evidence):
         return evidence.sequential.outcome.log_wealth >= math.log(1 / significance)
     return lower > point.epsilon
 
 
-def _refuted(claim: Claim, point: Point, evidence: Evidence, lower: float, significance: float) -> str:
+def _refuted(claim: Claim, point: Point, evidence: PrivacyEvidence, lower: float, significance: float) -> str:
     epsilon, delta = point
     if evidence.sequential is not None:
         outcome = evidence.sequential.outcome
@@ -179,14 +176,12 @@ def _refuted(claim: Claim, point: Point, evidence: Evidence, lower: float, signi
         counts = evidence.game.counts
         found = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
     promise = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
-    return (
-        f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {promise} (error probability {significance:.2g})"
-    )
+    return f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {promise} (error probability {significance:.2g})"
 
 
-def _odd_cause(evidence: Evidence) -> str | None:
+def _odd_cause(evidence: PrivacyEvidence) -> str | None:
     for kind, cause in _CAUSES.items():
-        if count := evidence.oddities.get(kind):
+        if count := evidence.anomalies.get(kind):
             return cause + (f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else "")
     return None
 
@@ -250,7 +245,7 @@ def _keeps(claim: Claim, point: Point, part: ExactEvidence) -> bool:
 
 
 def _decide_statistically(
-    claim: Claim, point: Point, evidence: Evidence, significance: float, tolerance: float | None
+    claim: Claim, point: Point, evidence: PrivacyEvidence, significance: float, tolerance: float | None
 ) -> tuple[Verdict, str, str]:
     """A claim that was not refuted: a PASS needs the game to resolve each of its points.
 

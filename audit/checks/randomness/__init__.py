@@ -14,7 +14,7 @@ from audit.checks.randomness.check import (
     check_randomness,
 )
 from audit.checks.randomness.evidence import KINDS, Comparison, RandomnessEvidence
-from audit.checks.randomness.judge import RandomnessJudgement, judge_randomness, randomness_judged_again
+from audit.checks.randomness.judge import RandomnessJudgment, judge_randomness
 
 __all__ = [
     "DEFAULT_RANDOMNESS_BUDGET",
@@ -23,9 +23,8 @@ __all__ = [
     "IndependenceClaim",
     "RandomnessCheck",
     "RandomnessEvidence",
-    "RandomnessJudgement",
+    "RandomnessJudgment",
     "RandomnessResult",
     "check_randomness",
     "judge_randomness",
-    "randomness_judged_again",
 ]

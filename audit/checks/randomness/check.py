@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from audit.base.arguments import integer, open_probability, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.contract import Outcome
+from audit.checks.base import Allowance, Check, Evidence, Result
 from audit.checks.randomness.compare import compare_all
 from audit.checks.randomness.drawing import CALLS, Drawing, Layout, Undecided
 from audit.checks.randomness.evidence import Comparison, RandomnessEvidence
-from audit.checks.randomness.judge import RandomnessJudgement, judge_randomness
+from audit.checks.randomness.judge import RandomnessJudgment, judge_randomness
 from audit.checks.randomness.swaps import Values
-from audit.checks.utility.plain import to_plain
+from audit.checks.running import checked
 from audit.subjects import BadLength, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.describe import describe_mechanism, name_of, show
+from audit.subjects.describe import show
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _DRAWING, _COMPARING = 0, 1  # children of the stream
@@ -40,8 +38,23 @@ class IndependenceClaim:
         return "independent outputs, over calls and processes"
 
 
+@dataclass(frozen=True, repr=False)
+class RandomnessResult(Result):
+    """The outcome of a randomness check; see `Result`."""
+
+    @property
+    def findings(self) -> tuple[Comparison, ...]:
+        """The comparisons that rejected independence."""
+        findings: tuple[Comparison, ...] = self.judgment.findings
+        return findings
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return the dataset."""
+        return {"dataset": show(self.check.dataset)}
+
+
 @dataclass(frozen=True, kw_only=True)
-class RandomnessCheck:
+class RandomnessCheck(Check):
     """The outputs of a mechanism on one dataset are independent draws from one law, over all calls and processes.
 
     Looks for a fixed seed (the same outputs in every call), a stream reused between calls, repeats within a call, noise
@@ -66,95 +79,51 @@ class RandomnessCheck:
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
     """
 
-    name: str
     mechanism: Any
     dataset: Any
     source: str = ""
-    expected: Verdict = Verdict.PASS
-    budget: int | None = None
-    timeout: float | None = None
 
     kind: ClassVar[str] = "randomness"
+    evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
+    result_type: ClassVar[type[Result]] = RandomnessResult
 
-    def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name):
-            raise InvalidArgument.of("name", "be text, not empty", self.name)
+    def _validate(self) -> None:
         if not callable(self.mechanism):
             raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
-        if not isinstance(self.expected, Verdict):
-            raise InvalidArgument.of("expected", "be a Verdict", self.expected)
-        if self.budget is not None:
-            object.__setattr__(self, "budget", integer(self.budget, "budget", at_least=2))
-        if self.timeout is not None:
-            object.__setattr__(self, "timeout", positive(self.timeout, "timeout"))
+
+    @property
+    def subject(self) -> Any:
+        """The mechanism."""
+        return self.mechanism
+
+    @property
+    def stated(self) -> str:
+        """The claim in words."""
+        return str(self.claim)
 
     @property
     def claim(self) -> IndependenceClaim:
         """What is claimed, in words."""
         return IndependenceClaim(self.source)
 
-    def examine(self, budget: int, significance: float, stream: Stream) -> RandomnessResult:
-        """Draw, compare and judge in this process; the check's own budget, when it has one, replaces `budget`."""
-        started = time.perf_counter()
-        budget = self.budget or budget
-        evidence = gather(self.mechanism, self.dataset, budget, stream)
-        return self._result(budget, significance, evidence, time.perf_counter() - started)
+    def gather(self, allowance: Allowance) -> RandomnessEvidence:
+        """Draw and compare."""
+        return gather(self.mechanism, self.dataset, allowance.budget, allowance.stream)
 
-    def failed(self, budget: int, significance: float, reason: str, seconds: float) -> RandomnessResult:
-        """The result of a check that was stopped before it brought evidence."""
-        return self._result(self.budget or budget, significance, RandomnessEvidence(0, failure=reason), seconds)
+    def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
+        """Return the evidence of a check that observed nothing."""
+        return RandomnessEvidence(0, failure=failure)
 
-    def _result(
-        self, budget: int, significance: float, evidence: RandomnessEvidence, seconds: float
-    ) -> RandomnessResult:
-        judgement = judge_randomness(evidence, significance)
-        return RandomnessResult(self, budget, significance, evidence, judgement, seconds)
+    @classmethod
+    def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
+        """Return the judgment of the counts."""
+        return judge_randomness(evidence, significance)
 
-
-@dataclass(frozen=True)
-class RandomnessResult(Outcome):
-    """The outcome of a randomness check.
-
-    Parameters
-    ----------
-    check : RandomnessCheck
-    budget : int
-        Outputs that it might draw.
-    significance : float
-        Probability that independent outputs are judged FAIL.
-    evidence : RandomnessEvidence
-    judgement : RandomnessJudgement
-    seconds : float
-    """
-
-    check: RandomnessCheck
-    budget: int
-    significance: float
-    evidence: RandomnessEvidence
-    judgement: RandomnessJudgement
-    seconds: float
-
-    @property
-    def findings(self) -> tuple[Comparison, ...]:
-        """The comparisons that rejected independence."""
-        return self.judgement.findings
-
-    def record(self) -> dict[str, Any]:
-        """Plain data without durations."""
-        check = self.check
-        return {
-            "name": check.name,
-            "kind": check.kind,
-            "mechanism": describe_mechanism(check.mechanism),
-            "expected": check.expected.value,
-            "claim": {"statement": str(check.claim), "source": check.source},
-            "settings": {"budget": self.budget, "significance": self.significance},
-            "dataset": show(check.dataset),
-            "evidence": to_plain(self.evidence),
-            **self.judgement.record(),
-        }
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim in words."""
+        return {"statement": self.stated, "source": self.source}
 
 
 def gather(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> RandomnessEvidence:
@@ -175,7 +144,7 @@ def gather(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> Randomn
         in_workers = (values[ends[1] : ends[2]], values[ends[2] :]) if workers else None
         rng = stream.child(_COMPARING).rng()
         found = compare_all(values[: ends[0]], values[ends[0] : ends[1]], in_workers, rng)
-        return RandomnessEvidence(drawing.samples, found, len(workers), failure)
+        return RandomnessEvidence(drawing.samples, found, len(workers), failure=failure)
     except (SubjectFailed, BadLength) as failed:
         return RandomnessEvidence(drawing.samples if drawing else 0, failure=f"the mechanism {failed}")
     except Undecided as cause:
@@ -186,17 +155,22 @@ def check_randomness(
     mechanism: Any,
     dataset: Any,
     *,
+    source: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
     budget: int = DEFAULT_RANDOMNESS_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
     seed: int = 0,
-    name: str | None = None,
+    timeout: float | None = None,
 ) -> RandomnessResult:
     """Test whether the outputs of a mechanism on one dataset are independent; see `RandomnessCheck`.
 
     Parameters
     ----------
-    mechanism, dataset, budget
+    mechanism, dataset, source, expected
         As in `RandomnessCheck`.
+    budget : int >= 2
+        Outputs in all; 1024 at least are needed for a verdict, beyond 8192 none are drawn.
     significance : float in (0, 1)
         Probability of a FAIL when all outputs are independent draws from one law, whatever that law: each kind of
         comparison spends an equal share of it.
@@ -204,12 +178,17 @@ def check_randomness(
         Seeds the calls and the comparisons.
     name : str, optional
         Shown in messages; the mechanism's own name unless given.
+    timeout : float > 0, optional
+        Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
+
+    Returns
+    -------
+    RandomnessResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
     """
-    check = RandomnessCheck(
-        name=name or name_of(mechanism),
-        mechanism=mechanism,
-        dataset=dataset,
-        budget=integer(budget, "budget", at_least=2),
-    )
-    significance = open_probability(significance, "significance")
-    return check.examine(budget, significance, Stream(integer(seed, "seed", at_least=0)))
+    result: RandomnessResult = checked(RandomnessCheck, locals())
+    return result

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from scipy import stats
 
+from audit.checks.base import Evidence
+
 KINDS = {
     "same noise in every call": "different calls give the same outputs at the same place, whatever generator they get",
     "reused between calls": "outputs of one call come back in another call",
@@ -68,7 +70,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class RandomnessEvidence:
+class RandomnessEvidence(Evidence):
     """The comparisons.
 
     Parameters
@@ -83,7 +85,5 @@ class RandomnessEvidence:
         Why the check ended early.
     """
 
-    samples: int
     comparisons: tuple[Comparison, ...] = ()
     workers: int = 0
-    failure: str | None = None

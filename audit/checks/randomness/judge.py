@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
+from audit.checks.base import Judgment
 from audit.checks.randomness.evidence import IN_WORKERS, KINDS, Comparison, RandomnessEvidence
-from audit.checks.utility.plain import from_plain
 
 
 @dataclass(frozen=True)
-class RandomnessJudgement:
+class RandomnessJudgment(Judgment):
     """A verdict, what it rests on, and its reason.
 
     Parameters
@@ -29,9 +28,6 @@ class RandomnessJudgement:
         Those that rejected independence, each at an equal share of the significance; the clearest first.
     """
 
-    verdict: Verdict
-    basis: str
-    reason: str
     findings: tuple[Comparison, ...] = ()
 
     def record(self) -> dict[str, Any]:
@@ -44,7 +40,7 @@ class RandomnessJudgement:
         }
 
 
-def judge_randomness(evidence: RandomnessEvidence, significance: float) -> RandomnessJudgement:
+def judge_randomness(evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
     """Judge the counts.
 
     Independent outputs FAIL with probability at most `significance`, in finite samples and whatever their law: each
@@ -62,7 +58,7 @@ def judge_randomness(evidence: RandomnessEvidence, significance: float) -> Rando
     if findings:
         more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
         reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
-        return RandomnessJudgement(Verdict.FAIL, "statistical", reason, findings)
+        return RandomnessJudgment(Verdict.FAIL, "statistical", reason, findings)
     if evidence.failure is not None:
         return _undecided(evidence.failure)
     due = [kind for kind in KINDS if kind != IN_WORKERS or evidence.workers]
@@ -77,28 +73,11 @@ def judge_randomness(evidence: RandomnessEvidence, significance: float) -> Rando
     smallest = min(part.pvalue for part in evidence.comparisons)
     unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
     reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g}){unseen}"
-    return RandomnessJudgement(Verdict.PASS, "statistical", reason)
+    return RandomnessJudgment(Verdict.PASS, "statistical", reason)
 
 
-def randomness_judged_again(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The judged part of a record, computed from its counts alone.
-
-    Raises
-    ------
-    InvalidCertificate
-        When the record does not have its form.
-    """
-    try:
-        evidence = from_plain(RandomnessEvidence, record["evidence"])
-        return judge_randomness(evidence, float(record["settings"]["significance"])).record()
-    except InvalidCertificate:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
-
-
-def _undecided(reason: str) -> RandomnessJudgement:
-    return RandomnessJudgement(Verdict.INCONCLUSIVE, "none", reason)
+def _undecided(reason: str) -> RandomnessJudgment:
+    return RandomnessJudgment(Verdict.INCONCLUSIVE, "none", reason)
 
 
 def _require_form(evidence: RandomnessEvidence) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, ClassVar
 
 from audit.base.arguments import nonnegative, real
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityJudgement
-from audit.checks.utility.curve import ROUNDING, CurveCheck, CurveEvidence
-from audit.checks.utility.simulation import call_number
+from audit.checks.running import checked
+from audit.checks.utility.curve import ROUNDING, CurveCheck, CurveEvidence, losses_or_evaluator
+from audit.checks.utility.simulation import Support, call_number
+from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class ConsistencyCheck(CurveCheck):
     finite_bounds: Callable[[int], float] | None = None
     monotone: bool = False
 
-    kind = "consistency"
+    kind: ClassVar[str] = "consistency"
+    terms_type: ClassVar[type[Any]] = ConsistencyTerms
 
     def _validate(self) -> None:
         super()._validate()
@@ -78,7 +82,7 @@ class ConsistencyCheck(CurveCheck):
         return call_number(self.finite_bounds, size, what=f"finite_bounds({size})")
 
     @staticmethod
-    def judge(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+    def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
         """Judge the evidence."""
         intervals = evidence.intervals(significance)
         upper = intervals[-1][1]
@@ -89,13 +93,13 @@ class ConsistencyCheck(CurveCheck):
         goal = terms.bayes_risk + terms.tolerance
         broken = _broken(terms, evidence, intervals, goal)
         if broken:
-            return UtilityJudgement(Verdict.FAIL, evidence.basis, f"{broken}{_trust(evidence, significance)}", found)
+            return UtilityJudgment(Verdict.FAIL, evidence.basis, f"{broken}{_trust(evidence, significance)}", found)
         if any(_exceeds(terms.bayes_risk, high) for _, high in intervals):
             reason = "the risk lies below the Bayes risk that the check states: one of the two is wrong"
-            return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
         if _exceeds(upper, goal):
             reason = f"not refuted, but the risk at n = {size} may be {upper:.4g}, above {goal:.4g}: raise the budget"
-            return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
         loose = [
             f"n = {point.size}: risk up to {high:.4g}, bound {point.reference:.4g}"
             for point, (_, high) in zip(evidence.points, intervals, strict=True)
@@ -103,9 +107,9 @@ class ConsistencyCheck(CurveCheck):
         ]
         if loose:
             reason = f"not refuted, but a stated bound is not confirmed within {terms.tolerance:g}: {loose[0]}"
-            return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
         reason = f"the risk at n = {size} is at most {upper:.4g}, within {terms.tolerance:g} of {terms.bayes_risk:g}"
-        return UtilityJudgement(Verdict.PASS, evidence.basis, f"{reason} ({evidence.how(significance)})", found)
+        return UtilityJudgment(Verdict.PASS, evidence.basis, f"{reason} ({evidence.how(significance)})", found)
 
 
 def _broken(
@@ -135,3 +139,50 @@ def _trust(evidence: CurveEvidence, significance: float) -> str:
     if evidence.uses == "evaluator":
         return " (by an evaluator, without noise)"
     return f" (error probability {significance:.2g})"
+
+
+@losses_or_evaluator
+def check_consistency(
+    losses: Callable[..., Any] | None,
+    sizes: Sequence[int],
+    bayes_risk: float = 0.0,
+    tolerance: float = 0.0,
+    *,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    finite_bounds: Callable[[int], float] | None = None,
+    monotone: bool = False,
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> UtilityResult:
+    """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.
+
+    Parameters
+    ----------
+    losses : callable or None
+        None, or left out, when an `evaluator` takes its place.
+    sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone, source, statement, expected
+        See `audit.ConsistencyCheck`.
+    budget : int >= 2
+        Losses drawn in all, over all sizes.
+    name, significance, seed, timeout
+        As for `audit.check_inequality`.
+
+    Returns
+    -------
+    UtilityResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+    """
+    result: UtilityResult = checked(ConsistencyCheck, locals())
+    return result

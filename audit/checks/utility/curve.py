@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
-from audit.checks.utility.base import UtilityCheck
+from audit.checks.base import Allowance, Evidence
 from audit.checks.utility.means import MeanSample
 from audit.checks.utility.simulation import Drawer, Support, Unusable, call, call_number, require_support
-from audit.subjects import Stream
+from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence
 
+P = ParamSpec("P")
+R = TypeVar("R")
 ROUNDING = 1e-9  # relative error that the arithmetic of an evaluator may have
 
 
@@ -47,7 +50,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class CurveEvidence:
+class CurveEvidence(UtilityEvidence):
     """The curve.
 
     Parameters
@@ -66,12 +69,9 @@ class CurveEvidence:
         Why the check ended early.
     """
 
-    samples: int
-    uses: str
     points: tuple[CurvePoint, ...]
     beyond: tuple[CurvePoint, ...] = ()
     compared: tuple[CurvePoint, ...] = ()
-    failure: str | None = None
 
     def barred(self, significance: float) -> str | None:
         """Why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
@@ -143,11 +143,12 @@ class CurveCheck(UtilityCheck):
 
     losses: Callable[..., Any] | None = None
     evaluator: Callable[[int], float] | None = None
-    sizes: Sequence[int] = field(default=())
+    sizes: Sequence[int]
     support: Support | Callable[[int], Support] = (0.0, 1.0)
     compared_at: Sequence[int] = ()
 
     least_sizes: ClassVar[int] = 1
+    evidence_type: ClassVar[type[Evidence]] = CurveEvidence
 
     def _validate(self) -> None:
         if self.losses is None and self.evaluator is None:
@@ -173,11 +174,11 @@ class CurveCheck(UtilityCheck):
         """Value at `size` of the function that the claim states, if it states one."""
         return None
 
-    def nothing(self, failure: str) -> CurveEvidence:
+    def nothing(self, failure: str, cause: str = "error") -> CurveEvidence:
         """Evidence of a check that observed nothing."""
         return CurveEvidence(0, self._uses, (), failure=failure)
 
-    def gather(self, budget: int, significance: float, stream: Stream) -> CurveEvidence:
+    def gather(self, allowance: Allowance) -> CurveEvidence:
         """Observe every size; a failure ends it, and what was observed before is kept."""
         drawer = Drawer(self.subject if self.losses is None else self.losses)
         points: list[CurvePoint] = []
@@ -185,11 +186,11 @@ class CurveCheck(UtilityCheck):
         beyond: tuple[CurvePoint, ...] = ()
         failure = None
 
-        replicates = budget // len(self.compared_at or self.sizes)
-        share = self.bet_share(significance)
+        replicates = allowance.budget // len(self.compared_at or self.sizes)
+        share = self.bet_share(allowance.significance)
 
         def simulate(index: int, size: int) -> MeanSample:
-            return drawer.sample((size,), replicates, self._support_at(size), share, stream.child(index))
+            return drawer.sample((size,), replicates, self._support_at(size), share, allowance.stream.child(index))
 
         try:
             for index, size in enumerate(self.sizes):
@@ -201,7 +202,7 @@ class CurveCheck(UtilityCheck):
         except Unusable as unusable:
             failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
-        return CurveEvidence(drawer.drawn + values, self._uses, tuple(points), beyond, tuple(compared), failure)
+        return CurveEvidence(drawer.drawn + values, self._uses, tuple(points), beyond, tuple(compared), failure=failure)
 
     def _value(self, size: int) -> float | None:
         """The evaluator's value, if there is one."""
@@ -240,3 +241,15 @@ def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
     if any(b <= a for a, b in pairwise(listed)):
         raise InvalidArgument.of(name, "increase", sizes)
     return listed
+
+
+def losses_or_evaluator(check: Callable[P, R]) -> Callable[P, R]:
+    """Return a function `check_...` whose `losses` may be left out where an `evaluator` takes their place."""
+
+    @functools.wraps(check)
+    def wrapped(*arguments: P.args, **settings: P.kwargs) -> R:
+        if not arguments:
+            settings.setdefault("losses", None)
+        return check(*arguments, **settings)
+
+    return wrapped

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.base.arguments import closed_probability, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityCheck, UtilityJudgement
+from audit.checks.base import Allowance, Evidence
+from audit.checks.running import checked
 from audit.checks.utility.simulation import BLOCK_REPLICATES, PROBED_CALLS, Unusable, draw_array, probed
+from audit.checks.utility.theorem import Interval, UtilityCheck, UtilityEvidence, UtilityJudgment, UtilityResult
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.subjects import Stream
 
@@ -39,18 +42,11 @@ class Look:
 
 
 @dataclass(frozen=True)
-class GuaranteeEvidence:
+class GuaranteeEvidence(UtilityEvidence):
     """The looks, and how many had been planned."""
 
-    samples: int
-    uses: str
     planned: int
     looks: tuple[Look, ...] = ()
-    failure: str | None = None
-
-    def barred(self, significance: float) -> str | None:
-        """Why there can be no verdict, or None."""
-        return self.failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +74,10 @@ class GuaranteeCheck(UtilityCheck):
     beta: float
     slack: float | None = None
 
-    kind = "guarantee"
+    kind: ClassVar[str] = "guarantee"
+    unit: ClassVar[str] = "trials"
+    terms_type: ClassVar[type[Any]] = GuaranteeTerms
+    evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
 
     def _validate(self) -> None:
         if not callable(self.trials):
@@ -104,12 +103,13 @@ class GuaranteeCheck(UtilityCheck):
         default = min(max(0.01, self.beta / 4), (1 - self.beta) / 2)
         return GuaranteeTerms(self.beta, default if self.slack is None else self.slack)
 
-    def nothing(self, failure: str) -> GuaranteeEvidence:
+    def nothing(self, failure: str, cause: str = "error") -> GuaranteeEvidence:
         """Evidence of a check that observed nothing."""
         return GuaranteeEvidence(0, "simulation", 0, failure=failure)
 
-    def gather(self, budget: int, significance: float, stream: Stream) -> GuaranteeEvidence:
+    def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         """Draw trials until a look decides."""
+        budget, significance, stream = allowance.budget, allowance.significance, allowance.stream
         size = min(_MOST_PROBED, budget // _PROBED_SHARE)
         spent = PROBED_CALLS * size
         plan = planned_looks(budget - spent)
@@ -123,16 +123,16 @@ class GuaranteeCheck(UtilityCheck):
                 trials = until
                 looks.append(Look(trials, failures))
                 evidence = GuaranteeEvidence(spent + trials, "simulation", len(plan), tuple(looks))
-                if self.judge(self.terms(), evidence, significance).verdict is not Verdict.INCONCLUSIVE:
+                if self.decide(self.terms(), evidence, significance).verdict is not Verdict.INCONCLUSIVE:
                     break
             return evidence
         except Unusable as failure:
-            return GuaranteeEvidence(spent + trials, "simulation", len(plan), tuple(looks), str(failure))
+            return GuaranteeEvidence(spent + trials, "simulation", len(plan), tuple(looks), failure=str(failure))
 
     @staticmethod
-    def judge(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgement:
+    def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgment:
         """Judge the looks in their order; the first one that decides counts."""
-        judgement = UtilityJudgement(Verdict.INCONCLUSIVE, "none", "nothing was tried")
+        judgement = UtilityJudgment(Verdict.INCONCLUSIVE, "none", "nothing was tried")
         for index, look in enumerate(evidence.looks):
             judgement = _judge_look(terms, look, look_share(index, evidence.planned, significance))
             if judgement.verdict is not Verdict.INCONCLUSIVE:
@@ -171,17 +171,55 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgement:
+def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgment:
     lower = proportion_lower_bound(look.failures, look.trials, share)
     upper = proportion_upper_bound(look.failures, look.trials, share)
     found = (Interval("failure probability", lower, upper),)
     counted = f"{look.failures} failures in {look.trials} trials"
     if lower > terms.beta:
         reason = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
-        return UtilityJudgement(Verdict.FAIL, "statistical", f"{reason} (error probability {share:.2g})", found)
+        return UtilityJudgment(Verdict.FAIL, "statistical", f"{reason} (error probability {share:.2g})", found)
     allowed = terms.beta + terms.slack
     if upper <= allowed:
         reason = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
-        return UtilityJudgement(Verdict.PASS, "statistical", reason, found)
+        return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
     reason = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
-    return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
+
+
+def check_guarantee(
+    trials: Callable[..., Any],
+    beta: float,
+    *,
+    slack: float | None = None,
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> UtilityResult:
+    """Check a guarantee that holds with probability at least 1 - beta.
+
+    Parameters
+    ----------
+    trials, beta, slack, source, statement, expected
+        See `audit.GuaranteeCheck`.
+    budget : int >= 2
+        Trials in all.
+    name, significance, seed, timeout
+        As for `audit.check_inequality`.
+
+    Returns
+    -------
+    UtilityResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+    """
+    result: UtilityResult = checked(GuaranteeCheck, locals())
+    return result

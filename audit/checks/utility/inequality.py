@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import nonnegative, real
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityCheck, UtilityJudgement
+from audit.checks.base import Allowance, Evidence
+from audit.checks.running import checked
 from audit.checks.utility.means import MeanSample
 from audit.checks.utility.simulation import Drawer, Support, Unusable, call, require_support
-from audit.subjects import Stream
+from audit.checks.utility.theorem import Interval, UtilityCheck, UtilityEvidence, UtilityJudgment, UtilityResult
 
 Sense = Literal["<=", ">=", "=="]
 ARITHMETIC = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
@@ -40,18 +42,11 @@ class InequalityTerms:
 
 
 @dataclass(frozen=True)
-class InequalityEvidence:
+class InequalityEvidence(UtilityEvidence):
     """Computed cases, or the losses whose mean is compared with the bound."""
 
-    samples: int
-    uses: str
     cases: tuple[Case, ...] = ()
     sample: MeanSample | None = None
-    failure: str | None = None
-
-    def barred(self, significance: float) -> str | None:
-        """Why there can be no verdict, or None."""
-        return self.failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +87,9 @@ class InequalityCheck(UtilityCheck):
     tolerance: float | None = None
     slack: float = 0.0
 
-    kind = "inequality"
+    kind: ClassVar[str] = "inequality"
+    terms_type: ClassVar[type[Any]] = InequalityTerms
+    evidence_type: ClassVar[type[Evidence]] = InequalityEvidence
 
     def _validate(self) -> None:
         if (self.values is None) == (self.losses is None):
@@ -127,21 +124,21 @@ class InequalityCheck(UtilityCheck):
             self.sense, default if self.tolerance is None else self.tolerance, self.bound, self.slack
         )
 
-    def nothing(self, failure: str) -> InequalityEvidence:
+    def nothing(self, failure: str, cause: str = "error") -> InequalityEvidence:
         """Evidence of a check that observed nothing."""
         return InequalityEvidence(0, self._uses, failure=failure)
 
-    def gather(self, budget: int, significance: float, stream: Stream) -> InequalityEvidence:
+    def gather(self, allowance: Allowance) -> InequalityEvidence:
         """Compute the cases, or draw the losses."""
         if self.losses is not None:
-            return self._sample(budget, significance, stream)
+            return self._sample(allowance)
         try:
             return self._compute()
         except Unusable as failure:
             return self.nothing(str(failure))
 
     @staticmethod
-    def judge(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgement:
+    def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
         """Judge the evidence."""
         if evidence.sample is not None:
             return _judge_sample(terms, evidence.sample, significance)
@@ -160,33 +157,34 @@ class InequalityCheck(UtilityCheck):
             raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
         return InequalityEvidence(len(cases), self._uses, cases)
 
-    def _sample(self, budget: int, significance: float, stream: Stream) -> InequalityEvidence:
+    def _sample(self, allowance: Allowance) -> InequalityEvidence:
         assert self.losses is not None
         drawer = Drawer(self.losses)
-        share = significance / _sides(self.sense)
+        share = allowance.significance / _sides(self.sense)
         try:
-            sample, failure = drawer.sample((), budget, self.support, share, stream), None
+            sample = drawer.sample((), allowance.budget, self.support, share, allowance.stream)
+            failure = None
         except Unusable as unusable:
             sample, failure = None, str(unusable)
         return InequalityEvidence(drawer.drawn, self._uses, sample=sample, failure=failure)
 
 
-def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgement:
+def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgment:
     if not cases:
-        return UtilityJudgement(Verdict.INCONCLUSIVE, "none", "there is no case: nothing was compared")
+        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", "there is no case: nothing was compared")
     undefined = [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]
     if undefined:
         first = undefined[0]
         reason = f"{first.label}: quantity {first.quantity:g}, bound {first.bound:g} ({len(undefined)} of {len(cases)})"
-        return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason)
+        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason)
     worst = max(cases, key=lambda case: _excess(terms, case))
     found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)
     shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
     broken = sum(_excess(terms, case) > 0 for case in cases)
     if broken:
         reason = f"{broken} of {len(cases)} cases break it; the worst is {shown}"
-        return UtilityJudgement(Verdict.FAIL, "exact", reason, found)
-    return UtilityJudgement(Verdict.PASS, "exact", f"all {len(cases)} cases hold; the tightest is {shown}", found)
+        return UtilityJudgment(Verdict.FAIL, "exact", reason, found)
+    return UtilityJudgment(Verdict.PASS, "exact", f"all {len(cases)} cases hold; the tightest is {shown}", found)
 
 
 def _excess(terms: InequalityTerms, case: Case) -> float:
@@ -201,7 +199,7 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
     return (wrong - allowed) / max(abs(case.bound), abs(case.quantity))
 
 
-def _judge_sample(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgement:
+def _judge_sample(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
     assert terms.bound is not None
     share = significance / _sides(terms.sense)
     lower, upper = sample.lower_bound(share), sample.upper_bound(share)
@@ -210,15 +208,15 @@ def _judge_sample(terms: InequalityTerms, sample: MeanSample, significance: floa
     if (above and terms.sense != ">=") or (below and terms.sense != "<="):
         reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], claimed {terms.sense} {terms.bound:.6g}"
         reason += f" (error probability {significance:.2g}, {sample.count} losses)"
-        return UtilityJudgement(Verdict.FAIL, "statistical", reason, found)
+        return UtilityJudgment(Verdict.FAIL, "statistical", reason, found)
     room = terms.tolerance + terms.slack
     kept = {"<=": upper <= terms.bound + room, ">=": lower >= terms.bound - room}
     kept["=="] = kept["<="] and kept[">="]
     if kept[terms.sense]:
         reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], {terms.sense} {terms.bound:.6g} up to {room:g}"
-        return UtilityJudgement(Verdict.PASS, "statistical", reason, found)
+        return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
     reason = f"not refuted, but the mean is only known to lie in [{lower:.6g}, {upper:.6g}]: raise the budget"
-    return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
 
 
 def _sides(sense: str) -> int:
@@ -231,3 +229,51 @@ def _finite(bound: object) -> float:
     if not math.isfinite(number):
         raise InvalidArgument.of("bound", "be finite", bound)
     return number
+
+
+def check_inequality(
+    values: Callable[[], Any] | None = None,
+    *,
+    losses: Callable[..., Any] | None = None,
+    bound: float | None = None,
+    support: Support = (0.0, 1.0),
+    sense: Sense = "<=",
+    tolerance: float | None = None,
+    slack: float = 0.0,
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> UtilityResult:
+    """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
+
+    Parameters
+    ----------
+    values, losses, bound, support, sense, tolerance, slack, source, statement, expected
+        See `audit.InequalityCheck`.
+    name : str, optional
+        Shown in messages; the name of the first callable unless given.
+    budget : int >= 2
+        Losses drawn in all.
+    significance : float in (0, 1)
+        Probability of a wrong FAIL.
+    seed : int >= 0
+        The same seed gives the same evidence.
+    timeout : float > 0, optional
+        Run in a process of its own and stop it after this many seconds: for code that may hang or die.
+
+    Returns
+    -------
+    UtilityResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+    """
+    result: UtilityResult = checked(InequalityCheck, locals())
+    return result

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from audit.base.arguments import nonnegative
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityJudgement
-from audit.checks.utility.curve import ROUNDING, CurveCheck, CurveEvidence
-from audit.checks.utility.simulation import call_number
+from audit.checks.running import checked
+from audit.checks.utility.curve import ROUNDING, CurveCheck, CurveEvidence, losses_or_evaluator
+from audit.checks.utility.simulation import Support, call_number
+from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,11 @@ class LowerBoundCheck(CurveCheck):
     Other parameters are those of `UtilityCheck`.
     """
 
-    bound: Callable[[int], float] | None = None
+    bound: Callable[[int], float]
     slack: float = 0.1
 
-    kind = "lower-bound"
+    kind: ClassVar[str] = "lower-bound"
+    terms_type: ClassVar[type[Any]] = LowerBoundTerms
 
     def _validate(self) -> None:
         super()._validate()
@@ -64,11 +68,10 @@ class LowerBoundCheck(CurveCheck):
 
     def reference(self, size: int) -> float | None:
         """The bound at `size`."""
-        assert self.bound is not None
         return call_number(self.bound, size, what=f"bound({size})")
 
     @staticmethod
-    def judge(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+    def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
         """Judge the evidence."""
         intervals = evidence.intervals(significance)
         bounds = [point.reference or 0.0 for point in evidence.points]
@@ -79,12 +82,57 @@ class LowerBoundCheck(CurveCheck):
             if upper < bound * (1 - ROUNDING):
                 reason = f"the risk at n = {size} is at most {upper:.4g}, below {bound:.4g}, which every private "
                 reason += f"learner has: it is not private ({evidence.how(significance)}{error})"
-                return UtilityJudgement(Verdict.FAIL, evidence.basis, reason, found)
+                return UtilityJudgment(Verdict.FAIL, evidence.basis, reason, found)
         for size, (lower, _), bound in rows:
             if lower < bound * (1 - terms.slack - ROUNDING):
                 reason = f"not refuted, but the risk at n = {size} may be {lower:.4g}, below {bound:.4g} by more than "
                 reason += f"{terms.slack:.0%}: raise the budget"
-                return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+                return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
         reason = f"the risk keeps the bound at all {len(rows)} sizes, within {terms.slack:.0%} "
         reason += f"({evidence.how(significance)})"
-        return UtilityJudgement(Verdict.PASS, evidence.basis, reason, found)
+        return UtilityJudgment(Verdict.PASS, evidence.basis, reason, found)
+
+
+@losses_or_evaluator
+def check_lower_bound(
+    losses: Callable[..., Any] | None,
+    sizes: Sequence[int],
+    bound: Callable[[int], float],
+    *,
+    slack: float = 0.1,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> UtilityResult:
+    """Check that the risk keeps a proved lower bound for private learners.
+
+    Parameters
+    ----------
+    losses : callable or None
+        None, or left out, when an `evaluator` takes its place.
+    sizes, bound, slack, evaluator, compared_at, support, source, statement, expected
+        See `audit.LowerBoundCheck`.
+    budget : int >= 2
+        Losses drawn in all, over all sizes.
+    name, significance, seed, timeout
+        As for `audit.check_inequality`.
+
+    Returns
+    -------
+    UtilityResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+    """
+    result: UtilityResult = checked(LowerBoundCheck, locals())
+    return result

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import integer, positive, real
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import UtilityJudgement
-from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint
+from audit.checks.running import checked
+from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, losses_or_evaluator
 from audit.checks.utility.rate_exact import judge_evaluated
 from audit.checks.utility.rate_simulated import judge_simulated
 from audit.checks.utility.rate_terms import RateTerms, undecided
-from audit.checks.utility.simulation import Unusable, call_number
+from audit.checks.utility.simulation import Support, Unusable, call_number
+from audit.checks.utility.theorem import UtilityJudgment, UtilityResult
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SIZES = 3
@@ -60,7 +62,7 @@ class RateCheck(CurveCheck):
     Other parameters are those of `UtilityCheck`.
     """
 
-    exponent: float = math.nan
+    exponent: float
     margin: float = 0.05
     sense: Sense = "equivalent"
     constant: float | None = None
@@ -68,7 +70,8 @@ class RateCheck(CurveCheck):
     scale: Callable[[int], float] | None = None
     horizon: int | None = None
 
-    kind = "rate"
+    kind: ClassVar[str] = "rate"
+    terms_type: ClassVar[type[Any]] = RateTerms
     least_sizes: ClassVar[int] = _LEAST_SIZES
 
     def _validate(self) -> None:
@@ -117,7 +120,7 @@ class RateCheck(CurveCheck):
         return value
 
     @staticmethod
-    def judge(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+    def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
         """Judge the evidence."""
         scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
         if any(b <= a for a, b in pairwise(scales)):
@@ -138,7 +141,7 @@ class RateCheck(CurveCheck):
         if self.evaluator is None:
             return ()
         alone = replace(self.terms(), least_look=0)
-        verdict = self.judge(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
+        verdict = self.decide(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
         if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
             return ()
         step = _LOOK if self.horizon is None else 2
@@ -162,3 +165,55 @@ class RateCheck(CurveCheck):
         except Unusable:
             return None
         return point if value > 0 and time.perf_counter() - started < _PATIENCE else None
+
+
+@losses_or_evaluator
+def check_rate(
+    losses: Callable[..., Any] | None,
+    sizes: Sequence[int],
+    exponent: float,
+    *,
+    margin: float = 0.05,
+    sense: Sense = "equivalent",
+    constant: float | None = None,
+    constant_margin: float = 0.1,
+    scale: Callable[[int], float] | None = None,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    horizon: int | None = None,
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> UtilityResult:
+    """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
+
+    Parameters
+    ----------
+    losses : callable or None
+        None, or left out, when an `evaluator` takes its place.
+    sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
+        See `audit.RateCheck`.
+    source, statement, expected
+        See `audit.RateCheck`.
+    budget : int >= 2
+        Losses drawn in all, over all sizes.
+    name, significance, seed, timeout
+        As for `audit.check_inequality`.
+
+    Returns
+    -------
+    UtilityResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+    """
+    result: UtilityResult = checked(RateCheck, locals())
+    return result

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityJudgement
 from audit.checks.utility.curve import CurveEvidence, CurvePoint
 from audit.checks.utility.rate_terms import RateTerms, extrapolated, gap, inside, undecided
+from audit.checks.utility.theorem import Interval, UtilityJudgment
 
 FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of the local exponent is prolonged
 LEAST_SPAN = 3.0  # doublings of n behind a fitted exponent
@@ -96,7 +96,7 @@ def prolonged(pace: np.ndarray, direction: float) -> float:
     return float(steps[-1]) * sum(factor**k for k in range(1, FURTHER + 1))
 
 
-def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
     """Judge values without noise: those of the declared sizes, and before a FAIL those beyond them too."""
     points, beyond, how = evidence.points, evidence.beyond, evidence.how(significance)
     if any(not point.exact or point.exact <= 0 for point in (*points, *beyond)):
@@ -130,7 +130,7 @@ def _spread(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
 
 def _judge_points(
     terms: RateTerms, points: tuple[CurvePoint, ...], beyond: tuple[CurvePoint, ...], how: str
-) -> UtilityJudgement:
+) -> UtilityJudgment:
     curve = ExactCurve.of(points)
     before, last = map(float, curve.local[-2:])
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))
@@ -138,12 +138,12 @@ def _judge_points(
     if curve.shows(terms):
         if terms.constant is not None:
             return _judge_constant(terms, curve, shown, found, how)
-        return UtilityJudgement(Verdict.PASS, "exact", f"{shown}, claimed {terms} ({how})", found)
+        return UtilityJudgment(Verdict.PASS, "exact", f"{shown}, claimed {terms} ({how})", found)
     seen_from = _seen_from(terms, points, beyond)
     if seen_from is not None:
         return undecided(f"{shown}, claimed {terms}: it can be seen from n = {seen_from} on", found)
     if curve.has_settled_outside(terms):
-        return UtilityJudgement(Verdict.FAIL, "exact", f"{shown}, claimed {terms} ({how})", found)
+        return UtilityJudgment(Verdict.FAIL, "exact", f"{shown}, claimed {terms} ({how})", found)
     span = float(curve.x[-1] - curve.x[-2])
     return undecided(f"{shown}, claimed {terms}: {extrapolated(terms, before, last, span, points[-1].size)}", found)
 
@@ -159,7 +159,7 @@ def _seen_from(terms: RateTerms, points: tuple[CurvePoint, ...], beyond: tuple[C
 
 def _judge_constant(
     terms: RateTerms, curve: ExactCurve, shown: str, found: tuple[Interval, ...], how: str
-) -> UtilityJudgement:
+) -> UtilityJudgment:
     """The factor at the largest size; refuted when its drift over `FURTHER` doublings does not lead to the claim."""
     logs = (curve.y + terms.exponent * curve.x) * math.log(2)
     last = float(logs[-1])
@@ -167,8 +167,8 @@ def _judge_constant(
     found = (*found, Interval("constant", factor, factor))
     said = f"constant {factor:.4g}, claimed {terms.shown_constant}"
     if inside(last, last, terms.log_constant_band):
-        return UtilityJudgement(Verdict.PASS, "exact", f"{shown}, claimed {terms}; {said} ({how})", found)
+        return UtilityJudgment(Verdict.PASS, "exact", f"{shown}, claimed {terms}; {said} ({how})", found)
     off = gap(last, last, terms.log_constant_band)
     if abs(off) > prolonged(np.diff(logs) / np.diff(curve.x), math.copysign(1.0, off)):
-        return UtilityJudgement(Verdict.FAIL, "exact", f"{said} ({how})", found)
+        return UtilityJudgment(Verdict.FAIL, "exact", f"{said} ({how})", found)
     return undecided(f"{said}: it still moves towards the claim", found)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityJudgement
 from audit.checks.utility.curve import CurveEvidence
 from audit.checks.utility.rate_terms import RateTerms, extrapolated, gap, inside, undecided
 from audit.checks.utility.region import Region
 from audit.checks.utility.regression import LogGrid
+from audit.checks.utility.theorem import Interval, UtilityJudgment
 
 DRIFT = 3.0  # times by which the change over half the grid is prolonged beyond it
 STEADY = 2.0  # times by which an exponent below the claim must exceed its change over half the grid
@@ -19,7 +19,7 @@ UNDER_WAY = 0.5  # part of the predicted fall of the risk that must certainly be
 BEND = 2.0  # margins by which the exponent may change over half the grid under a PASS
 
 
-def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgement:
+def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
     """Judge simulated means.
 
     All bounds come from one joint region, which holds all means with probability at least 1 - significance, in finite
@@ -48,7 +48,7 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
                 return undecided(f"{shown}; {late}", found)
             reason = f"{shown}; over half the grid it changes by [{bend[0]:.3g}, {bend[1]:.3g}], too little to explain "
             reason += f"it (error probability {significance:.2g})"
-            return UtilityJudgement(Verdict.FAIL, "statistical", reason, found)
+            return UtilityJudgment(Verdict.FAIL, "statistical", reason, found)
         return undecided(f"{shown}; {_from_where(terms, grid, evidence, bend)}", found)
     if not inside(low, high, terms.band):
         return undecided(f"not refuted, but {shown}: raise the budget", found)
@@ -60,7 +60,7 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
         )
     if terms.constant is not None:
         return _judge_constant(terms, region, grid, shown, found, significance)
-    return UtilityJudgement(Verdict.PASS, "statistical", f"{shown} (by simulation)", found)
+    return UtilityJudgment(Verdict.PASS, "statistical", f"{shown} (by simulation)", found)
 
 
 def _towards(change: tuple[float, float], off: float) -> float:
@@ -129,7 +129,7 @@ def _judge_constant(
     shown: str,
     found: tuple[Interval, ...],
     significance: float,
-) -> UtilityJudgement:
+) -> UtilityJudgment:
     """The factor at the largest size; refuted when its change along the grid, prolonged, does not explain it."""
     last, along = grid.at(-1), grid.at(-1) - grid.at(0)
     low, high = (bound + terms.exponent * float(last @ grid.x) for bound in region.bounds(last))
@@ -137,8 +137,8 @@ def _judge_constant(
     found = (*found, Interval("constant", math.exp(low), math.exp(high)))
     said = f"constant in [{math.exp(low):.4g}, {math.exp(high):.4g}], claimed {terms.shown_constant}"
     if inside(low, high, terms.log_constant_band):
-        return UtilityJudgement(Verdict.PASS, "statistical", f"{shown}; {said} (by simulation)", found)
+        return UtilityJudgment(Verdict.PASS, "statistical", f"{shown}; {said} (by simulation)", found)
     off = gap(low, high, terms.log_constant_band)
     if off != 0 and abs(off) > _towards((change[0], change[1]), off):
-        return UtilityJudgement(Verdict.FAIL, "statistical", f"{said} (error probability {significance:.2g})", found)
+        return UtilityJudgment(Verdict.FAIL, "statistical", f"{said} (error probability {significance:.2g})", found)
     return undecided(f"{shown}; but {said}: raise the budget", found)

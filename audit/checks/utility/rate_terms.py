@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.base import Interval, UtilityJudgement
+from audit.checks.utility.theorem import Interval, UtilityJudgment
 
 Band = tuple[float, float]
 
@@ -67,9 +67,9 @@ def inside(lower: float, upper: float, band: Band) -> bool:
     return band[0] <= lower and upper <= band[1]
 
 
-def undecided(reason: str, found: tuple[Interval, ...] = ()) -> UtilityJudgement:
+def undecided(reason: str, found: tuple[Interval, ...] = ()) -> UtilityJudgment:
     """INCONCLUSIVE, for a reason."""
-    return UtilityJudgement(Verdict.INCONCLUSIVE, "none", reason, found)
+    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
 
 
 def extrapolated(terms: RateTerms, earlier: float, later: float, doublings: float, size: int) -> str:

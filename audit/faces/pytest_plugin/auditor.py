@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import pytest
 
-from audit.base.verdict import Verdict
-from audit.checks.contract import Result
-from audit.checks.isolation import run_isolated
-from audit.checks.kinds import examine
-from audit.checks.precision import PrecisionCheck
-from audit.checks.privacy.check import Method
-from audit.checks.privacy.function import check_privacy
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.randomness import RandomnessCheck, RandomnessResult
+from audit.checks.base import Result
+from audit.checks.precision import check_precision
+from audit.checks.privacy.check import check_privacy
+from audit.checks.randomness import check_randomness
 from audit.checks.utility import (
-    ConsistencyCheck,
-    GuaranteeCheck,
-    InequalityCheck,
-    LowerBoundCheck,
-    RateCheck,
-    UtilityResult,
+    check_consistency,
+    check_guarantee,
+    check_inequality,
+    check_lower_bound,
+    check_rate,
 )
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin.session import Session, Settings
 from audit.faces.pytest_plugin.summary import explain
-from audit.subjects import Stream
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_OWN = ("name", "significance", "seed")  # what the session and the test decide
+
+
+def _method(check: Callable[P, R]) -> Callable[Concatenate[Auditor, P], R]:
+    """Return the method that audits as a function `audit.check_...` does, with its parameters and its documentation."""
+
+    @functools.wraps(check)
+    def method(self: Auditor, /, *arguments: P.args, **settings: P.kwargs) -> R:
+        __tracebackhide__ = True
+        return self._audit(check, arguments, settings)
+
+    return method
 
 
 class Auditor:
-    """The fixture's value: audits that fail the test unless they PASS."""
+    """The fixture's value: audits that fail the test unless the verdict is the expected one, PASS unless given.
+
+    Every method takes the parameters of the function `audit.check_...` of its name, but `name`, `significance` and
+    `seed`; the significance is this test's share of the session's.
+    """
+
+    privacy = _method(check_privacy)
+    precision = _method(check_precision)
+    randomness = _method(check_randomness)
+    inequality = _method(check_inequality)
+    guarantee = _method(check_guarantee)
+    consistency = _method(check_consistency)
+    rate = _method(check_rate)
+    lower_bound = _method(check_lower_bound)
 
     def __init__(self, session: Session, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
@@ -42,99 +64,28 @@ class Auditor:
         self._settings = settings
         self._audits = 0
 
-    def privacy(
-        self,
-        mechanism: Any,
-        claim: Claim,
-        pairs: Sequence[tuple[Any, Any]] = (),
-        *,
-        datasets: Any = None,
-        budget: int | None = None,
-        method: Method = "auto",
-        tolerance: float | None = None,
-        timeout: float | None = None,
-        expected: Verdict = Verdict.PASS,
-    ) -> PrivacyResult:
-        """Audit a privacy claim; fails the test unless the verdict is the expected one.
-
-        Parameters are those of `audit.check_privacy`; the significance is this test's share of the session's.
-        """
+    def _audit(self, check: Callable[..., R], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> R:
+        """Audit with this test's name, share and seed; keep the result, and fail the test unless it is the expected."""
         __tracebackhide__ = True
+        if refused := [name for name in _OWN if name in settings]:
+            raise TypeError(f"`{refused[0]}` is set by the fixture: leave it out")
         if self._session.recorded:
-            claim_record(claim)  # raises for a claim that no certificate can hold
+            self._require_recordable(check, arguments, settings)
         name, share = self._next()
-        result = check_privacy(
-            mechanism,
-            claim,
-            pairs,
-            datasets=datasets,
-            budget=self._budget if budget is None else budget,
-            significance=share,
-            seed=self._seed(name),
-            method=method,
-            tolerance=tolerance,
-            timeout=self._settings.timeout if timeout is None else timeout,
-            name=name,
-        )
-        result = replace(result, check=replace(result.check, expected=expected))
-        return self._met(result)
+        given = {key: value for key, value in settings.items() if value is not None}
+        default = {"budget": self._budget, "timeout": self._settings.timeout}
+        result = check(*arguments, **{**default, **given}, name=name, significance=share, seed=self._seed(name))
+        self.results.append(cast(Result, result))
+        if not self.results[-1].met:
+            pytest.fail(explain(result, self._test, self._session), pytrace=False)
+        return result
 
-    def precision(
-        self, mechanism: Any, claim: Claim, pairs: Sequence[tuple[Any, Any]], **parameters: Any
-    ) -> PrivacyResult:
-        """Audit a privacy claim by the bits of the outputs; parameters are those of `audit.PrecisionCheck`."""
-        __tracebackhide__ = True
-        if self._session.recorded:
+    @staticmethod
+    def _require_recordable(check: Callable[..., Any], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> None:
+        """Raise for a claim that no certificate can hold, before anything is drawn."""
+        claim = inspect.signature(check).bind_partial(*arguments, **settings).arguments.get("claim")
+        if isinstance(claim, Claim):
             claim_record(claim)
-        result: PrivacyResult = self._run(PrecisionCheck, mechanism=mechanism, claim=claim, pairs=pairs, **parameters)
-        return result
-
-    def randomness(self, mechanism: Any, dataset: Any, **parameters: Any) -> RandomnessResult:
-        """Audit the independence of outputs; parameters are those of `audit.RandomnessCheck`."""
-        __tracebackhide__ = True
-        result: RandomnessResult = self._run(RandomnessCheck, mechanism=mechanism, dataset=dataset, **parameters)
-        return result
-
-    def inequality(self, values: Any = None, **parameters: Any) -> UtilityResult:
-        """Audit a stated inequality; parameters are those of `audit.InequalityCheck`."""
-        __tracebackhide__ = True
-        return self._proved(InequalityCheck, values=values, **parameters)
-
-    def guarantee(self, trials: Any, beta: float, **parameters: Any) -> UtilityResult:
-        """Audit a guarantee of probability 1 - beta; parameters are those of `audit.GuaranteeCheck`."""
-        __tracebackhide__ = True
-        return self._proved(GuaranteeCheck, trials=trials, beta=beta, **parameters)
-
-    def consistency(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
-        """Audit consistency; parameters are those of `audit.ConsistencyCheck`."""
-        __tracebackhide__ = True
-        return self._proved(ConsistencyCheck, losses=losses, sizes=sizes, **parameters)
-
-    def rate(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
-        """Audit a rate of decay; parameters are those of `audit.RateCheck`."""
-        __tracebackhide__ = True
-        return self._proved(RateCheck, losses=losses, sizes=sizes, **parameters)
-
-    def lower_bound(self, losses: Any = None, sizes: Sequence[int] = (), **parameters: Any) -> UtilityResult:
-        """Audit a lower bound for private learners; parameters are those of `audit.LowerBoundCheck`."""
-        __tracebackhide__ = True
-        return self._proved(LowerBoundCheck, losses=losses, sizes=sizes, **parameters)
-
-    def _proved(self, kind: Callable[..., Any], **parameters: Any) -> UtilityResult:
-        __tracebackhide__ = True
-        result: UtilityResult = self._run(kind, **parameters)
-        return result
-
-    def _run(self, kind: Callable[..., Any], **parameters: Any) -> Any:
-        """Run a check of any kind with this audit's name, share and seed."""
-        __tracebackhide__ = True
-        name, share = self._next()
-        check = kind(name=name, **parameters)
-        budget, stream = check.budget or self._budget, Stream(self._seed(name))
-        timeout = check.timeout or self._settings.timeout
-        if timeout is None:
-            return self._met(examine(check, budget, share, stream))
-        return self._met(run_isolated(check, budget, share, stream, timeout))
 
     @property
     def _budget(self) -> int:
@@ -154,11 +105,3 @@ class Auditor:
         """Draws of its own for every audit, whatever the order of the tests."""
         seed = self._session.seed if self._settings.seed is None else self._settings.seed
         return seed + zlib.crc32(name.encode(errors="surrogatepass"))
-
-    def _met(self, result: Any) -> Any:
-        """Keep the result; fail the test unless the verdict is the expected one."""
-        __tracebackhide__ = True
-        self.results.append(result)
-        if not result.met:
-            pytest.fail(explain(result, self._test, self._session), pytrace=False)
-        return result

@@ -10,27 +10,16 @@ from typing import Any
 
 from audit.base.errors import AuditError
 from audit.base.verdict import Verdict
-from audit.checks.contract import Result
+from audit.checks.base import Result
 from audit.faces.pytest_plugin.session import Session
 from audit.runs.checkpoint import Recorded
-from audit.subjects.describe import code_of
 
 _SHOWN = 20  # audits that came out as expected
 
 
 def explain(result: Any, test: str, session: Session) -> str:
     """What a failing test prints."""
-    lines = [f"{result.verdict}: {result.check.claim}", f"  {result.reason}"]
-    if getattr(result, "witness", None) is not None:
-        left, right = result.witness.pair
-        lines += [
-            f"  left  = {code_of(left)}",
-            f"  right = {code_of(right)}",
-            f"  event: {result.witness.text}, likelier on {result.witness.direction}",
-        ]
-    lines.append(f"  {result.samples:,} outputs in {result.seconds:.1f} s; the same audit alone:")
-    lines.append(f"  {repeat(test, session)}")
-    return "\n".join(lines)
+    return f"{result}; the same audit alone:\n  {repeat(test, session)}"
 
 
 def repeat(test: str, session: Session) -> str:

@@ -14,8 +14,9 @@ import pytest
 import audit
 from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.base.errors import InvalidArgument
-from audit.checks.kinds import examine
+from audit.checks.base import Allowance
 from audit.checks.precision import NotFloatingPoint, check_precision
+from audit.checks.running import run_check
 from audit.report.certificate import load_certificate, schema
 from audit.report.replay import replay
 from audit.subjects import Stream
@@ -226,7 +227,7 @@ def test_a_certificate_holds_the_checks(report, tmp_path):
 def test_a_check_and_the_function_agree():
     check = precision.CHECKS[0]
     direct = check_precision(check.mechanism, check.claim, check.pairs, budget=FEW, seed=5, significance=STRICT)
-    examined = examine(replace(check, budget=FEW), BUDGET, STRICT, Stream(5))
+    examined = run_check(replace(check, budget=FEW), Allowance(BUDGET, STRICT, Stream(5)))
     assert examined.evidence == direct.evidence
 
 
@@ -235,7 +236,7 @@ def test_what_this_is_for_keeps_its_claims_by_its_bits():
     kept = [check for check in snapping.CHECKS if isinstance(check, PrecisionCheck)]
     assert len(kept) == 2
     for check in kept:
-        assert examine(check, BUDGET, STRICT, Stream(1)).verdict is Verdict.PASS
+        assert run_check(check, Allowance(BUDGET, STRICT, Stream(1))).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,11 @@ import audit
 from audit import RandomnessCheck, per_call
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
+from audit.checks.base import Allowance
+from audit.checks.kinds import judged_part
 from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
 from audit.checks.randomness.swaps import Values, concordance, equality, group_concordance, group_equality
-from audit.checks.record import judged_part
+from audit.checks.running import run_check
 from audit.report.certificate import load_certificate, schema
 from audit.report.replay import replay
 from mechanisms import independence
@@ -266,8 +268,6 @@ def report():
     return audit.run(faulty, workers=0, significance=1e-4)
 
 
-
-
 def broken(data, size, rng):
     raise ValueError("no noise today")
 
@@ -309,7 +309,7 @@ def test_the_catalogue_of_faults_is_convicted():
     """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
     assert len(faults.CHECKS) == 5
     for fault in faults.CHECKS:
-        result = fault.examine(0, STRICT, audit.runs.suite.stream_of(fault, 0))
+        result = run_check(fault, Allowance(0, STRICT, audit.runs.suite.stream_of(fault, 0)))
         assert result.verdict is fault.expected is Verdict.FAIL, fault.name
         assert "True privacy:" in type(fault.mechanism).__doc__
 
@@ -317,7 +317,11 @@ def test_the_catalogue_of_faults_is_convicted():
 @pytest.mark.parametrize("decoy", independence.CHECKS, ids=lambda decoy: decoy.name)
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
-    assert decoy.examine(0, STRICT, audit.runs.suite.stream_of(decoy, 0)).verdict is decoy.expected is Verdict.PASS
+    assert (
+        run_check(decoy, Allowance(0, STRICT, audit.runs.suite.stream_of(decoy, 0))).verdict
+        is decoy.expected
+        is Verdict.PASS
+    )
 
 
 @pytest.mark.parametrize(

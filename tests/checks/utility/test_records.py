@@ -21,10 +21,9 @@ from audit import (
     Verdict,
 )
 from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.checks.utility.base import UtilityResult
+from audit.checks.plain import from_plain, to_plain
 from audit.checks.utility.guarantee import Look
-from audit.checks.utility.plain import from_plain, to_plain
-from audit.checks.utility.records import FORMS
+from audit.checks.utility.theorem import UtilityResult
 from audit.faces.command_line import main
 from audit.report.certificate import schema
 from audit.report.markdown import markdown_of
@@ -146,9 +145,9 @@ def test_workers_do_not_change_the_evidence(report):
 def test_terms_and_evidence_survive_their_record(report):
     for result in report.results:
         if isinstance(result, UtilityResult):
-            form = FORMS[result.check.kind]
-            assert from_plain(form.terms, to_plain(result.check.terms())) == result.check.terms()
-            assert from_plain(form.evidence, to_plain(result.evidence)) == result.evidence
+            check = result.check
+            assert from_plain(check.terms_type, to_plain(check.terms())) == check.terms()
+            assert from_plain(check.evidence_type, to_plain(result.evidence)) == result.evidence
             assert json.dumps(result.to_dict(), allow_nan=False)
 
 

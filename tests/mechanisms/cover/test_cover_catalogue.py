@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from audit import PackingCheck, PrivacyCheck, Verdict, run
+from audit.checks.base import Allowance
+from audit.checks.running import run_check
 from audit.checks.utility import UtilityCheck
 from audit.subjects import Stream
 from mechanisms import cover
@@ -57,7 +59,7 @@ def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
 @pytest.mark.parametrize("check", by_name(check for check in UTILITY if not any(part in check.name for part in SLOW)))
 def test_a_utility_check_gets_the_verdict_that_it_expects(check):
     share = 1e-3 if check.expected is Verdict.FAIL else 1e-7
-    result = check.examine(100_000, share, Stream(20110601, (len(check.name),)))
+    result = run_check(check, Allowance(100_000, share, Stream(20110601, (len(check.name),))))
     assert result.verdict is check.expected, result.reason
 
 
@@ -67,7 +69,7 @@ def test_a_privacy_check_gets_the_verdict_that_it_expects(check):
     result = run([check], significance=1e-7, seed=1, workers=0).results[0]
     assert result.verdict is check.expected, result.reason
     if check.expected is Verdict.PASS:
-        assert result.judgement.basis == "exact"
+        assert result.basis == "exact"
 
 
 @pytest.mark.parametrize("check", by_name(FAULTS))

@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 
 from audit import PrivacyCheck, Verdict, run
+from audit.checks.base import Allowance
+from audit.checks.running import run_check
 from audit.checks.utility import UtilityCheck
 from audit.subjects import Stream
 from mechanisms import labels
@@ -95,7 +97,7 @@ def test_a_promise_that_should_hold_does(check):
 @pytest.mark.parametrize("check", quick(UTILITY))
 def test_a_utility_check_gets_the_verdict_that_it_expects(check):
     share = 1e-3 if check.expected is Verdict.FAIL else 1e-7
-    result = check.examine(100_000, share, Stream(20240523, (len(check.name),)))
+    result = run_check(check, Allowance(100_000, share, Stream(20240523, (len(check.name),))))
     assert result.verdict is check.expected, result.reason
 
 

@@ -9,6 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 from audit import AuditError, Verdict
+from audit.checks.base import Allowance
+from audit.checks.running import run_check
 from audit.checks.utility import InequalityCheck
 from audit.subjects import Stream
 from mechanisms.distributions.zoo import cantor_times_uniform, smooth
@@ -66,7 +68,7 @@ def test_evaluator_against_the_aggregate_sampler(n, stated, budget):
     check = InequalityCheck(
         name="mean", losses=sampler, support=(0.0, 0.5), bound=value, sense="==", tolerance=0.08 * value
     )
-    result = check.examine(budget, 1e-8, Stream(n))
+    result = run_check(check, Allowance(budget, 1e-8, Stream(n)))
     assert result.verdict is Verdict.PASS, result.reason
 
 
@@ -115,7 +117,7 @@ def test_no_early_grid_refutes_a_true_rate(name):
     for _ in range(10):
         between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int).tolist()
         check = rates.early_check(name, setting, sorted({100, 10_000, *between}))
-        result = check.examine(2, 1e-3, Stream(0))
+        result = run_check(check, Allowance(2, 1e-3, Stream(0)))
         assert result.verdict is Verdict.INCONCLUSIVE, result.reason
 
 

@@ -81,7 +81,7 @@ def test_a_stated_law_decides_exactly(check):
     """1e-7 each: a sampler that follows its law is accused of a misfit with this probability."""
     result = run([check], significance=1e-7, seed=1, workers=0).results[0]
     assert result.verdict is check.expected, result.reason
-    assert result.judgement.basis == "exact"
+    assert result.basis == "exact"
 
 
 SEARCHED = [check for check in FAULTS if "searched" in check.name]

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from audit import AuditError, Verdict
+from audit.checks.base import Allowance
+from audit.checks.running import run_check
 from audit.subjects import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
@@ -33,7 +35,7 @@ def by_name(checks):
 
 @pytest.mark.parametrize("check", by_name(c for c in CHECKS if not any(part in c.name for part in SLOW)))
 def test_a_theorem_gets_the_verdict_that_it_expects(check):
-    result = check.examine(20_000, 1e-3 if check.expected is Verdict.FAIL else 1e-5, Stream(20180305))
+    result = run_check(check, Allowance(20_000, 1e-3 if check.expected is Verdict.FAIL else 1e-5, Stream(20180305)))
     assert result.verdict is check.expected, result.reason
 
 
@@ -50,7 +52,7 @@ def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
 @pytest.mark.parametrize("check", by_name(utility.CHECKS))
 def test_a_utility_fault_is_convicted(check, seed):
     """Every trial fails but for 3 % in `zero for silence`: missed with a probability below 1e-20."""
-    result = check.examine(20_000, 0.001, Stream(seed))
+    result = run_check(check, Allowance(20_000, 0.001, Stream(seed)))
     assert result.verdict is Verdict.FAIL, result.reason
 
 
@@ -154,7 +156,7 @@ def test_a_corrupted_theorem_is_refuted():
     assert not near(2, np.random.default_rng(0)).any()
     early = RateAlong("records", queries=1e6)
     check = rates.exponent_check("corrupted", "4.3", early, 2, rates.grid(10**8), 0.2)
-    assert check.examine(100, 1e-3, Stream(0)).verdict is not Verdict.PASS
+    assert run_check(check, Allowance(100, 1e-3, Stream(0))).verdict is not Verdict.PASS
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import math
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import hypothesis
@@ -19,12 +19,13 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
-from audit.checks.privacy.check import PrivacyCheck
+from audit.checks.base import Allowance
+from audit.claims import Claim
 from audit.claims.neighbors import neighboring_pairs
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
-from audit.subjects import BadBatch, Block, Outputs, Stream, Subject, SubjectFailed
+from audit.subjects import BadBatch, Block, Outputs, Subject, SubjectFailed
 
 EXAMPLES = 200  # pairs tried in one climb
 CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
@@ -45,20 +46,18 @@ class Search:
 
     Parameters
     ----------
-    check : PrivacyCheck
-        With `datasets`, a Hypothesis strategy.
-    significance : float in (0, 1)
-        Of the certification that follows.
-    budget : int
-        Outputs a side of the certification that follows.
-    stream : Stream
-        Seeds of the trials, the same for every pair.
+    mechanism : callable
+    claim : Claim
+    datasets : SearchStrategy
+        Datasets among whose neighbors the pair is searched.
+    allowance : Allowance
+        Of the certification that follows; its stream seeds the trials, which are the same for every pair.
     """
 
-    check: PrivacyCheck
-    significance: float
-    budget: int
-    stream: Stream
+    mechanism: Any
+    claim: Claim
+    datasets: Any
+    allowance: Allowance
     samples: int = 0
     best: tuple[Any, Any] | None = None
     best_promise: float = -math.inf
@@ -71,8 +70,8 @@ class Search:
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf
-        design = TestDesign(self.check.claim.point.delta, self.significance, 2 * TRIAL, 2 * self.budget)
-        events = choose_events(Training(left, right, self.check.mechanism, pair), design, slow_scorers=())
+        design = TestDesign(self.claim.point.delta, self.allowance.significance, 2 * TRIAL, 2 * self.allowance.budget)
+        events = choose_events(Training(left, right, self.mechanism, pair), design, slow_scorers=())
         found = events.estimated_bound if events is not None else -math.inf
         if found > self.best_promise:
             self.best, self.best_promise = pair, found
@@ -80,13 +79,13 @@ class Search:
 
     def _trial(self, dataset: Any, side: int) -> Outputs:
         self.samples += TRIAL
-        block = Block(dataset, TRIAL, self.stream.child(side).seed())
+        block = Block(dataset, TRIAL, self.allowance.stream.child(side).seed())
         try:
-            return Subject(self.check.mechanism).draw(block)[0]
+            return Subject(self.mechanism).draw(block)[0]
         except SubjectFailed as failure:
             if failure.kind != "raised":
                 raise
-            return Subject(self.check.mechanism, one_by_one=True).draw(block)[0]
+            return Subject(self.mechanism, one_by_one=True).draw(block)[0]
 
 
 def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
@@ -97,7 +96,7 @@ def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
     AuditError
         When the strategy gave no pair on which the mechanism gives outputs.
     """
-    pairs, claimed = neighboring_pairs(search.check.claim.relation, search.check.datasets), search.check.claim.point
+    pairs, claimed = neighboring_pairs(search.claim.relation, search.datasets), search.claim.point
     for start in range(CLIMBS):
         if search.best_promise <= claimed.epsilon:
             _climb(search, pairs, examples, start)
@@ -109,11 +108,10 @@ def find_pair(search: Search, examples: int = EXAMPLES) -> tuple[Any, Any]:
     return _shrink(search, pairs, claimed.epsilon + 0.5 * (search.best_promise - claimed.epsilon))
 
 
-def with_found_pair(check: PrivacyCheck, budget: int, significance: float, stream: Stream) -> tuple[PrivacyCheck, int]:
-    """The check with the pair that its search found, and the number of outputs that the search drew."""
-    search = Search(check, significance, budget, stream)
-    pair = find_pair(search)
-    return replace(check, pairs=[pair], datasets=None), search.samples
+def found_pair(mechanism: Any, claim: Claim, datasets: Any, allowance: Allowance) -> tuple[tuple[Any, Any], int]:
+    """Return the pair that a search found, and the number of outputs that it drew."""
+    search = Search(mechanism, claim, datasets, allowance)
+    return find_pair(search), search.samples
 
 
 def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
@@ -123,7 +121,7 @@ def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
             hypothesis.target(promise, label="promised epsilon")
 
     wrapped = hypothesis.given(_limited(pairs, _ATTEMPTS * examples))(try_pair)
-    wrapped = hypothesis.seed(search.stream.entropy + start)(_quietly(examples, _CLIMBING)(wrapped))
+    wrapped = hypothesis.seed(search.allowance.stream.entropy + start)(_quietly(examples, _CLIMBING)(wrapped))
     with contextlib.suppress(_Enough, hypothesis.errors.Unsatisfiable):
         wrapped()
 
@@ -148,7 +146,7 @@ def _shrink(search: Search, pairs: Any, threshold: float) -> tuple[Any, Any]:
             pairs,
             lambda pair: search.promise(pair) > threshold,
             settings=_quietly(_SHRINKING, (*_CLIMBING, Phase.shrink)),
-            random=random.Random(search.stream.entropy),
+            random=random.Random(search.allowance.stream.entropy),
         )
     except hypothesis.errors.NoSuchExample:
         assert search.best is not None

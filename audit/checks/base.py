@@ -1,0 +1,339 @@
+"""One kind of check: it gathers evidence, judges the evidence, and renders a record.
+
+A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
+result. What all kinds share is written once: settings, results and records here; isolation, time limits and the
+functions `check_...` in `audit.checks.running`; plain data in `audit.checks.plain`; the list of kinds in
+`audit.checks.kinds`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar, Self
+
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.plain import from_plain, to_plain
+from audit.subjects import Stream
+from audit.subjects.describe import describe_mechanism
+from audit.subjects.workers import HERE, Place
+
+_LINE = 120  # characters of a result's `repr`
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one check may spend.
+
+    Parameters
+    ----------
+    budget : int >= 2
+        Outputs per dataset of a pair for privacy and precision checks; outputs, losses or trials in all for the others.
+    significance : float in (0, 1)
+        Probability of a wrong FAIL.
+    stream : Stream
+        Source of all seeds.
+    place : Place
+        Where blocks of outputs are drawn when they take long; the evidence does not depend on it.
+    """
+
+    budget: int
+    significance: float
+    stream: Stream
+    place: Place = HERE
+
+    @classmethod
+    def of(cls, budget: int, significance: float, seed: int, workers: int = 1) -> Allowance:
+        """Return the allowance of a check that runs alone.
+
+        Raises
+        ------
+        InvalidArgument
+            For a value outside its admissible set.
+        """
+        return cls(
+            integer(budget, "budget", at_least=2),
+            open_probability(significance, "significance"),
+            Stream(integer(seed, "seed", at_least=0)),
+            Place(workers=integer(workers, "workers", at_least=1)),
+        )
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a check observed: frozen plain data, from which the verdict is computed, live or from a file.
+
+    Parameters
+    ----------
+    samples : int >= 0
+        Outputs, losses or trials drawn, or values computed.
+    failure : str or None
+        Why the check ended early.
+    """
+
+    samples: int
+    failure: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.samples < 0:
+            raise InvalidArgument.of("samples", "be >= 0", self.samples)
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A verdict, what it rests on, and its reason.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    basis : str
+        "exact" (a stated law, or values without noise), "statistical" (bounds that hold in finite samples), or "none".
+    reason : str
+        One sentence.
+    """
+
+    verdict: Verdict
+    basis: str
+    reason: str
+
+    def record(self) -> dict[str, Any]:
+        """Return the judged part of a record."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The outcome of a check.
+
+    Parameters
+    ----------
+    check : Check
+        The check; where it searched for its pairs, with the pairs that it found.
+    budget : int
+        What it was allowed to draw; see `Allowance`.
+    significance : float
+        Probability that a true claim is judged FAIL.
+    evidence : Evidence
+        What was observed.
+    judgment : Judgment
+        What follows from the evidence.
+    seconds : float
+        Duration.
+    """
+
+    check: Any
+    budget: int
+    significance: float
+    evidence: Any
+    judgment: Any
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """Name of the check."""
+        return str(self.check.name)
+
+    @property
+    def verdict(self) -> Verdict:
+        """PASS, FAIL or INCONCLUSIVE."""
+        verdict: Verdict = self.judgment.verdict
+        return verdict
+
+    @property
+    def basis(self) -> str:
+        """What the verdict rests on: "exact", "statistical" or "none"."""
+        return str(self.judgment.basis)
+
+    @property
+    def reason(self) -> str:
+        """Why, in one sentence."""
+        return str(self.judgment.reason)
+
+    @property
+    def samples(self) -> int:
+        """Outputs, losses or trials drawn, or values computed."""
+        return int(self.evidence.samples)
+
+    @property
+    def met(self) -> bool:
+        """Whether the verdict is the expected one."""
+        return self.verdict is self.check.expected
+
+    def of(self, check: Check) -> Self:
+        """Return the same result with the caller's own check in place of a copy that has been to another process."""
+        return replace(self, check=check.completed(self.evidence))
+
+    def record(self) -> dict[str, Any]:
+        """Return plain data without durations: the same evidence gives the same record, wherever it was gathered."""
+        check = self.check
+        return {
+            "name": check.name,
+            "kind": check.kind,
+            "mechanism": describe_mechanism(_inner(check.subject)),
+            "expected": check.expected.value,
+            "claim": check.recorded_claim(),
+            "settings": {"budget": self.budget, "significance": self.significance, **check.recorded_settings()},
+            **self.recorded_inputs(),
+            "evidence": to_plain(self.evidence),
+            **self.judgment.record(),
+        }
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return what else a record of this kind holds: datasets, a witness."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as in a certificate, with the duration."""
+        return {**self.record(), "seconds": self.seconds}
+
+    def details(self) -> Iterator[str]:
+        """Yield the lines that `str` shows beside claim, reason and cost."""
+        return iter(())
+
+    def __str__(self) -> str:
+        cost = f"{self.samples:,} {self.check.unit} in {self.seconds:.1f} s"
+        return "\n  ".join([f"{self.verdict}: {self.check.stated}", self.reason, *self.details(), cost])
+
+    def __repr__(self) -> str:
+        text = f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>".replace("\n", " ")
+        return text if len(text) <= _LINE else f"{text[: _LINE - 4]}...>"
+
+    def _repr_html_(self) -> str:
+        """Show the check in a notebook as its certificate does."""
+        rendering = import_module("audit.report.html")  # on demand: no check needs the room above
+        text: str = rendering.check_html(self.record())
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(ABC):
+    """A claim about one mechanism or learner, with the settings to test it: the unit that gets a verdict.
+
+    Parameters
+    ----------
+    name : str
+        Unique within a run; `--select` matches it.
+    expected : Verdict
+        PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false.
+    budget : int >= 2, optional
+        What the check may draw; see `Allowance`. None takes the run's budget.
+    timeout : float > 0, optional
+        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+    """
+
+    name: str
+    expected: Verdict = Verdict.PASS
+    budget: int | None = None
+    timeout: float | None = None
+
+    kind: ClassVar[str]
+    """Name of the kind in records."""
+    noun: ClassVar[str] = "the mechanism"
+    """What a reason calls the code under audit."""
+    unit: ClassVar[str] = "outputs"
+    """What the check draws."""
+    evidence_type: ClassVar[type[Evidence]]
+    result_type: ClassVar[type[Result]]
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name):
+            raise InvalidArgument.of("name", "be text, not empty", self.name)
+        if not isinstance(self.expected, Verdict):
+            raise InvalidArgument.of("expected", "be a Verdict", self.expected)
+        if self.budget is not None:
+            object.__setattr__(self, "budget", integer(self.budget, "budget", at_least=2))
+        if self.timeout is not None:
+            object.__setattr__(self, "timeout", positive(self.timeout, "timeout"))
+        self._validate()
+
+    @abstractmethod
+    def _validate(self) -> None:
+        """Refuse settings outside their admissible sets."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> Any:
+        """The callable under audit."""
+
+    @property
+    @abstractmethod
+    def stated(self) -> str:
+        """The claim in words."""
+
+    @abstractmethod
+    def gather(self, allowance: Allowance) -> Any:
+        """Observe; return evidence of `evidence_type`. What goes wrong in the code under audit is its `failure`."""
+
+    @abstractmethod
+    def nothing(self, failure: str, cause: str = "error") -> Any:
+        """Return the evidence of a check that observed nothing; `cause` is "hung", "died", "lost" or "error"."""
+
+    @classmethod
+    @abstractmethod
+    def judge(cls, terms: Any, evidence: Any, significance: float) -> Any:
+        """Return the judgment: a pure function of terms and evidence, called live and by a replay."""
+
+    def terms(self) -> Any:
+        """Return what the judge needs of the claim and the settings."""
+        return None
+
+    @classmethod
+    def recorded_terms(cls, record: Mapping[str, Any]) -> Any:
+        """Return the terms that a record holds."""
+        return None
+
+    def completed(self, evidence: Any) -> Self:
+        """Return the check with what it found out about its own inputs."""
+        return self
+
+    @abstractmethod
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim as plain data.
+
+        Raises
+        ------
+        InvalidArgument
+            For a claim that no certificate can hold.
+        """
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return the settings of the kind as plain data."""
+        return {}
+
+    @classmethod
+    def judge_record(cls, record: Mapping[str, Any]) -> Judgment:
+        """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run.
+
+        Raises
+        ------
+        InvalidCertificate
+            For a record that does not have its form.
+        """
+        try:
+            terms = cls.recorded_terms(record)
+            evidence = from_plain(cls.evidence_type, record["evidence"])
+            judgment: Judgment = cls.judge(terms, evidence, float(record["settings"]["significance"]))
+            return judgment
+        except InvalidCertificate:
+            raise
+        except (
+            AuditError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            AssertionError,
+        ) as error:
+            raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
+
+
+def _inner(function: Any) -> Any:
+    """Return the function inside a partial one."""
+    return _inner(function.func) if isinstance(function, partial) else function
