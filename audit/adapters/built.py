@@ -1,7 +1,6 @@
-"""Objects of libraries that cannot be sent to another process: every process builds its own, once.
+"""The base of the adapters of `opendp`, `diffprivlib` and `pydp`: a query, and an object that releases its answer.
 
-The parts that the adapters of `opendp`, `diffprivlib` and `pydp` share: a query computed from the dataset, an object
-that releases its answer, and what it takes to make a mechanism of the two.
+Such objects cannot be sent to another process: every process builds its own, once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from audit.subjects import PerCall
 
 
 def identity(dataset: Any) -> Any:
-    """The dataset itself: the query of a release that takes records."""
+    """Return the dataset itself: the query of a mechanism that takes records."""
     return dataset
 
 
@@ -30,16 +29,21 @@ class Built(ABC):
     Parameters
     ----------
     build : callable
-        () -> the library's object; called once in every process. A function or a `functools.partial` of one, so that it
-        can be sent to a worker.
-    query : callable
+        () -> the library's object; called once in every process. A function, or a `functools.partial` of one: these can
+        be sent to a worker.
+    query : callable, default the identity
         dataset -> what the object releases. Deterministic: it is computed once for all outputs of a call.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable.
     """
 
     build: Callable[[], Any]
     query: Callable[[Any], Any] = identity
 
-    own_randomness: ClassVar[bool] = True  # of the operating system: a seed does not repeat a run
+    own_randomness: ClassVar[bool] = True  # from the operating system: a seed does not repeat a run
 
     def __post_init__(self) -> None:
         for name in ("build", "query"):
@@ -53,7 +57,7 @@ class Built(ABC):
 
     @property
     def built(self) -> Any:
-        """The library's object, of this process."""
+        """The library's object in this process."""
         return _once(self.build)
 
     @abstractmethod
@@ -63,7 +67,7 @@ class Built(ABC):
 
 @dataclass(frozen=True)
 class OneByOne(Built):
-    """A library that releases one number, or one category, a call; the entries of a vector follow one another.
+    """A library that releases one number or category per call; the entries of a vector are released one by one.
 
     An exception is an output, as for `audit.per_call`.
     """
@@ -76,11 +80,11 @@ class OneByOne(Built):
 
     @abstractmethod
     def _release(self) -> Callable[[Any], Any]:
-        """The library's function from a true entry to a released one."""
+        """Return the library's function from a true entry to a released one."""
 
 
 def plain(answer: Any) -> Any:
-    """An answer as Python holds it: the types that libraries accept, a list for a vector."""
+    """Return an answer as a Python number or list: the types that libraries accept."""
     return answer.tolist() if isinstance(answer, (np.ndarray, np.generic)) else answer
 
 

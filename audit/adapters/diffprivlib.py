@@ -1,9 +1,9 @@
 """diffprivlib's mechanisms: objects with a method `randomise`, called once for every released number.
 
-Released is the answer of a query with noise on every entry. The library speaks of sensitivities and leaves the relation
-to the caller, who states it for the query. It draws from the operating system's randomness unless it is built with a
-random state, which would replace the generator that its users run. For its learners see `audit.adapters.learners`, for
-`diffprivlib.tools`, which are functions of the data, `audit.per_call`.
+The output is the answer of a query with noise on every entry. The library works with sensitivities and leaves the
+relation to the caller, who states it for the query. It draws from the operating system's randomness unless it is built
+with a random state, which would replace the generator that its users run. For its learners see
+`audit.adapters.learners`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,12 @@ class Diffprivlib(OneByOne):
     build : callable
         () -> diffprivlib.mechanisms.DPMechanism; see `Built`.
     query : callable
-        dataset -> number, category, or vector; each entry is randomised by itself.
+        dataset -> number, category, or vector; each entry is randomized by itself.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable; at a call, if `build` does not build a mechanism of diffprivlib.
     """
 
     def _release(self) -> Callable[[Any], Any]:
@@ -40,14 +45,23 @@ class Diffprivlib(OneByOne):
 
 
 def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
-    """Read the claim off a mechanism's own parameters, for one released answer.
+    """Return the claim that a mechanism's own parameters make, for one released answer.
 
     Parameters
     ----------
     mechanism : diffprivlib.mechanisms.DPMechanism
         Its sensitivity must be that of the query under `relation`: for a vector in l1, on a mechanism with delta = 0.
     relation : relation
-        The library names none.
+        The library does not name one.
+
+    Returns
+    -------
+    PrivacyClaim
+
+    Raises
+    ------
+    InvalidArgument
+        If `mechanism` is not one of diffprivlib.
     """
     known = _checked(mechanism)
     source = f"diffprivlib.mechanisms.{type(known).__name__}"

@@ -1,12 +1,12 @@
 """Events of dp_accounting as claims and as exact privacy losses.
 
-A `DpEvent` describes what was released by the parameters that accounting needs: noise relative to a bound C on the norm
-of a record's value in a sum. Adding or removing a record moves the sum by C, replacing one by 2 C. The loss is that of
-the worst pair, at which the noise is shifted by that much; randomised response is about one record that is replaced.
+A `DpEvent` describes a release by the parameters that accounting needs: noise relative to a bound C on the norm of a
+record's value in a sum. Adding or removing a record moves the sum by C, replacing one moves it by 2 C. The loss is that
+of the worst pair, where the noise is shifted by that much. Randomized response is about one record that is replaced.
 
-Exact are Gaussian, Laplace and discrete Laplace noise, randomised response, and any composition of these: for an
-adaptive one the composed loss is still that of the worst pair (Zhu, Dong & Wang 2022, theorem 10).
-Where an event samples records, a claim comes from the library's own accountant, an upper bound; its loss is refused.
+Gaussian, Laplace and discrete Laplace noise, randomized response, and all compositions of these have exact losses; for
+an adaptive composition the composed loss is still that of the worst pair (Zhu, Dong & Wang 2022, theorem 10). An event
+that samples records has no exact loss here; its claim is an upper bound by the library's own accountant.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from dp_accounting import dp_event as events
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
+from audit.adapters.functions import Described
 from audit.base.arguments import closed_probability
 from audit.base.errors import InvalidArgument
 from audit.claims import AddRemove, Local, PrivacyClaim, Substitution
@@ -34,36 +34,58 @@ _ACCOUNTED = {
 
 
 def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
-    """Give the exact privacy loss of an event for the worst pair.
+    """Return the exact privacy loss of an event for the worst pair.
 
     Parameters
     ----------
     event : dp_accounting.DpEvent
-        Gaussian, Laplace, discrete Laplace, randomised response, no-op, non-private, and compositions of these.
-    relation : AddRemove or Substitution; also Local for randomised response
+        Gaussian, Laplace, discrete Laplace, randomized response, no-op, non-private, and compositions of these.
+    relation : AddRemove or Substitution; also Local for randomized response
+
+    Returns
+    -------
+    PrivacyLoss
 
     Raises
     ------
     InvalidArgument
         For any other event, and for a relation under which the event is not defined; the message says why.
+
+    Examples
+    --------
+    >>> from audit import AddRemove
+    >>> from audit.adapters.dp_events import event_loss
+    >>> from dp_accounting import dp_event
+    >>> event_loss(dp_event.LaplaceDpEvent(2.0), AddRemove()).epsilon(0.0)
+    0.5
     """
     return compose(_parts(event, relation))
 
 
 def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> PrivacyClaim:
-    """Give the (epsilon, delta) that an event promises: its exact epsilon, else the accountant's upper bound.
+    """Return the (epsilon, delta) that an event claims: its exact epsilon, else the accountant's upper bound.
 
     Parameters
     ----------
     event : dp_accounting.DpEvent
     delta : float in [0, 1]
-    relation : relation, optional
-        Add/remove unless given.
+    relation : relation, default AddRemove()
+
+    Returns
+    -------
+    PrivacyClaim
 
     Raises
     ------
     InvalidArgument
-        For an event or relation that neither supports, and when no finite epsilon goes with `delta`.
+        For an event or relation that neither supports, and if no finite epsilon goes with `delta`.
+
+    Examples
+    --------
+    >>> from audit.adapters.dp_events import event_claim
+    >>> from dp_accounting import dp_event
+    >>> print(event_claim(dp_event.LaplaceDpEvent(2.0), delta=0.0))
+    (0.5, 0)-DP under add/remove
     """
     neighbors = AddRemove() if relation is None else relation
     level = closed_probability(delta, "delta")
@@ -77,54 +99,51 @@ def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> Pr
 
 
 @dataclass(frozen=True)
-class Accounted:
-    """A mechanism together with the event that is said to describe it: the audit judges the event's exact loss too.
+class Accounted(Described):
+    """A mechanism with the event that is said to describe it: the audit judges the event's exact loss too.
 
     Parameters
     ----------
     mechanism : callable
         (dataset, size, rng) -> outputs.
     event : dp_accounting.DpEvent
-        One that `event_loss` supports. State it for pairs that are as far apart as the relation allows: the loss is
-        the worst one.
+        One that `event_loss` supports. Use pairs that are as far apart as the relation allows: the loss is that of the
+        worst pair.
     relation : relation
-        Add/remove or substitution; local for randomised response.
+        Add/remove or substitution; local for randomized response.
+
+    Raises
+    ------
+    InvalidArgument
+        If `event_loss` does not support the event under the relation.
     """
 
-    mechanism: Callable[..., Any]
     event: events.DpEvent
     relation: Any
 
     def __post_init__(self) -> None:
         _parts(self.event, self.relation)
 
-    @property
-    def own_randomness(self) -> bool:
-        """As the mechanism has it."""
-        return bool(getattr(self.mechanism, "own_randomness", False))
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        return self.mechanism(dataset, size, rng)
-
     def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
-        """Give the loss of the event, whichever pair of neighbors it is."""
+        """Return the loss of the event, the same for every pair."""
         return event_loss(self.event, self.relation)
 
 
 def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
-    """The losses of the independent releases that an event is made of."""
+    """Return the losses of the independent releases that an event is made of."""
     if isinstance(event, events.ComposedDpEvent):
         return [part for inner in event.events for part in _parts(inner, relation)]
     if isinstance(event, events.SelfComposedDpEvent):
         return _parts(event.event, relation) * event.count
     if type(event) not in _LOSSES:
-        why = "its loss depends on the data or has no closed form" if _samples(event) else "it states no law of outputs"
+        sampled = "Sampled" in type(event).__name__
+        why = "its loss depends on the data or has no closed form" if sampled else "it states no law of outputs"
         raise InvalidArgument(f"`event` has no exact loss here: {type(event).__name__}, {why}")
     return [_LOSSES[type(event)](event, relation)]
 
 
 def _steps(relation: Any) -> int:
-    """By how many bounds C the sum may move."""
+    """Return by how many bounds C the sum may move."""
     for kind, steps in ((AddRemove, 1), (Substitution, 2)):
         if isinstance(relation, kind):
             return steps
@@ -133,7 +152,7 @@ def _steps(relation: Any) -> int:
 
 def _response(event: Any, relation: Any) -> PrivacyLoss:
     if not isinstance(relation, (Substitution, Local)):
-        raise InvalidArgument.of("relation", "be Substitution() or Local() for randomised response", relation)
+        raise InvalidArgument.of("relation", "be Substitution() or Local() for randomized response", relation)
     other, buckets = event.noise_parameter / event.num_buckets, event.num_buckets
     if buckets == 1:
         return no_loss()
@@ -143,27 +162,27 @@ def _response(event: Any, relation: Any) -> PrivacyLoss:
 
 
 def _noisy(loss: Callable[[float], PrivacyLoss]) -> Callable[[Any, Any], PrivacyLoss]:
-    """Noise of a multiplier; without any the two answers are told apart."""
+    """Return the loss of noise with a multiplier; without noise the two answers are told apart."""
 
     def at(event: Any, relation: Any) -> PrivacyLoss:
         steps = _steps(relation)
-        return loss(steps / event.noise_multiplier) if event.noise_multiplier else _all_is_told()
+        return loss(steps / event.noise_multiplier) if event.noise_multiplier else _no_privacy()
 
     return at
 
 
 def _discrete(event: Any, relation: Any) -> PrivacyLoss:
     shift = _steps(relation) * event.sensitivity
-    return geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _all_is_told()
+    return geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _no_privacy()
 
 
-def _all_is_told() -> PrivacyLoss:
+def _no_privacy() -> PrivacyLoss:
     return FiniteLoss([1.0, 0.0], [0.0, 1.0])
 
 
 _LOSSES: dict[type, Callable[[Any, Any], PrivacyLoss]] = {
     events.NoOpDpEvent: lambda event, relation: no_loss(),
-    events.NonPrivateDpEvent: lambda event, relation: _all_is_told(),
+    events.NonPrivateDpEvent: lambda event, relation: _no_privacy(),
     events.GaussianDpEvent: _noisy(GaussianLoss),
     events.LaplaceDpEvent: _noisy(LaplaceLoss),
     events.DiscreteLaplaceDpEvent: _discrete,
@@ -171,12 +190,8 @@ _LOSSES: dict[type, Callable[[Any, Any], PrivacyLoss]] = {
 }
 
 
-def _samples(event: events.DpEvent) -> bool:
-    return "Sampled" in type(event).__name__
-
-
 def _accounted(event: events.DpEvent, delta: float, relation: Any, refusal: InvalidArgument) -> float:
-    """The accountant's upper bound of epsilon; where it does not support the event either, both reasons."""
+    """Return the accountant's upper bound of epsilon; raise with both reasons if it does not support the event."""
     if type(relation) not in _ACCOUNTED:
         raise refusal
     accountant = PLDAccountant(_ACCOUNTED[type(relation)])

@@ -1,8 +1,8 @@
 """Private learners with the scikit-learn protocol: a fresh learner is fitted for every output.
 
-Released are the predictions at fixed queries, or fitted attributes such as coefficients. The dataset is `Labeled`, or
-an array for a learner without labels. Predictions follow from the fitted learner, so that what holds for it holds for
-them; auditing the attributes looks at more. Relation and claim are those of the learner's own documentation.
+The output is the predictions at fixed queries, or fitted attributes such as coefficients. The dataset is `Labeled`, or
+an array for a learner without labels. Predictions are computed from the fitted learner and inherit its privacy;
+auditing the attributes examines more. Relation and claim are those of the learner's own documentation.
 """
 
 from __future__ import annotations
@@ -29,8 +29,13 @@ class FittedLearner(ABC):
     Parameters
     ----------
     build : callable
-        () -> unfitted learner, or (random_state) -> one whose noise follows from that integer. A learner that draws
-        its own randomness is what its users run; one with a random state can be audited again, draw by draw.
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
+        its own randomness is what its users run; one with a random state makes the audit repeatable.
+
+    Raises
+    ------
+    InvalidArgument
+        If `build` is not callable.
     """
 
     build: Callable[..., Any]
@@ -41,7 +46,7 @@ class FittedLearner(ABC):
 
     @property
     def own_randomness(self) -> bool:
-        """True when the learner is not given a random state."""
+        """True if the learner is not given a random state."""
         return not self._seeded
 
     @property
@@ -49,7 +54,7 @@ class FittedLearner(ABC):
         return "random_state" in inspect.signature(self.build).parameters
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Fit `size` learners and release from each; an exception is an output."""
+        """Fit `size` learners and return the output of each; an exception is an output."""
         return PerCall(self._one, True)(dataset, size, rng)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> np.ndarray:
@@ -62,19 +67,29 @@ class FittedLearner(ABC):
 
     @abstractmethod
     def _released(self, learner: Any) -> np.ndarray:
-        """What is published of a fitted learner; shape (d,)."""
+        """Return what is published of a fitted learner; shape (d,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions(FittedLearner):
-    """Releases `predict(queries)`.
+    """A mechanism that releases the predictions of a learner at public points.
 
     Parameters
     ----------
     build : callable
-        See `FittedLearner`.
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer.
     queries : array, first axis over the queries
         Public points, in the form that the learner takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import Predictions
+    >>> from sklearn.dummy import DummyClassifier
+    >>> vote = Predictions(DummyClassifier, [[0.0]])
+    >>> vote(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 2, np.random.default_rng(0))
+    [array([1]), array([1])]
     """
 
     queries: Any
@@ -85,14 +100,24 @@ class Predictions(FittedLearner):
 
 @dataclass(frozen=True)
 class Coefficients(FittedLearner):
-    """Releases fitted attributes, one after the other.
+    """A mechanism that releases fitted attributes of a learner, one after the other.
 
     Parameters
     ----------
     build : callable
-        See `FittedLearner`.
-    attributes : tuple of str
-        Numeric ones; `coef_` and `intercept_` unless given.
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer.
+    attributes : tuple of str, default ("coef_", "intercept_")
+        Numeric ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import Coefficients
+    >>> from sklearn.linear_model import LinearRegression
+    >>> fit = Coefficients(LinearRegression)
+    >>> fit(Labeled([[0.0], [1.0]], [1.0, 3.0]), 1, np.random.default_rng(0))[0].round(6).tolist()
+    [2.0, 1.0]
     """
 
     attributes: tuple[str, ...] = ("coef_", "intercept_")

@@ -1,9 +1,9 @@
 """OpenDP's measurements as mechanisms, and their privacy maps as claims.
 
-Released is what the measurement returns for the answer of a query, or for the dataset when the measurement starts from
-records. A privacy map speaks of the input distance: between datasets it fixes the relation (change-one and Hamming
-distance: substitution; symmetric and insert-delete distance: add/remove; discrete distance: local), between answers it
-is the sensitivity, and the relation is the caller's. OpenDP draws from the operating system's randomness.
+The output is what the measurement returns for the answer of a query, or for the dataset if the measurement starts from
+records. The argument of a privacy map is the input distance. Between datasets it fixes the relation (change-one and
+Hamming distance: substitution; symmetric and insert-delete distance: add/remove; discrete distance: local). Between
+answers it is the sensitivity, and the caller states the relation. OpenDP draws from the operating system's randomness.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class OpenDP(Built):
         () -> opendp Measurement; see `Built`.
     query : callable
         dataset -> the measurement's argument.
-    vectorised : bool
-        The measurement takes vectors and adds independent noise of one law to every entry (make_laplace,
-        make_geometric, make_gaussian on a vector domain): all outputs of a call are released at once, as copies of the
-        answer side by side. Else the library is called once an output, some 200 microseconds.
+    vectorised : bool, default False
+        Set it for a measurement that takes vectors and adds independent noise of one law to every entry (make_laplace,
+        make_geometric, make_gaussian on a vector domain): all outputs of a call are then released at once, as copies of
+        the answer side by side. Otherwise the library is called once per output, some 200 microseconds.
 
     Raises
     ------
     InvalidArgument
-        At the first call, when `vectorised` is set and the measurement does not take vectors.
+        If an argument is not callable; at a call, if `vectorised` is set and the measurement does not take vectors.
     """
 
     vectorised: bool = False
@@ -68,23 +68,27 @@ class OpenDP(Built):
 
 
 def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float | None = None) -> Claim:
-    """Read the claim off a measurement's own privacy map.
+    """Return the claim that a measurement's own privacy map makes.
 
     Parameters
     ----------
     measurement : opendp Measurement
         Its output measure says which kind of claim: pure or approximate differential privacy, or zero-concentrated.
     d_in : number
-        Input distance: records that differ, or the sensitivity of the answer that is handed in.
+        Input distance: the number of records that differ, or the sensitivity of the query.
     relation : relation, optional
-        Needed where the input distance is one between answers.
+        Required if the input distance is one between answers.
     delta : float in (0, 1), optional
         Turns a zero-concentrated or smoothed guarantee into (epsilon, delta), by the library's own conversion.
+
+    Returns
+    -------
+    PrivacyClaim or ZeroConcentratedClaim
 
     Raises
     ------
     InvalidArgument
-        For an output measure that no claim expresses, and where relation or delta is missing.
+        For an output measure that no claim expresses, and if relation or delta is missing.
     """
     neighbors = relation if relation is not None else _relation(measurement, d_in)
     source = "privacy map of the OpenDP measurement"

@@ -1,4 +1,4 @@
-"""A child process on two pipes: every wait has an end, and nothing that was started outlives its parent."""
+"""A child process on two pipes: every wait has a time limit, and nothing that was started outlives its parent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1  # Linux: the signal that a process gets when its parent d
 
 
 class ProcessFailed(Exception):
-    """The process cannot go on; `kind` says which way, the text continues "the mechanism ..."."""
+    """The process cannot continue; `kind` is the cause in short, the text continues "the mechanism ..."."""
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(detail)
@@ -30,7 +30,7 @@ class ProcessFailed(Exception):
 
 
 class Process:
-    """A program that answers on its standard output what it is sent on its standard input.
+    """A program that answers on its standard output the requests on its standard input.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Process:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        # a file, since a pipe that nobody reads fills up and blocks; it lives as long as the process
+        # a file: a pipe that nobody reads fills up and blocks
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._child = subprocess.Popen(
@@ -69,11 +69,11 @@ class Process:
         return self._child.poll() is None
 
     def next_number(self) -> int:
-        """A number for the next request."""
+        """Return a number for the next request."""
         return next(self._numbers)
 
     def send(self, message: bytes, timeout: float) -> None:
-        """Write all of a message, reading meanwhile what the process writes, so that neither waits for the other."""
+        """Write a message while reading what the process writes: neither waits for the other."""
         view, deadline = memoryview(message), time.monotonic() + timeout
         with selectors.DefaultSelector() as ready:
             ready.register(self._in, selectors.EVENT_WRITE)
@@ -86,7 +86,7 @@ class Process:
                         view = view[self._write(view) :]
 
     def read_line(self, timeout: float, longest: int) -> bytes:
-        """The next line, without its end."""
+        """Return the next line, without its end."""
         deadline, searched = time.monotonic() + timeout, 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
@@ -98,7 +98,7 @@ class Process:
         return line
 
     def read_bytes(self, size: int, timeout: float) -> bytes:
-        """The next `size` bytes."""
+        """Return the next `size` bytes."""
         deadline = time.monotonic() + timeout
         while len(self._buffer) < size:
             self._fill(deadline, timeout)
@@ -107,7 +107,7 @@ class Process:
         return payload
 
     def kill(self) -> None:
-        """End the process and all it started, at once."""
+        """End the process and all that it started, at once."""
         atexit.unregister(self._finalizer)
         self._finalizer()
         self._errors.close()
@@ -149,7 +149,7 @@ class Process:
 
 
 def _die_with_parent() -> None:
-    """Run in the child before the program: a worker that is killed takes its program along."""
+    """Run in the child before the program: the program ends when the worker is killed."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -1,13 +1,12 @@
 """A program in any language as a mechanism: requests go to its standard input, outputs come from its standard output.
 
-The protocol, version 1 (`docs/programs.md`), is one JSON request a line and one answer to each, in order:
+The protocol, version 1 (`docs/programs.md`), is one JSON request per line and one answer to each, in order:
 
     {"protocol": 1, "request": 7, "dataset": [1, 0], "size": 1000, "seed": 42}
     {"request": 7, "outputs": [0.3, ...]}
 
-An answer of many numbers may come as bytes: a line `{"request": 7, "shape": [1000, 2]}` and then that many
-little-endian float64. A program that dies, hangs, or breaks the protocol ends its check as INCONCLUSIVE: what it did
-is the harness's business, not an output.
+An answer of many numbers may come as bytes: a line `{"request": 7, "shape": [1000, 2]}`, then as many little-endian
+float64. A program that dies, hangs, or breaks the protocol ends its check as INCONCLUSIVE: none of this is an output.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from audit.subjects import SubjectFailed
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
 _LONGEST_LINE = 1 << 28
-_MOST_RUNNING = 4  # programs that one thread keeps: a worker that goes through a catalogue ends those of past checks
+_MOST_RUNNING = 4  # programs that one thread keeps: a worker ends those of past checks
 
-_running: dict[tuple[int, int, Program], Process] = {}  # by process and thread: a forked worker starts its own
+_running: dict[tuple[int, int, Program], Process] = {}  # by process and thread: a forked worker starts others
 
 
 @dataclass(frozen=True)
@@ -42,21 +41,35 @@ class Program:
     """A mechanism that asks a program for its outputs.
 
     The program is started on first use in every worker process, answers any number of requests, and should end when
-    its input does. It is killed with all that it started when it fails, and when its worker ends.
+    its input does. When it fails, or its worker ends, it is killed with all that it started.
 
     Parameters
     ----------
     command : sequence of str
         The program and its arguments; not a shell line.
-    timeout : float > 0
+    timeout : float > 0, default 60
         Seconds that one answer may take.
-    own_randomness : bool
-        Whether the program ignores the seed it is sent, so that a run cannot be repeated.
+    own_randomness : bool, default False
+        Whether the program ignores the seed that it is sent; an audit of it cannot be repeated.
 
     Raises
     ------
     InvalidArgument
-        When the command is empty or its program is not found.
+        If the command is empty or its program is not found; at a call, if JSON cannot hold the dataset.
+    SubjectFailed
+        At a call, if the program dies, hangs, or breaks the protocol.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np
+    >>> from audit.adapters import Program
+    >>> code = "import json, sys\\nfor line in sys.stdin:\\n r = json.loads(line)\\n "
+    >>> code += "print(json.dumps({'request': r['request'], 'outputs': [0.5] * r['size']}), flush=True)"
+    >>> program = Program((sys.executable, "-c", code))
+    >>> program([1, 0], 3, np.random.default_rng(0))
+    [0.5, 0.5, 0.5]
+    >>> program.close()
     """
 
     command: tuple[str, ...]
@@ -97,7 +110,7 @@ class Program:
             raise SubjectFailed(failure.kind, str(failure)) from None
 
     def close(self) -> None:
-        """End the program that this thread talks to, if it runs; the next call starts another."""
+        """End the program of this thread, if it runs; the next call starts another."""
         process = _running.pop(self._key, None)
         if process is not None:
             process.kill()
@@ -125,12 +138,12 @@ def _end_the_oldest(of: tuple[int, int]) -> None:
 
 
 def to_json(dataset: Any) -> Any:
-    """A dataset as JSON holds it: arrays as nested lists, labelled data as {"X": ..., "y": ...}.
+    """Return a dataset as JSON holds it: arrays as nested lists, labeled data as {"X": ..., "y": ...}.
 
     Raises
     ------
     InvalidArgument
-        For what JSON does not hold, NaN and infinities among it.
+        For values that JSON does not hold, such as NaN and infinities.
     """
     if isinstance(dataset, Labeled):
         return {"X": to_json(dataset.X), "y": to_json(dataset.y)}

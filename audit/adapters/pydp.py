@@ -1,8 +1,8 @@
 """PyDP, the Python binding of Google's C++ library: its noise, and its algorithms on records.
 
-The numerical mechanisms (`add_noise`) release the answer of a query; the relation is the caller's, as their sensitivity
-is. The algorithms (Count, BoundedSum, BoundedMean ...) take records, and promise (epsilon, delta) when one record is
-added or removed, as long as a person contributes one record. The library draws from the operating system's randomness.
+The numerical mechanisms (`add_noise`) release the answer of a query; the caller states the relation that belongs to
+the sensitivity. The algorithms (Count, BoundedSum, BoundedMean ...) take records and claim (epsilon, delta) under
+add/remove, if a person contributes one record. The library draws from the operating system's randomness.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class PyDPNoise(OneByOne):
 
 @dataclass(frozen=True)
 class PyDPAlgorithm(Built):
-    """`quick_result` of an algorithm on the records, which it forgets afterwards.
+    """`quick_result` of an algorithm on the records; the algorithm does not keep them.
 
     Parameters
     ----------
     build : callable
         () -> algorithm of pydp.algorithms.laplacian; see `Built`.
     query : callable
-        dataset -> sequence of records; the dataset itself unless given.
+        dataset -> sequence of records; by default the dataset itself.
     """
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
@@ -64,14 +64,23 @@ class PyDPAlgorithm(Built):
 
 
 def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
-    """Read the claim off an algorithm's or a numerical mechanism's own parameters.
+    """Return the claim that the parameters of an algorithm or a numerical mechanism make.
 
     Parameters
     ----------
     built : object of PyDP
         One that states `epsilon`, and `delta` unless it is 0.
     relation : relation, optional
-        Add/remove for an algorithm unless given; a numerical mechanism does not know it, so it must be given.
+        Add/remove by default for an algorithm; required for a numerical mechanism.
+
+    Returns
+    -------
+    PrivacyClaim
+
+    Raises
+    ------
+    InvalidArgument
+        If the relation of a numerical mechanism is missing.
     """
     if relation is None and isinstance(built, NumericalMechanism):
         raise InvalidArgument.of("relation", "be given for noise on an answer: its sensitivity belongs to one", None)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from audit.adapters import Documented
 from audit.adapters.diffprivlib import Diffprivlib
-from audit.adapters.documented import Documented
 from audit.adapters.opendp import OpenDP, dp
 from audit.adapters.pydp import PyDPNoise
 from audit.base.errors import MissingExtra

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from audit import Comparison, Implementation, Local, PrivacyClaim
+from audit.adapters import Documented
 from audit.adapters.diffprivlib import Diffprivlib
-from audit.adapters.documented import Documented
 from audit.adapters.opendp import OpenDP, dp
 from audit.base.errors import MissingExtra
 from mechanisms.comparisons.programs import randomized_response

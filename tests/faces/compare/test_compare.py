@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from audit import Comparison, Implementation, PrivacyClaim, Verdict
-from audit.adapters.documented import Documented
+from audit.adapters import Documented
 from audit.faces.command_line import cli
 from audit.faces.compare.comparison_report import ComparisonReport, compare
 from audit.faces.compare.comparison_table import (

@@ -1,0 +1,131 @@
+"""Functions as mechanisms: array functions called once per batch, and functions with a law stated beside them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.adapters.built import identity
+from audit.base.errors import InvalidArgument
+from audit.laws import Law
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A mechanism made of a function that releases every entry of an array independently.
+
+    Much numerical code releases an array at a time: `values + rng.laplace(size=values.shape)`. The answer of the query
+    is repeated `size` times and released in one call. The output is the noisy answer.
+
+    Parameters
+    ----------
+    release : callable
+        `release(answers)` or `release(answers, rng)`: array -> array of the same shape. Without a parameter `rng` it is
+        taken to draw its own randomness. It must not share noise between entries; the audit's probe and
+        `RandomnessCheck` look for such noise.
+    query : callable, default the identity
+        dataset -> number, or vector of shape (d,); deterministic.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable; at a call, if the query does not answer with a number or a vector, or the
+        release changes the shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters import Elementwise
+    >>> noisy = Elementwise(lambda answers, rng: answers + rng.laplace(size=answers.shape), np.sum)
+    >>> noisy(np.ones(5), 3, np.random.default_rng(0)).shape
+    (3,)
+    """
+
+    release: Callable[..., Any]
+    query: Callable[[Any], Any] = identity
+
+    def __post_init__(self) -> None:
+        for name in ("release", "query"):
+            if not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, "be callable", getattr(self, name))
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.release, "__name__", "elementwise"))
+
+    @property
+    def own_randomness(self) -> bool:
+        """True if the function is not given the generator."""
+        try:
+            return "rng" not in inspect.signature(self.release).parameters
+        except (TypeError, ValueError):  # compiled callables without a signature
+            return True
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Release `size` copies of the answer; shape (size,) or (size, d)."""
+        answer = np.asarray(self.query(dataset))
+        if answer.ndim > 1 or answer.dtype.kind not in "biuf":
+            raise InvalidArgument.of("query", "answer with a number or a vector of them", answer)
+        copies = np.repeat(answer[None], size, axis=0)
+        released = np.asarray(self.release(copies) if self.own_randomness else self.release(copies, rng))
+        if released.shape != copies.shape:
+            raise InvalidArgument.of("release", f"keep the shape {copies.shape}", released.shape)
+        return released
+
+
+@dataclass(frozen=True)
+class Described:
+    """A mechanism with a description of its outputs beside it; subclasses state the description.
+
+    Parameters
+    ----------
+    mechanism : callable
+        (dataset, size, rng) -> outputs.
+    """
+
+    mechanism: Callable[..., Any]
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether the mechanism draws its own randomness."""
+        return bool(getattr(self.mechanism, "own_randomness", False))
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        """Call the mechanism."""
+        return self.mechanism(dataset, size, rng)
+
+
+@dataclass(frozen=True)
+class Documented(Described):
+    """A mechanism with the output law that its documentation states: the audit judges that law exactly too.
+
+    A PASS (exact) rests on the documented law and on outputs that agree with it. Noise that a library rounds to a fine
+    grid is stated as what it rounds: the law is exact up to that grid.
+
+    Parameters
+    ----------
+    mechanism : callable
+        (dataset, size, rng) -> outputs.
+    law_of : callable
+        dataset -> `audit.laws` law of one output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters import Documented
+    >>> from audit.laws import Laplace
+    >>> def noisy_sum(data, size, rng):
+    ...     return np.sum(data) + rng.laplace(size=size)
+    >>> Documented(noisy_sum, lambda data: Laplace(float(np.sum(data)), 1.0)).law([1.0, 2.0])
+    Laplace(loc=3.0, scale=1.0)
+    """
+
+    law_of: Callable[[Any], Law]
+
+    def law(self, dataset: Any) -> Law:
+        """Return the documented law of one output."""
+        return self.law_of(dataset)
