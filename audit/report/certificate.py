@@ -15,11 +15,11 @@ from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict, standing, worst
-from audit.report.calibration import calibration_summary
 from audit.report.chain import chain_of, seal_of
 from audit.report.files import write_whole
-from audit.report.provenance import provenance
-from audit.report.renderers import write_renderings
+from audit.report.provenance import calibration_summary, provenance
+from audit.report.renderers import report_fragment, write_renderings
+from audit.report.terminal import certificate_text
 from audit.report.wording import PRIVACY_KINDS, inventory
 
 SCHEMA_VERSION = "1.1"
@@ -27,22 +27,51 @@ READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """The results of a run.
+    """The results of a run, as `audit.run` returns them.
+
+    `report[name]` is the result of the check of that name. `str(report)` is the table that the command line prints; a
+    notebook shows the overview of the certificate.
 
     Parameters
     ----------
     results : sequence of results, of one kind or several
         In the order of the checks.
-    significance, budget, seed
-        Of the run.
+    significance : float in (0, 1)
+        Probability that any true claim of the run is judged FAIL.
+    budget : int >= 2
+        Outputs per dataset, or losses and trials in all, of each check that stated no budget of its own.
+    seed : int >= 0
+        Seed of the run.
     command : sequence of str
-        What started it; the command line of this process unless given.
+        What started the run; the command line of this process unless given.
     targets : sequence of str
-        The modules whose checks these are, when they were named.
+        The modules of the checks, if they were named.
     plan : str or None
-        Digest of what was to be run, by which a finished run is recognised.
+        Digest of what was to be run, by which a finished run is recognized.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def noisy_sum(data, size, rng):
+    ...     return data.sum() + rng.laplace(size=size)
+    >>> check = audit.PrivacyCheck(
+    ...     name="noisy sum",
+    ...     mechanism=noisy_sum,
+    ...     claim=audit.PrivacyClaim(epsilon=0.5),
+    ...     pairs=[(np.zeros(3), np.array([1.0, 0.0, 0.0]))],
+    ... )
+    >>> report = audit.run([check], budget=20_000, seed=0, workers=0)
+    >>> report.verdict
+    <Verdict.FAIL: 'FAIL'>
+    >>> report["noisy sum"].epsilon_lower_bound > 0.5
+    True
+    >>> report
+    Report(FAIL: 0 of 1 checks as expected)
+    >>> report.certificate["counts"]
+    {'PASS': 0, 'INCONCLUSIVE': 0, 'FAIL': 1}
     """
 
     results: Sequence[Any]
@@ -59,11 +88,24 @@ class Report:
         return worst(standing(result.verdict, result.check.expected) for result in self.results)
 
     def __getitem__(self, name: str) -> Any:
-        """The result of the check of that name."""
+        """Return the result of the check of that name."""
         for result in self.results:
             if result.name == name:
                 return result
         raise KeyError(name)
+
+    def __repr__(self) -> str:
+        """Return the verdict and the number of checks in one line."""
+        met = sum(result.met for result in self.results)
+        return f"Report({self.verdict}: {met} of {len(self.results)} checks as expected)"
+
+    def __str__(self) -> str:
+        """Return the table of the checks, the reasons of unexpected verdicts, and the verdict of the run."""
+        return certificate_text(self.certificate)
+
+    def _repr_html_(self) -> str:
+        """Return the overview of the certificate for a notebook."""
+        return report_fragment(self.certificate)
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
@@ -87,12 +129,22 @@ class Report:
         return {**document, "seal": seal_of(document)}
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write `certificate.json` and all its renderings; no half-written file ever has its final name.
+        """Write `certificate.json` and its renderings; no half-written file ever has its final name.
+
+        Parameters
+        ----------
+        directory : str or path
+            Folder of the certificate, created if it is missing.
 
         Returns
         -------
         Path
-            Of the JSON file, which is written first: `dp-audit report` makes all others from it.
+            Path of `certificate.json`, which is written first: `dp-audit report` makes the renderings from it.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
         """
         folder = Path(directory)
         write_whole(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")

@@ -1,16 +1,17 @@
-"""Files that are whole or not there: a process killed at any moment leaves no half of one under its final name."""
+"""Write files whole or not at all: a process killed at any moment leaves no half of one under its final name."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file: to a temporary name, onto the disk, then renamed; the folder is made when it is missing.
+    """Write a text file under a temporary name, bring it onto the disk, rename it; create the folder if it is missing.
 
-    Text that is no Unicode (lone surrogates, from an exception's message) is written with question marks.
+    Lone surrogates, as an exception's message may have them, are written as question marks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -24,18 +25,9 @@ def write_whole(path: Path, text: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    _settle(path.parent)
-
-
-def _settle(folder: Path) -> None:
-    """Bring the renaming onto the disk, where the system can."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
+    with contextlib.suppress(OSError):  # bring the renaming onto the disk, where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -164,4 +164,4 @@ def _short(value: float) -> str:
         mantissa, exponent = f"{value:.1e}".split("e")
         power = f"10{str(int(exponent)).translate(_RAISED)}"
         return power if mantissa == "1.0" else f"{float(mantissa):g}·{power}"
-    return f"{value:.4g}"
+    return f"{value:g}"

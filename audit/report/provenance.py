@@ -1,13 +1,15 @@
-"""Where a certificate comes from: versions, commit, command line, platform, time."""
+"""Record where a certificate comes from: versions, commit, command line, time, and how this package was calibrated."""
 
 from __future__ import annotations
 
 import datetime
+import json
 import platform
 import subprocess
 import sys
 from collections.abc import Sequence
-from importlib import metadata
+from functools import cache
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,11 @@ _PACKAGES = (
 )
 
 
+_WORST = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
+
+
 def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
-    """Versions, git commit and dirty flag of the working folder, command line, platform, time and plan of the run."""
+    """Return versions, git state of the working folder, command line, platform, time and plan of the run."""
     return {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": list(command) or _command_line(),
@@ -38,12 +43,42 @@ def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str
 
 
 def versions() -> dict[str, str]:
-    """The packages that evidence may depend on, those of them that are installed."""
+    """Return the versions of the installed packages that evidence may depend on."""
     return {name: version for name in _PACKAGES if (version := _version(name)) is not None}
 
 
+def calibration_summary() -> dict[str, Any] | None:
+    """Return the worst rate of false alarms that was measured and its exact interval; None if nothing was measured.
+
+    The rate is that of audits of claims that are kept with nothing to spare, over the randomness of the audits. Rows of
+    the method "exact" are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
+    """
+    data = _measured()
+    rows = [] if data is None else [row for row in data["rows"] if row["method"] != "exact"]
+    if data is None or not rows:
+        return None
+    worst = max(rows, key=lambda row: row["alarms"] / row["audits"])
+    catalogue = data.get("catalogue")
+    return {
+        "version": data["version"],
+        "significance": data["significance"],
+        "confidence": data["confidence"],
+        "rows": len(rows),
+        "audits": sum(row["audits"] for row in rows),
+        "above": sum(row["rate_lower_bound"] > data["significance"] for row in rows),
+        "worst": {name: worst[name] for name in _WORST},
+        "catalogue": catalogue and {key: catalogue[key] for key in ("checks", "audits", "fails", "significance")},
+    }
+
+
+@cache
+def _measured() -> dict[str, Any] | None:
+    file = resources.files("audit.report").joinpath("calibration.json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
 def _command_line() -> list[str]:
-    """How the process was called; resuming leaves no trace, since it changes nothing."""
+    """Return how the process was called; resuming leaves no trace, since it changes nothing."""
     given = [argument for argument in sys.argv[1:] if argument != "--resume"]
     return [Path(sys.argv[0]).name, *given] if sys.argv else []
 

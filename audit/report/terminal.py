@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -144,6 +145,13 @@ def print_table(console: Console, columns: Sequence[Column], rows: Sequence[Mapp
         cells = [column.cell(row) for column in kept]
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
     console.print(table)
+
+
+def certificate_text(certificate: Mapping[str, Any]) -> str:
+    """Return what `print_certificate` prints in a log, without colors."""
+    text = io.StringIO()
+    print_certificate(Console(file=text, width=_PIPED_WIDTH), certificate)
+    return text.getvalue()
 
 
 def print_certificate(console: Console, certificate: Mapping[str, Any]) -> None:

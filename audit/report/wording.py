@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,15 @@ from audit.claims import claim_label
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
 _ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
+_METHODS = {
+    "fixed": "guess game at a fixed budget",
+    "sequential": "sequential guess game",
+    "exact": "stated law, and the sampler against it",
+    "evaluator": "computed without noise by an evaluator",
+    "simulation": "simulated losses, with bounds that hold in finite samples",
+    "stated values": "values computed and compared",
+    "randomness": "comparisons of outputs that share nothing, each won half the time by independent ones",
+}
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
 
@@ -68,6 +78,20 @@ def found(check: Mapping[str, Any]) -> str:
     return f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
 
 
+def method(check: Mapping[str, Any]) -> str:
+    """Return how the evidence of a check was gathered."""
+    if check["kind"] == "randomness":
+        return _METHODS["randomness"]
+    if check["kind"] not in PRIVACY_KINDS:
+        return _METHODS[check["evidence"]["uses"]]
+    stated = check["settings"]["method"]
+    if stated != "auto":
+        said = _METHODS[stated]
+    else:
+        said = f"{_METHODS['exact']}; {_METHODS['fixed']}" if check["evidence"]["exact"] else _METHODS["fixed"]
+    return f"{said}, on the bits of the outputs" if check["kind"] == "precision" else said
+
+
 def paper(check: Mapping[str, Any]) -> str:
     """The work that a claim comes from: its source up to the year, or to the first comma."""
     match = _PAPER.match(check["claim"]["source"].strip())
@@ -91,6 +115,14 @@ def by_table(checks: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
         kind = check["kind"]
         tables["privacy" if kind in PRIVACY_KINDS else kind if kind in tables else "utility"].append(check)
     return tables
+
+
+def by_paper(checks: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str]]]:
+    """Return, for each paper by name, how many of its checks have each verdict, and the expected one."""
+    papers: dict[str, Counter[str]] = {}
+    for check in checks:
+        papers.setdefault(paper(check), Counter()).update([check["verdict"], *["as expected"] * is_met(check)])
+    return sorted(papers.items())
 
 
 def audited_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.report.certificate import load_certificate
-from audit.report.html import html_of
+from audit.report.renderers import html_of
 
 OLD = Path(__file__).parents[1] / "verdicts" / "certificate-1.0.json"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -14,9 +14,9 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate, schema
-from audit.report.markdown import escape_markdown, markdown_of
-from audit.report.renderers import RENDERERS
+from audit.report.renderers import RENDERERS, markdown_of
 from audit.report.replay import replay
+from audit.report.templates import escape_markdown
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 

@@ -34,7 +34,7 @@ from audit.claims import Point
 from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
 from audit.report.certificate import schema
-from audit.report.markdown import markdown_of
+from audit.report.renderers import markdown_of
 from audit.report.replay import replay
 
 LEVEL = 1e-6

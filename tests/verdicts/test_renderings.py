@@ -16,12 +16,11 @@ from audit.base.errors import InvalidCertificate
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.evidence import PrivacyEvidence
 from audit.laws import Laplace
+from audit.report import renderers
 from audit.report.certificate import load_certificate
-from audit.report.html import html_of
-from audit.report.junit import junit_of
 from audit.report.pictures import pictures_of, trade_off
 from audit.report.plot import Axis
-from audit.report.renderers import RENDERERS, write_renderings
+from audit.report.renderers import RENDERERS, html_of, junit_of, write_renderings
 from audit.report.wording import count, number, paper
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -132,7 +131,11 @@ def test_every_number_of_the_page_stands_in_the_certificate(certificate):
 
 
 def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, monkeypatch):
-    monkeypatch.setattr("audit.report.wording.found", lambda check: "0.123456789")
+    def found(check):
+        return "0.123456789"
+
+    monkeypatch.setattr("audit.report.wording.found", found)
+    monkeypatch.setattr(renderers, "_environment", renderers._environment.__wrapped__)  # no compiled templates
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)
 
@@ -155,6 +158,36 @@ def test_the_page_says_what_it_has_to(certificate):
         assert due in texts
     assert certificate["seal"] in texts
     assert certificate["provenance"]["git"]["commit"] in texts
+
+
+def test_a_fragment_shows_a_check_and_keeps_its_style_to_itself(certificate):
+    """Every rule of the style is inside the block of its own element, and ids differ between checks."""
+    shown = [renderers.check_fragment(record) for record in certificate["checks"]]
+    for text, record in zip(shown, certificate["checks"], strict=True):
+        texts = " ".join(Page(text).texts)
+        assert record["name"] in texts
+        assert record["verdict"] in texts
+        assert "<script" not in text
+        style = text.partition("<style>")[2].partition("</style>")[0]
+        assert style.startswith(".dp-audit {")
+        assert ":root" not in style
+        assert "\nbody" not in style
+        depths = np.cumsum([{"{": 1, "}": -1}.get(letter, 0) for letter in style])
+        assert np.flatnonzero(depths == 0)[-1] == len(style) - 1
+        assert not np.any(depths[len(".dp-audit {") : -1] == 0)
+    ids = [found for text in shown for found in re.findall(r' id="(p[^"]+)"', text)]
+    assert len(ids) == len(set(ids)) > len(CHECKS)
+
+
+def test_a_report_is_text_and_an_overview(report):
+    assert repr(report) == "Report(FAIL: 6 of 8 checks as expected)"
+    assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
+    assert "8 checks: 5 PASS, 1 INCONCLUSIVE, 2 FAIL" in str(report)
+    assert "\x1b" not in str(report)
+    page = Page(report._repr_html_())
+    assert HOSTILE in page.texts
+    assert page.texts[page.texts.index("Privacy certificate") + 1] == "FAIL"
+    assert page.fetched.count("#c1") == 0  # there is no article to lead to
 
 
 def test_every_picture_has_a_text_alternative(certificate):
@@ -225,6 +258,7 @@ def test_a_curve_is_read_back_as_it_was_written(certificate):
     [
         (Axis("x", 0, 1), ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
         (Axis("x", 1e-6, 1, log=True), ["10⁻⁶", "10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"]),
+        (Axis("x", 1e3, 1e5, log=True), ["1000", "10000", "10⁵"]),
         (Axis("x", 30, 300, log=True), ["50", "100", "200"]),
         (Axis("x", 64, 70, log=True), ["64", "66", "68", "70"]),
         (Axis("", 0, 1), []),

@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
-from audit.report.templates import asset, source_digest, template_environment
+from audit.report.templates import template_environment
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import count, number
 
@@ -125,8 +124,7 @@ def legend(table: Part) -> str:
 
 def comparison_html(table: Part) -> str:
     """Render a comparison as one HTML page: no network, no script, everything it shows escaped."""
-    style = asset("audit.report", "certificate.css") + asset(__package__, "comparison.css")
-    return _rendered("comparison.html.j2", table, style=Markup(style), style_hash=source_digest(style))
+    return _rendered("comparison.html.j2", table)
 
 
 def comparison_markdown(table: Part) -> str:
@@ -148,10 +146,10 @@ def print_comparisons(console: Console, table: Part) -> None:
     console.print(verdict_text(table["verdict"], "PASS"))
 
 
-def _rendered(template: str, table: Part, **more: Any) -> str:
+def _rendered(template: str, table: Part) -> str:
     environment = template_environment(__package__)
     return environment.get_template(template).render(
-        table=table, columns=COLUMNS, legend=legend(table), sentences=sentences, **more
+        table=table, columns=COLUMNS, legend=legend(table), sentences=sentences
     )
 
 

@@ -26,7 +26,7 @@ from audit.checks.utility.guarantee import Look
 from audit.checks.utility.theorem import UtilityResult
 from audit.faces.command_line import main
 from audit.report.certificate import schema
-from audit.report.markdown import markdown_of
+from audit.report.renderers import markdown_of
 from audit.report.replay import replay
 from audit.report.terminal import output_console, print_certificate
 
