@@ -1,8 +1,8 @@
-"""How close the certified bound comes to the truth, next to two Clopper-Pearson bounds on the best event.
+"""Measure how close the certified bound comes to the truth, next to two Clopper-Pearson bounds on the best event.
 
     python -m benchmarks.bound
 
-True epsilon 1, 95 %, N outputs a side including training, median over seeds. "Two tails" gives the baseline the
+True epsilon 1, 95 %, N outputs per dataset including training, median over seeds. "Two tails" gives the baseline the
 Neyman-Pearson event for free and every output for certifying.
 """
 

@@ -1,4 +1,4 @@
-"""What the comparison can tell: the power of the game between two laws, and what adapters cost beside plain loops.
+"""Measure comparisons: the power of the game between two laws, and the cost of adapters next to plain loops.
 
     python -m benchmarks.compare
 

@@ -89,7 +89,7 @@ def privacy_table() -> None:
 
 
 def worst_needed(problems: list[ThresholdProblem], kappa: float, epsilon: float, accuracy: float) -> tuple[int, int]:
-    """Give the least and the largest needed size over problems, at beta = 0.1."""
+    """Return the least and the largest needed size over problems, at beta = 0.1."""
     grid = LINE.packing_cover(accuracy / (4 * kappa))
     sizes = [needed_size(problem, grid, epsilon, accuracy, BETA, SEED) for problem in problems]
     return min(sizes), max(sizes)
@@ -120,7 +120,7 @@ def sizes_table() -> None:
 
 
 def bisect(fails: Callable[[int], bool], high: int) -> int:
-    """Give the least size that does not fail, between 1 and `high`."""
+    """Return the least size that does not fail, between 1 and `high`."""
     low = 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -209,7 +209,7 @@ def packing_table() -> None:
 
 
 def exact_hit_rate(learner: ReferenceCoverLearner, design: Design, size: int) -> float:
-    """Give the mean over all targets of the probability of a hit, from the learner's law."""
+    """Return the mean over all targets of the probability of a hit, from the learner's law."""
     rng, rates = np.random.default_rng(SEED), []
     for index in range(size):
         masses = learner.law(design.dataset(index, rng)).pmf
@@ -287,7 +287,7 @@ def faults_table() -> None:
     named = {"A1": right, "scale forgotten": forgotten, "scale of the fewest": fewest, "kappa ignored": ignored}
     for name, trials in named.items():
         print(f"{name}, m={trials.m}: {trials.failures(400, np.random.default_rng(SEED)).mean():.4f}")
-    header("Audits of A1 without the 1/2, J = 5, m = 1, alpha = 1, at 5 %: convicted of 100 [about 500 runs a side]")
+    header("Audits of A1 without the 1/2, J = 5, m = 1, alpha = 1, at 5 %: convicted of 100 [about 500 runs each]")
     broken, pair = NoHalf(1.0, 5), first_threshold_pair(5, 1)
     lowest, rng = LINE.packing_cover(0.1)[0], np.random.default_rng(SEED)
     for budget in (500, 1000, 2000):
@@ -299,7 +299,7 @@ def faults_table() -> None:
             runs = zip(pair, (left, 2 * budget - left), strict=True)
             right, wrong = (int((broken(side, size, rng) == lowest).sum()) for side, size in runs)
             known += proportion_lower_bound(right, right + wrong, 0.05) > math.e / (1 + math.e)
-        print(f"{budget} runs a side: {learned}, {known} when the event is known")
+        print(f"{budget} runs per dataset: {learned}, {known} when the event is known")
     header("The cover depends on m, alpha = .5, accuracy = beta = .1 [19086, 19092]")
     learner = ReferenceCoverLearner(0.5, 0.1, 0.1)
     covers = [LINE.packing_cover(learner.radius(m)) for m in (50_000, 50_001)]

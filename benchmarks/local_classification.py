@@ -91,7 +91,7 @@ def marked(value: float, reference: str) -> str:
 
 
 def paired(name: str, values: Sequence[float], references: str) -> list[list[str]]:
-    """Give two rows: the values, and what they should be."""
+    """Return two rows: the values, and what they should be."""
     expected = references.split()
     ours = [marked(value, reference) for value, reference in zip(values, expected, strict=True)]
     return [[name, *ours], ["  reference", *expected]]
@@ -196,7 +196,7 @@ def lower_bound_table() -> None:
 
 
 def noise_given_away(family: LeastFavorableFamily) -> str:
-    """Give the part of its noise with which the private rule's accuracy falls to the bound; a dash when none does."""
+    """Return the part of its noise with which the private rule's accuracy falls to the bound; a dash when none does."""
     least = 1e-4
     if family.private_excess(least) >= family.lower_bound:
         return "-"

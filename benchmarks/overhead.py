@@ -1,4 +1,4 @@
-"""What the harness costs beside raw vectorized sampling, as a ratio measured in one run.
+"""Measure the cost of an audit as a ratio to raw vectorized sampling in the same run.
 
 python -m benchmarks.overhead
 """

@@ -1,4 +1,4 @@
-"""How often a pytest session of true claims at the edge has any FAIL: at most the session's significance.
+"""Count the pytest sessions of true claims at the edge that have any FAIL: at most the session's significance.
 
     python -m benchmarks.pytest_sessions --sessions 200 --audits 300
 
@@ -60,7 +60,7 @@ def main() -> None:
     print(
         f"{alarmed} of {len(found)} sessions of {options.audits} true claims at the edge had a FAIL: "
         f"{alarmed / len(found):.3f} [{low:.3f}, {high:.3f}], at most {options.significance:g} is stated; "
-        f"{sum(found)} FAILs in {options.audits * len(found):,} audits of {options.budget:,} outputs a side"
+        f"{sum(found)} FAILs in {options.audits * len(found):,} audits of {options.budget:,} outputs per dataset"
     )
 
 

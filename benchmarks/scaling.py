@@ -1,8 +1,8 @@
-"""What executors cost, how much two cores gain, and what an audit of 1e11 outputs comes to.
+"""Measure the cost of executors, the gain of two cores, and the parts of an audit of 1e11 outputs.
 
     python -m benchmarks.scaling                      all of it, some minutes on two idle cores
     python -m benchmarks.scaling cost                 seconds a block and a task, bytes that travel, memory
-    python -m benchmarks.scaling layout               1e11 outputs a side on 50 workers, from the measured cost
+    python -m benchmarks.scaling layout               1e11 outputs per dataset on 50 workers, from the measured cost
     python -m benchmarks.scaling efficiency --repeats 3 --budget 6e5
 
 Everything that is not `efficiency` takes seconds. Needs the extra `dask`. The machine should have nothing else to do:
@@ -80,7 +80,7 @@ def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
 
 
 def seconds_of(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
-    """How long it takes."""
+    """Return the seconds it takes."""
     start = clock()
     work()
     return clock() - start
@@ -135,7 +135,7 @@ class _AtOnce(Executor):
 
 def layout(seconds: dict[str, float]) -> None:
     """Print how audits of growing size are laid out on 50 workers, and what that takes."""
-    header = ("outputs a side", "blocks", "a task", "tasks", "s a task", "bytes out", "bytes back", "peak KiB", "hours")
+    header = ("outputs each", "blocks", "a task", "tasks", "s a task", "bytes out", "bytes back", "peak KiB", "hours")
     print(f"{'mechanism':>11} " + " ".join(f"{name:>14}" for name in header))
     for name, block in seconds.items():
         for outputs in (10**9, 10**10, 10**11):
@@ -180,7 +180,7 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help="cost, layout, efficiency; all unless named")
-    parser.add_argument("--budget", type=float, default=1e6, help="outputs a side")
+    parser.add_argument("--budget", type=float, default=1e6, help="outputs per dataset")
     parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
     parts = asked.parts or ["cost", "layout", "efficiency"]

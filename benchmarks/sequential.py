@@ -1,4 +1,4 @@
-"""How many pairs of outputs the sequential audit needs to refute a false claim.
+"""Count the pairs of outputs that the sequential audit needs to refute a false claim.
 
     python -m benchmarks.sequential [--runs N] [--first-seed N] [--only TEXT]
 

@@ -1,4 +1,4 @@
-"""Whether the sequential game catches a violation of the size of its stated resolution, with power 0.8.
+"""Measure the power of the sequential game at its stated resolution; it should be at least 0.8.
 
     python -m benchmarks.sequential_resolution [--runs N] [--steps N ...]
 

@@ -62,7 +62,7 @@ def curve(law: Law, mean: float, shape: Callable[[int], float]) -> Callable[...,
 
 
 def edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
-    """What would be judged wrongly, the wrong verdicts, the budget, and the check."""
+    """Return cases at the edge: their title, the wrong verdicts, the budget, and the check."""
     for name, (law, mean) in LAWS.items():
         for sense in ("<=", ">=", "=="):
             more = {"tolerance": 0.0} if sense == "==" else {}
@@ -163,7 +163,7 @@ def _holding(failing: float) -> Callable[..., Any]:
 
 
 def wrong_verdicts(check: UtilityCheck, wrong: Wrong, budget: int, audits: int) -> int:
-    """How many of so many audits end with a wrong verdict."""
+    """Return how many of the audits end with a wrong verdict."""
     allowances = [Allowance(budget, SIGNIFICANCE, Stream(seed)) for seed in range(audits)]
     return sum(run_check(check, allowance).verdict in wrong for allowance in allowances)
 

@@ -19,7 +19,7 @@ class Estimator:
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the constructor's arguments."""
+        """Return the constructor's arguments."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
@@ -47,8 +47,8 @@ class Classifier(Estimator, ABC):
 
     @abstractmethod
     def predict(self, X: Any) -> np.ndarray:
-        """Give a label for each row of X."""
+        """Return a label for each row of X."""
 
     def score(self, X: Any, y: Any) -> float:
-        """Give the share of right predictions."""
+        """Return the share of right predictions."""
         return float(np.mean(self.predict(X) == np.asarray(y)))

@@ -65,7 +65,7 @@ class ReportNoisyMax(ABC):
 
     @abstractmethod
     def _probabilities(self, answers: np.ndarray) -> np.ndarray:
-        """Give the probability of each index for answers in units of the scale."""
+        """Return the probability of each index for answers in units of the scale."""
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         answers = vector_answer(self.queries, dataset)

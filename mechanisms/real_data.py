@@ -33,7 +33,7 @@ AGE = BoundedMean(17.5, 42.0)  # the youngest and the oldest age group of the qu
 
 @lru_cache(maxsize=1)
 def survey() -> Any:
-    """Give the survey as a data frame, read once."""
+    """Return the survey as a data frame, read once."""
     from statsmodels.datasets import fair
 
     return fair.load_pandas().data
@@ -50,19 +50,19 @@ def codes(name: str) -> np.ndarray:
 
 
 def with_row(values: np.ndarray, target: int, source: int) -> np.ndarray:
-    """Give the same answers, with record `target` replaced by a copy of record `source`."""
+    """Return the same answers, with record `target` replaced by a copy of record `source`."""
     changed = values.copy()
     changed[target] = values[source]
     return changed
 
 
 def extreme_swap(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbor whose first smallest answer is replaced by the largest."""
+    """Return the answers and a neighbor whose first smallest answer is replaced by the largest."""
     return values, with_row(values, int(np.argmin(values)), int(np.argmax(values)))
 
 
 def commonest_to_rarest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbor in which one record leaves the commonest category for the rarest."""
+    """Return the answers and a neighbor in which one record leaves the commonest category for the rarest."""
     _, first, counts = np.unique(values, return_index=True, return_counts=True)
     return values, with_row(values, int(first[np.argmax(counts)]), int(first[np.argmin(counts)]))
 
@@ -74,7 +74,7 @@ def unit_rows(names: tuple[str, ...]) -> np.ndarray:
 
 
 def farthest_swap(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the rows and the neighbor that moves their sum farthest: a row replaced by the one farthest from it."""
+    """Return the rows and the neighbor that moves their sum farthest: a row replaced by the one farthest from it."""
     distinct, first = np.unique(rows, axis=0, return_index=True)
     distance = np.linalg.norm(distinct[:, None] - distinct[None, :], axis=2)
     target, source = np.unravel_index(np.argmax(distance), distance.shape)
@@ -82,7 +82,7 @@ def farthest_swap(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def without_first(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the answers and a neighbor without the first record of `chosen`."""
+    """Return the answers and a neighbor without the first record of `chosen`."""
     return values, np.delete(values, int(np.argmax(chosen)), axis=0)
 
 

@@ -188,7 +188,7 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
 
 
 def _bits_checks() -> list[PrecisionCheck]:
-    """What this module is for: the bits of the outputs tell no more than the theorems allow."""
+    """Return the checks that the bits of the outputs reveal no more than the theorems allow."""
     pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
     return [
         PrecisionCheck(

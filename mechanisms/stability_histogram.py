@@ -78,7 +78,7 @@ class StabilityHistogram:
         return output
 
     def release(self, data: Any, rng: np.random.Generator) -> dict[Hashable, float]:
-        """Give one release as a map from retained labels, of any universe, to noisy counts."""
+        """Return one release as a map from retained labels, of any universe, to noisy counts."""
         counts = Counter(np.asarray(data).tolist() if isinstance(data, np.ndarray) else data)
         noise = rng.laplace(scale=self.scale, size=len(counts))
         noisy = {label: count + z for (label, count), z in zip(counts.items(), noise.tolist(), strict=True)}
@@ -150,7 +150,7 @@ def move_first(data: np.ndarray, label: int) -> np.ndarray:
 
 
 def substitution_pairs(threshold: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Give a pair of each type: a singleton and a new label, two large counts, a large count and a new label.
+    """Return a pair of each type: a singleton and a new label, two large counts, a large count and a new label.
 
     The first leaks delta / 4, the second epsilon; the third lies between and leaks both.
     """

@@ -95,7 +95,7 @@ def _run(checks: Sequence[Any], library: str, significance: float, seed: int, wo
 
 
 def _standings(first: Report, again: Report | None) -> list[Verdict]:
-    """What every check contributes: a FAIL that did not repeat is INCONCLUSIVE."""
+    """Return the verdict of every check; a FAIL that did not repeat is INCONCLUSIVE."""
     unsettled = set() if again is None else {each.name for each in again.results if each.verdict is not Verdict.FAIL}
     return [
         Verdict.INCONCLUSIVE if result.name in unsettled else standing(result.verdict, result.check.expected)

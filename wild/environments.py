@@ -86,7 +86,7 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
 
 
 def _digest(requirements: Path) -> str:
-    """What an environment was made from: the requirements and the Python."""
+    """Return a digest of what an environment was made from: the requirements and the Python."""
     return hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
 
 

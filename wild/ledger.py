@@ -29,7 +29,7 @@ Bounds vary from run to run where a library draws from a generator of its own. T
 
 @dataclass(frozen=True)
 class Audited:
-    """What is known of one library.
+    """The results of one library.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Audited:
         return {} if self.again is None else {check["name"]: check for check in self.again["checks"]}
 
     def is_refuted(self, check: Mapping[str, Any]) -> bool:
-        """Whether a check failed in both runs."""
+        """Return whether a check failed in both runs."""
         repetition = self.repetitions.get(check["name"])
         return check["verdict"] == "FAIL" and repetition is not None and repetition["verdict"] == "FAIL"
 

@@ -58,7 +58,7 @@ def batch_of(mechanism):
 
 
 def caught(function, *args):
-    """What the function gives; its exception, which can leak like any other output."""
+    """Return the function's output, or its exception, which can leak like any other output."""
     try:
         return function(*args)
     except (Exception, SystemExit) as error:

@@ -1,4 +1,4 @@
-"""Six mechanisms at epsilon 1 with 1e5 outputs a side and no stated density: median bound, and seconds an audit.
+"""Six mechanisms at epsilon 1 with 1e5 outputs per dataset and no stated density: median bound, and seconds an audit.
 
     python -m benchmarks.bugs.at_one --seeds 20
 

@@ -1,7 +1,7 @@
 """Auditors that the scoreboard compares: ours, and two baselines in the manner of published tools.
 
 An auditor is any callable `(mechanism, pair, budget, significance, seed) -> lower bound` of epsilon: `budget`
-outputs a side including training, too high with probability at most `significance`. The baselines use the same
+outputs per dataset including training, too high with probability at most `significance`. The baselines use the same
 scorers as ours for outputs that are not one number, so that what is compared is the choice of the event and the test.
 """
 

@@ -2,8 +2,8 @@
 
 All are meant to be 0.1-DP, and some are not. A pair is two vectors of query answers that differ by at most 1 in
 each entry; as claims the two vectors are one record each (`Local`). Targets are lower confidence bounds (95 %,
-median over seeds) for budgets of 1e6 and 1e7 outputs a side; the ceiling is what the exact likelihood ratio reaches
-with every run certifying; `published` is the best bound of DP-Sniper (90 %, 10.7 million training runs a pair and
+median over seeds) at budgets of 1e6 and 1e7 outputs per dataset; the exact likelihood ratio reaches the ceiling
+when every run certifies; `published` is the best bound of DP-Sniper (90 %, 10.7 million training runs a pair and
 2e8 final ones).
 """
 
@@ -24,7 +24,7 @@ from benchmarks.bugs.rappor import Rappor
 
 NOMINAL = 0.1
 CLAIM = PrivacyClaim(NOMINAL, 0.0, Local(), "nominal epsilon of the benchmark (DP-Sniper, S&P 2021)")
-BUDGET = 1_000_000  # outputs a side at which each expected verdict holds
+BUDGET = 1_000_000  # outputs per dataset at which each expected verdict holds
 TOLERANCE = 0.06  # just above the resolution at that budget when a run of all 20 shares out 0.05
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -32,7 +32,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Aim:
-    """What an auditor may hope for on a pair, at budgets of 1e6 and 1e7 outputs a side."""
+    """The bounds that an auditor may hope for on a pair, at budgets of 1e6 and 1e7 outputs per dataset."""
 
     target: tuple[float, float]
     ceiling: tuple[float, float]

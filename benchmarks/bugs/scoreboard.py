@@ -23,7 +23,7 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True)
 class Entry:
-    """What one auditor reached on one mechanism: bounds over the seeds, and seconds an audit."""
+    """Results of one auditor on one mechanism: bounds over the seeds, and seconds per audit."""
 
     bounds: tuple[float, ...]
     seconds: float
@@ -76,7 +76,7 @@ def load(path: str) -> Auditor:
 def main(arguments: Sequence[str] | None = None, auditors: Mapping[str, Auditor] = AUDITORS) -> None:
     """Print one row a mechanism; "+" marks a bound of the first auditor that reaches its target."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", type=int, default=1_000_000, help="outputs a side, training included")
+    parser.add_argument("--budget", type=int, default=1_000_000, help="outputs per dataset, training included")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=[bug.name for bug in BUGS], metavar="NAME")
     parser.add_argument("--auditor", nargs="*", default=[], metavar="MODULE:CALLABLE", help="compare these too")

@@ -19,7 +19,7 @@ NO_VALUE, NOT_ASKED = -math.inf, math.inf  # flags of the variants that release 
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Which queries lie above a noisy threshold, until `cutoff` of them did.
+    """Release which queries lie above a noisy threshold, until `cutoff` of them did.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class SparseVector:
         return np.where(asked, np.where(above, noisy, NO_VALUE), NOT_ASKED)
 
     def _compare(self, noisy: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Whether each query is above the threshold, and whether it was asked at all; each of shape (size, n)."""
+        """Return whether each query is above the threshold, and whether it was asked; each of shape (size, n)."""
         size, queries = noisy.shape
         above, asked = np.zeros((2, size, queries), dtype=bool)
         rho = np.asarray(rng.laplace(scale=self.threshold_scale, size=size))

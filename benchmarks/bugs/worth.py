@@ -1,4 +1,4 @@
-"""What the events that the engine chooses are worth: the bound that they give in the mean, one number a seed.
+"""Measure the events that the engine chooses: the mean of the bound that they certify, one number per seed.
 
     python -m benchmarks.bugs.worth --budget 1000000 --seeds 20 --only SVT1 SVT4
 
@@ -70,7 +70,7 @@ def draw_reference(check: PrivacyCheck, size: int) -> list[list[Outputs]]:
 
 
 def checks(budget: int) -> Iterator[PrivacyCheck]:
-    """What is measured at a budget; the claim is that nothing leaks."""
+    """Return the checks that are measured at a budget; the claim is that nothing leaks."""
     found = [(name, mechanism, pair) for name, (mechanism, pair, *_) in JOBS.items()]
     if budget != BUDGET:
         found = [(bug.name, bug.mechanism, bug.pair) for bug in BUGS]
@@ -89,9 +89,9 @@ def row(check: PrivacyCheck, found: list[Worth]) -> str:
 def main() -> None:
     """Print one row a mechanism."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", type=int, default=BUDGET, help="outputs a side, training included")
+    parser.add_argument("--budget", type=int, default=BUDGET, help="outputs per dataset, training included")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--outputs", type=int, default=4_000_000, help="judging outputs a side")
+    parser.add_argument("--outputs", type=int, default=4_000_000, help="judging outputs per dataset")
     parser.add_argument("--only", nargs="*", metavar="NAME")
     options = parser.parse_args()
     print(f"{'mechanism':19} {'mean':>8} {'median':>8} {'least':>8} {'error':>7}   chosen")

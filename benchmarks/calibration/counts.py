@@ -30,7 +30,7 @@ def _right_and_wrong(epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def confusion(delta: float, level: float, factor: float, seed: int) -> bool:
-    """Whether the interval's lower end is too high: it may be with half of the significance, so twice `level`."""
+    """Return whether the interval's lower end is too high, which half of the significance allows: twice `level`."""
     rng = _rng(factor, seed)
     right, wrong = _right_and_wrong(factor * CLAIMED, delta)
     tp, fp = int(rng.binomial(MATRIX, right)), int(rng.binomial(MATRIX, wrong))

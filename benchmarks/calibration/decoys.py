@@ -18,7 +18,7 @@ BUDGET, SIGNIFICANCE = 300, 1e-6
 
 @dataclass
 class Catalogue:
-    """What came of auditing the catalogue over and over.
+    """Results of auditing the catalog repeatedly.
 
     Parameters
     ----------

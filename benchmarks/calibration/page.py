@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def data_of(cells: Sequence[Cell]) -> Data:
-    """What was counted, as plain data: one row a case."""
+    """Return the counts as plain data, one row per case."""
     rows = [_row(list(group)) for _, group in groupby(cells, key=lambda cell: cell.case)]
     return {
         "version": version("dp-audit"),
@@ -46,7 +46,7 @@ def _row(cells: Sequence[Cell]) -> Data:
 
 
 def holds(row: Mapping[str, Any], significance: float) -> bool:
-    """Whether the false alarms of a row are compatible with the significance."""
+    """Return whether the false alarms of a row are compatible with the significance."""
     return bool(row["rate_lower_bound"] <= significance)
 
 
@@ -85,7 +85,7 @@ def _catalogue(found: Mapping[str, Any] | None) -> str:
     named = ", ".join(found["failed"]) or "none"
     return (
         f"Every check of `mechanisms` that is expected to PASS, {found['checks']} of them, was audited again and again "
-        f"with small budgets ({found['budget']} outputs a side) at significance {found['significance']:g}: "
+        f"with small budgets ({found['budget']} outputs per dataset) at significance {found['significance']:g}: "
         f"{found['audits']:,} audits, {found['fails']} FAIL ({named})."
     )
 

@@ -15,7 +15,7 @@ _NUMBERS, _RUNS, _MOST_LITERAL = 2_000_000, 5, 1_000
 
 
 def seconds(action: Callable[[], object], labels: int) -> float:
-    """Give the seconds a label of the fastest run."""
+    """Return the seconds a label of the fastest run."""
     best = float("inf")
     for _ in range(_RUNS):
         started = time.perf_counter()
@@ -25,13 +25,13 @@ def seconds(action: Callable[[], object], labels: int) -> float:
 
 
 def costs() -> dict[str, list[float]]:
-    """Give the seconds a label of every step, for all `CLASSES`; NaN where the definition holds too many numbers."""
+    """Return the seconds a label of every step, for all `CLASSES`; NaN where the definition holds too many numbers."""
     columns = [costs_of(K) for K in CLASSES]
     return {name: [column[name] for column in columns] for name in columns[0]}
 
 
 def costs_of(K: int) -> dict[str, float]:
-    """Give the seconds a label of every step, for K classes."""
+    """Return the seconds a label of every step, for K classes."""
     rng, labels = np.random.default_rng(K), np.zeros(_NUMBERS // K, dtype=np.int64)
     vector, laplace = SymmetricUnaryLabelEncoder(K, 1.0), LaplaceOneHotEncoder(K, 1.0)
     released = laplace.release(labels, rng)
@@ -47,6 +47,6 @@ def costs_of(K: int) -> dict[str, float]:
 
 
 def exponent(times: list[float]) -> float:
-    """Give the slope of log seconds against log K, from K = 100 on."""
+    """Return the slope of log seconds against log K, from K = 100 on."""
     known = [(K, cost) for K, cost in zip(CLASSES, times, strict=True) if K >= 100 and np.isfinite(cost)]
     return float(np.polyfit(*np.log(known).T, 1)[0])

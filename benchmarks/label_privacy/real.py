@@ -96,7 +96,7 @@ def parts(seed: int) -> tuple[Data, Data]:
 
 
 def tuned(method: Curve, epsilon: float, seed: int) -> tuple[Setting, float]:
-    """Give the setting that did best on the validation part of a split, and its accuracy on the test part."""
+    """Return the setting that did best on the validation part of a split, and its accuracy on the test part."""
     within, whole = parts(seed)
 
     def source(stage: int) -> np.random.Generator:
@@ -112,7 +112,7 @@ def tuned(method: Curve, epsilon: float, seed: int) -> tuple[Setting, float]:
 
 
 def run(epsilon: float, workers: int = 2) -> dict[str, tuple[Counter[Setting], np.ndarray]]:
-    """Give how often each setting was chosen, and the test accuracies of every method, shape (seeds,), by split."""
+    """Return how often each setting was chosen, and the test accuracies of every method, shape (seeds,), by split."""
     jobs = joblib.Parallel(n_jobs=workers)(
         joblib.delayed(tuned)(method, epsilon, seed) for method in METHODS.values() for seed in range(SEEDS)
     )

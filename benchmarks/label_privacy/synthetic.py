@@ -52,7 +52,7 @@ class Cell:
 
 
 def trial(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
-    """Give the accuracy of every method on one draw of the data."""
+    """Return the accuracy of every method on one draw of the data."""
     circle = Circle(cell.n_classes, cell.sigma)
     (X, y), (queries, truth) = circle.sample(N_SAMPLES, rng), circle.sample(N_TEST, rng)
     tree = cKDTree(X)
@@ -81,7 +81,7 @@ def _targets(cell: Cell, y: np.ndarray, near: Any, rng: np.random.Generator) -> 
 def _with_rounds(
     name: str, plain: str, encoder: LabelEncoder, y: np.ndarray, near: Any, rng: np.random.Generator
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Give the targets of one release as they are, and after 1 and 5 rounds of the iterated prior."""
+    """Return the targets of one release as they are, and after 1 and 5 rounds of the iterated prior."""
     released = encoder.release(y, rng)
     yield plain, encoder.targets(released)
 
@@ -95,7 +95,7 @@ def _with_rounds(
 
 
 def run(cells: Iterable[Cell], trials: int, workers: int = 2) -> Iterator[tuple[Cell, dict[str, np.ndarray]]]:
-    """Give the accuracies of every method, shape (trials,), cell by cell; each cell has a seed of its own."""
+    """Return the accuracies of every method, shape (trials,), cell by cell; each cell has a seed of its own."""
     for cell in cells:
         key = (cell.n_classes, cell.n_neighbors, round(1000 * cell.sigma), round(1000 * cell.epsilon))
         sources = np.random.default_rng(key).spawn(trials)

@@ -22,7 +22,7 @@ def ordering(first: np.ndarray, second: np.ndarray, margin: float = 0.0) -> str:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """Give the mean over trials, and the half-width of its 95 % Student interval (approximate: for reading)."""
+    """Return the mean over trials, and the half-width of its 95 % Student interval (approximate: for reading)."""
     return float(values.mean()), float(stats.sem(values) * stats.t.ppf(0.975, len(values) - 1))
 
 

@@ -38,7 +38,7 @@ def show(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
 
 
 def bracket(proof: float, attack: float, reference: tuple[float, float]) -> list[str]:
-    """Give attack and proof, each beside its reference, and what they say of the claim 1."""
+    """Return attack and proof, each beside its reference, and what they say of the claim 1."""
     known = Bracket(attack, proof)
     low = f"{attack:.3f}{'*' if attack < reference[1] * (1 - ROUNDING) else ''} ({reference[1]:g})"
     high = f"{proof:.4f}{'*' if proof > reference[0] * (1 + ROUNDING) else ''} ({reference[0]:g})"
@@ -102,7 +102,7 @@ def gap_table() -> None:
 
 
 def gap_is_private_up_to(delta: float) -> float:
-    """Give the largest epsilon, in steps of 0.05, up to which composition proves the claim at every cutoff and m."""
+    """Return the largest epsilon, in steps of 0.05, up to which composition proves the claim at every cutoff and m."""
     epsilon = 5.0
     while all(_gap_delta(epsilon + 0.05, delta, cutoff) <= delta for cutoff in CUTOFFS):
         epsilon += 0.05
@@ -115,7 +115,7 @@ def _gap_delta(epsilon: float, delta: float, cutoff: int) -> float:
 
 
 def gap_breaks_from(delta: float) -> float:
-    """Give the least epsilon, in steps of 0.05, at which an unstable value at gap 2 gets out too often, T = m = 1."""
+    """Return the least epsilon, in steps of 0.05, at which an unstable value at gap 2 gets out too often, T = m = 1."""
     epsilon = 1.0
     while True:
         run = quietly_printed(epsilon, delta, 1, 1)

@@ -1,4 +1,4 @@
-"""What a private voting service can answer about real data, and about data that are made up but large enough.
+"""Run a private voting service on real data, and on made-up data that are large enough.
 
     python -m benchmarks.stability_learning.real_runs            all tables, in a minute
     python -m benchmarks.stability_learning.real_runs bundled    the data sets that come with scikit-learn
@@ -35,7 +35,7 @@ REFERENCE = {
 
 
 def bundled(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give a data set of scikit-learn, scaled to about [0, 1] by bounds that are not taken from it."""
+    """Return a data set of scikit-learn, scaled to about [0, 1] by bounds that are not taken from it."""
     from sklearn import datasets
 
     if name == "digits, even or odd":
@@ -56,7 +56,7 @@ def synthetic(records: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def least_noise(epsilon: float, delta: float, cutoff: int) -> Calibration:
-    """Give the variant of the calibrated release with the lower threshold."""
+    """Return the variant of the calibrated release with the lower threshold."""
     return min((pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff)), key=lambda noise: noise.threshold)
 
 
@@ -72,7 +72,7 @@ def vote(
 def answered(
     votes: np.ndarray, truth: np.ndarray, noise: Calibration, runs: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Give the mean numbers of right and of wrong answers before the run ends."""
+    """Return the mean numbers of right and of wrong answers before the run ends."""
     ones, k = votes.sum(axis=0), len(votes)
     right = (2 * ones > k) == truth
     distances = np.maximum(0, np.ceil(np.abs(2 * ones - k) / 2) - 1)
@@ -117,7 +117,7 @@ def service_row() -> None:
 
 
 def learners() -> dict[str, Any]:
-    """Give the teachers."""
+    """Return the teachers."""
     from sklearn.tree import DecisionTreeClassifier
 
     return {

@@ -38,7 +38,7 @@ from mechanisms.stability.transfer import AGNOSTIC, REALIZABLE, doubtful_mass
 
 
 def printed_service(records: int, queries: int) -> ThresholdService:
-    """Give a realizable service of Corollary 4.1 at epsilon = 1, delta = 1e-6, beta = 0.05."""
+    """Return a realizable service of Corollary 4.1 at epsilon = 1, delta = 1e-6, beta = 0.05."""
     cutoff = math.ceil(ServiceSize(records, queries).cutoff())
     teachers = printed_teachers(1.0, 1e-6, cutoff, queries, 0.05)
     return ThresholdService(ThresholdTask(), records, teachers, quietly_printed(1.0, 1e-6, cutoff, queries), queries)
@@ -98,7 +98,7 @@ def needed_table() -> None:
 
 
 def least_teachers(noise: Calibration, queries: int, rule: str) -> int:
-    """Give the least odd number of teachers, right with 3/4, that fails with probability 0.05 at most."""
+    """Return the least odd number of teachers, right with 3/4, that fails with probability 0.05 at most."""
     low, high = 1, 3
     while teacher_failure(noise, high, queries, rule) > 0.05:
         low, high = high, 2 * high + 1
@@ -109,7 +109,7 @@ def least_teachers(noise: Calibration, queries: int, rule: str) -> int:
 
 
 def needed_level(noise: Calibration, queries: int) -> float:
-    """Give the margin in units of lam at which a run fails with probability 0.05."""
+    """Return the margin in units of lam at which a run fails with probability 0.05."""
     return float(brentq(lambda x: run_failure(np.array([x]), np.ones(1), queries, noise.epochs) - 0.05, 0.0, 300.0))
 
 
@@ -128,7 +128,7 @@ def counting_table() -> None:
 
 
 def slope(evaluator: Callable[[int], float], size: int) -> float:
-    """Give the local exponent of growth at a size."""
+    """Return the local exponent of growth at a size."""
     low, high = evaluator(size), evaluator(2 * size)
     return math.log(high / low) / math.log(2)
 
@@ -296,7 +296,7 @@ def soft_scores_table() -> None:
 
 
 def least_examples(rule: Callable[[int, float], float]) -> int:
-    """Give the least n', to a thousandth, from which 4 t is at most 1/10 in the cell with mean 0.3 of four."""
+    """Return the least n', to a thousandth, from which 4 t is at most 1/10 in the cell with mean 0.3 of four."""
 
     def excess(log_size: float) -> float:
         size = round(math.exp(log_size))

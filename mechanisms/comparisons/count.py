@@ -25,7 +25,7 @@ except ImportError:
     raise MissingExtra.of("python-dp") from None
 
 RECORDS = (np.arange(100) % 5 == 0).astype(int)
-CERTIFIED = 100_000  # outputs a side where a law is stated; the game's bound comes close to it
+CERTIFIED = 100_000  # outputs per dataset where a law is stated; the game's bound comes close to it
 RESOLVED = 200_000  # where none is: the resolution must be within the tolerance
 
 

@@ -20,7 +20,7 @@ from mechanisms.queries import Histogram
 CELLS = 1_000
 RECORDS = np.arange(5 * CELLS) % CELLS
 COUNTS = Histogram(tuple(range(CELLS)))
-DRAWN = 500  # outputs a side: half a million numbers
+DRAWN = 500  # outputs per dataset: half a million numbers
 
 
 def real_counts(dataset: Any) -> np.ndarray:

@@ -22,14 +22,14 @@ class ConceptClass(ABC):
 
     @abstractmethod
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give concepts that realize every dichotomy of the sample, perhaps several times."""
+        """Return concepts that realize every dichotomy of the sample, perhaps several times."""
 
     @abstractmethod
     def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:
-        """Give the label of each point under each concept, shape (concepts, points)."""
+        """Return the label of each point under each concept, shape (concepts, points)."""
 
     def representatives(self, sample: FloatArray) -> FloatArray:
-        """Give one concept for each dichotomy of a sample of shape (n, dim)."""
+        """Return one concept for each dichotomy of a sample of shape (n, dim)."""
         concepts = self.candidates(sample)
         _, first = np.unique(self.labels(concepts, sample), axis=0, return_index=True)
         return concepts[np.sort(first)]
@@ -43,11 +43,11 @@ class Thresholds(ConceptClass):
     vc_dim = 1
 
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give the sample's values and +infinity."""
+        """Return the sample's values and +infinity."""
         return np.r_[np.unique(sample[:, 0]), np.inf][:, None]
 
     def representatives(self, sample: FloatArray) -> FloatArray:
-        """Give the candidates: their dichotomies differ."""
+        """Return the candidates: their dichotomies differ."""
         return self.candidates(sample)
 
     def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:
@@ -63,7 +63,7 @@ class Intervals(ConceptClass):
     vc_dim = 2
 
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give every interval between two values of the sample, and the empty one."""
+        """Return every interval between two values of the sample, and the empty one."""
         values = np.unique(sample[:, 0])
         first, last = np.triu_indices(values.size)
         return np.vstack([np.stack([values[first], values[last]], axis=1), [[np.inf, -np.inf]]])
@@ -82,7 +82,7 @@ class Quadrants(ConceptClass):
     vc_dim = 2
 
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give every corner at two coordinates of the sample, and the empty quadrant."""
+        """Return every corner at two coordinates of the sample, and the empty quadrant."""
         first, second = (np.unique(sample[:, axis]) for axis in (0, 1))
         corners = np.stack(np.meshgrid(first, second, indexing="ij"), axis=-1).reshape(-1, 2)
         return np.vstack([corners, [[-np.inf, -np.inf]]])
@@ -100,7 +100,7 @@ class Singletons(ConceptClass):
     vc_dim = 1
 
     def candidates(self, sample: FloatArray) -> FloatArray:
-        """Give the sample's values, and the concept that is 0 on all of it (parameter +infinity)."""
+        """Return the sample's values, and the concept that is 0 on all of it (parameter +infinity)."""
         return np.r_[np.unique(sample[:, 0]), np.inf][:, None]
 
     def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:

@@ -31,7 +31,7 @@ _LEVELS = np.unique(np.round(np.geomspace(1, 1e6, 30)).astype(int))
 
 @lru_cache(maxsize=32)
 def named(name: str) -> Distribution:
-    """Give a distribution of the zoo, built once."""
+    """Return a distribution of the zoo, built once."""
     return ZOO[name]()
 
 
@@ -73,7 +73,7 @@ class CubeProblem:
         return Cells.of(self.distribution, *self.grid.boxes())
 
     def excess(self, epsilon: float) -> float:
-        """Give the exact mean excess risk of the private classifier."""
+        """Return the exact mean excess risk of the private classifier."""
         return mean_excess(self.cells, self.n, epsilon)
 
     def visits_at_most(self, k: int) -> float:
@@ -85,7 +85,7 @@ class CubeProblem:
         return mean_inverse_visits(self.n, self.cells.mass) / epsilon
 
     def noise_bound(self, epsilon: float) -> float:
-        """Give the right side of equation (1), the best of 30 values of M."""
+        """Return the right side of equation (1), the best of 30 values of M."""
         return min(few + 1 / level for level, few in self._visits) / epsilon
 
     @cached_property
@@ -95,7 +95,7 @@ class CubeProblem:
         return [(level, self.visits_at_most(level - 1)) for level in levels.tolist()]
 
     def sampling_bound(self) -> float:
-        """Give the right side of equation (15), the best of 30 values of k."""
+        """Return the right side of equation (15), the best of 30 values of k."""
         empty = self._visits[0][1]
         return empty + min(few / 2 + 0.5 / math.sqrt(level - 1) for level, few in self._visits if level > 1)
 
@@ -123,7 +123,7 @@ class CubeProblem:
         return np.stack([piece.share for piece in pieces]), np.stack([piece.mass for piece in pieces])
 
     def certified_excess(self, epsilon: float) -> float:
-        """Give the bound on the excess risk that holds at every n, for epsilon <= 1."""
+        """Return the bound on the excess risk that holds at every n, for epsilon <= 1."""
         return 2 * (self.noise_bound(epsilon) + self.sampling_bound() + self.approximation())
 
     def regression_errors(self, replicates: int, rng: np.random.Generator, parts: int = 32) -> FloatArray:
@@ -162,7 +162,7 @@ def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
 
 
 def _log_binomial(n: FloatArray | int, k: FloatArray, p: float) -> FloatArray:
-    """Give the logarithm of the binomial probability of k among n."""
+    """Return the logarithm of the binomial probability of k among n."""
     choose = special.gammaln(np.asarray(n) + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
     tail = special.xlog1py(n - k, -p)
     return np.asarray(choose + special.xlogy(k, p) + tail)

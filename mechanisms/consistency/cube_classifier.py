@@ -83,7 +83,7 @@ class CubeClassifier(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the vote of each row's cube; an unvisited cube of an unbounded domain tosses its coin once."""
+        """Return the vote of each row's cube; an unvisited cube of an unbounded domain tosses its coin once."""
         votes = self._fitted("votes_")
         rows = features(X, self.dim, unit_cube=self.bounded)
         if self.bounded:
@@ -132,11 +132,11 @@ class CubeVotes:
         object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
 
     def grid(self, dataset: Labeled) -> UnitGrid:
-        """Give the cubes, which depend on the number of records only."""
+        """Return the cubes, which depend on the number of records only."""
         return UnitGrid(self.dim, side_for(self.records or len(dataset), self.dim))
 
     def sums(self, dataset: Labeled) -> np.ndarray:
-        """Give the sum of (label - 1/2) over each cube."""
+        """Return the sum of (label - 1/2) over each cube."""
         grid = self.grid(dataset)
         rows = features(dataset.X, self.dim, unit_cube=True)
         weights = labels(dataset.y, len(rows)) - 0.5
@@ -190,7 +190,7 @@ class SpaceVotes(CubeVotes):
     cubes: tuple[int, ...] = (-1000, -1, 0, 1, 1000)
 
     def sums(self, dataset: Labeled) -> np.ndarray:
-        """Give the sum of (label - 1/2) over each cube shown."""
+        """Return the sum of (label - 1/2) over each cube shown."""
         rows = features(dataset.X, 1)
         weights = labels(dataset.y, len(rows)) - 0.5
         keys = SpaceGrid(1, side_for(len(rows), 1)).keys_of(rows)

@@ -83,7 +83,7 @@ class CubeDensity(Estimator):
         return self
 
     def density(self, X: Any) -> np.ndarray:
-        """Give the estimate at each row."""
+        """Return the estimate at each row."""
         counts = self._fitted("counts_")
         rows = features(X, self.dim)
         if self.normalize and not counts:
@@ -92,7 +92,7 @@ class CubeDensity(Estimator):
         return heights / (self.n_ * self.side_**self.dim * (self.total_ if self.normalize else 1.0))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Give the logarithm of the estimate at each row, -inf where it is 0."""
+        """Return the logarithm of the estimate at each row, -inf where it is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.density(X))
 

@@ -157,7 +157,7 @@ class DensityErrors:
         return float(sum(np.abs(part - share).sum() for part in self._parts))
 
     def _from_uniform(self) -> float:
-        """Give the distance of the law from the fallback, uniform on [0, 1]^dim, on a grid of 2^12 cells or so."""
+        """Return the distance of the law from the fallback, uniform on [0, 1]^dim, on a grid of 2^12 cells or so."""
         cuts = round(4096 ** (1 / self.law.dim))
         edges = np.arange(cuts + 1) / cuts
         low, high = edges[:-1], edges[1:]
@@ -167,7 +167,7 @@ class DensityErrors:
         return float(np.abs(mass - 1 / mass.size).sum() + 1 - mass.sum())
 
     def _reach(self) -> float:
-        """Give a radius beyond which no cube has the least mass: looked for from far out, for laws whose tails fall."""
+        """Return a radius beyond which no cube has the least mass, by search from far out; tails fall."""
         reach = 2.0**40
         while reach > self.side and self._largest_at(reach) < self.least_mass:
             reach /= 2
@@ -178,7 +178,7 @@ class DensityErrors:
         return max(high + self.side, 1.0)
 
     def _largest_at(self, reach: float) -> float:
-        """Give the largest mass of a cube whose first coordinate is +-reach or up to twice that, others central."""
+        """Return the largest mass of a cube whose first coordinate is +-reach or up to twice that, others central."""
         far = np.geomspace(reach, 2 * reach, 65)
         edges = np.concatenate([far, -far - self.side])
         return float(np.max(self.law.factor.mass(edges, edges + self.side))) * self._central

@@ -44,17 +44,17 @@ LAWS: dict[str, Independent] = {
 
 
 def inverse_square(n: int) -> float:
-    """Give log delta for delta = n^-2."""
+    """Return log delta for delta = n^-2."""
     return -2 * math.log(n)
 
 
 def printed_limit(n: int) -> float:
-    """Give log delta for delta = n 2^(-sqrt n), inside the printed condition delta = omega(2^(-sqrt n))."""
+    """Return log delta for delta = n 2^(-sqrt n), inside the printed condition delta = omega(2^(-sqrt n))."""
     return math.log(n) - math.sqrt(n) * math.log(2)
 
 
 def slow_enough(n: int) -> float:
-    """Give log delta for delta = 2^(-n^0.4), inside the repaired condition log(1 / delta) = o(sqrt n)."""
+    """Return log delta for delta = 2^(-n^0.4), inside the repaired condition log(1 / delta) = o(sqrt n)."""
     return -(n**0.4) * math.log(2)
 
 
@@ -99,7 +99,7 @@ def limit_losses(law: str, n: int, replicates: int, rng: np.random.Generator) ->
 
 
 def mean_privacy_error(law: str, n: int, epsilon: float, log_delta: float, reach: float) -> float:
-    """Give the exact integral of E|f_S - f_hat| over the cubes that meet [-reach, reach] (dim = 1)."""
+    """Return the exact integral of E|f_S - f_hat| over the cubes that meet [-reach, reach] (dim = 1)."""
     low, high = SpaceGrid(1, DensityErrors(LAWS[law], n, epsilon, log_delta).side).window(reach)
     mass, multiplicity = np.unique(LAWS[law].mass(low, high), return_counts=True)
     each = [_mean_over_counts(n, p, epsilon, log_delta) for p in mass.tolist()]
@@ -175,7 +175,7 @@ def containment_values() -> list[Value]:
 
 
 def lost_mass(law: str, epsilon: float) -> float:
-    """Give the mass where f < 2 log(2) / epsilon: what the estimator loses for ever when delta = n 2^(-sqrt n)."""
+    """Return the mass where f < 2 log(2) / epsilon: what the estimator loses for ever when delta = n 2^(-sqrt n)."""
     level = 2 * math.log(2) / epsilon
     x = np.linspace(0, 1, 200_001)
     kept = LAWS[law].factor.density((x[:-1] + x[1:]) / 2) < level

@@ -91,27 +91,27 @@ def semi_private(seed: int) -> SemiPrivateLearner:
 
 
 def votes(learner: Any) -> np.ndarray:
-    """Give the votes of all cells."""
+    """Return the votes of all cells."""
     return np.asarray(learner.votes_)
 
 
 def votes_on_the_line(learner: Any) -> np.ndarray:
-    """Give the votes of five cubes, three of which may be unvisited: by predictions inside them."""
+    """Return the votes of five cubes, three of which may be unvisited: by predictions inside them."""
     return np.asarray(learner.predict((np.array([-1000, -1, 0, 1, 1000]) + 0.5) * learner.side_))
 
 
 def stable_cells(learner: Any) -> np.ndarray:
-    """Give the votes of three cells."""
+    """Return the votes of three cells."""
     return np.array([(cell,) in learner.votes_ for cell in range(3)], dtype=np.int8)
 
 
 def heights(learner: Any) -> np.ndarray:
-    """Give the released counts of three cubes."""
+    """Return the released counts of three cubes."""
     return np.array([learner.counts_.get((cube,), 0.0) for cube in range(3)])
 
 
 def chosen(learner: Any) -> int:
-    """Give the index of the released representative."""
+    """Return the index of the released representative."""
     return int(np.flatnonzero(np.all(learner.representatives_ == learner.concept_, axis=1))[0])
 
 

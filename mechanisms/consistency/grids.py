@@ -18,7 +18,7 @@ FloatArray = np.ndarray
 
 
 def side_for(n: int, dim: int) -> float:
-    """Give the side n^(-1 / (2 dim)) of Algorithms 2 and 3."""
+    """Return the side n^(-1 / (2 dim)) of Algorithms 2 and 3."""
     return float(integer(n, "n", at_least=1) ** (-1 / (2 * integer(dim, "dim", at_least=1))))
 
 
@@ -50,12 +50,12 @@ class UnitGrid:
         return int(self.cuts**self.dim)
 
     def cell_of(self, X: FloatArray) -> np.ndarray:
-        """Give the number of the cube of each row, row-major."""
+        """Return the number of the cube of each row, row-major."""
         index = np.minimum(np.floor(X / self.side).astype(np.int64), self.cuts - 1)
         return np.ravel_multi_index(tuple(index.T), (self.cuts,) * self.dim)
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Give lower and upper corners, shape (size,) for dim = 1 and (size, dim) else; the last ends are infinite."""
+        """Return lower and upper corners, shape (size,) if dim = 1, else (size, dim); the last ends are infinite."""
         starts = np.arange(self.cuts) * self.side
         ends = np.r_[starts[1:], np.inf]
         if self.dim == 1:
@@ -64,7 +64,7 @@ class UnitGrid:
         return low.reshape(-1, self.dim), high.reshape(-1, self.dim)
 
     def centres(self) -> FloatArray:
-        """Give a point inside each cube, shape (size, dim)."""
+        """Return a point inside each cube, shape (size, dim)."""
         starts = np.arange(self.cuts) * self.side
         middles = (starts + np.minimum(starts + self.side, 1.0)) / 2
         return np.stack(np.meshgrid(*[middles] * self.dim, indexing="ij"), axis=-1).reshape(-1, self.dim)
@@ -92,20 +92,20 @@ class SpaceGrid:
 
     @property
     def shift(self) -> float:
-        """How far the anchor lies below 0."""
+        """Return how far the anchor lies below 0."""
         return self.side / 2 if self.centred else 0.0
 
     def keys_of(self, X: FloatArray) -> list[tuple[int, ...]]:
-        """Give the integer vector of the cube of each row."""
+        """Return the integer vector of the cube of each row."""
         index = np.floor((X + self.shift) / self.side)
         return [tuple(map(int, row)) for row in index.tolist()]
 
     def lower_corner(self, key: tuple[int, ...]) -> FloatArray:
-        """Give the lower corner of a cube."""
+        """Return the lower corner of a cube."""
         return np.array(key, dtype=float) * self.side - self.shift
 
     def window(self, reach: float) -> tuple[FloatArray, FloatArray]:
-        """Give the corners of all cubes that meet (-reach, reach)^dim, as `UnitGrid.boxes` does."""
+        """Return the corners of all cubes that meet (-reach, reach)^dim, as `UnitGrid.boxes` does."""
         first = math.floor((-reach + self.shift) / self.side)
         last = math.ceil((reach + self.shift) / self.side)
         edges = np.arange(first, last + 1) * self.side - self.shift

@@ -31,7 +31,7 @@ Value = tuple[str, float, float]
 
 @dataclass(frozen=True)
 class SemiPrivateTrials:
-    """Whether the learned threshold errs by at most `ACCURACY`, for a true threshold at a quantile."""
+    """Test whether the learned threshold errs by at most `ACCURACY`, for a true threshold at a quantile."""
 
     labeled: int
     public: int
@@ -43,7 +43,7 @@ class SemiPrivateTrials:
 
 @dataclass(frozen=True)
 class SemiSupervisedTrials:
-    """Whether the semi-supervised learner's threshold errs by at most `ACCURACY`; true threshold at the median.
+    """Test whether the semi-supervised learner errs by at most `ACCURACY`; the true threshold is the median.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def sampled_estimate(law: str, n: int, draws: int, rng: np.random.Generator) -> 
 
 @dataclass(frozen=True)
 class AtomTrials:
-    """Whether the singleton at an atom of mass 1/2, the only point of label 1, is learned with error at most 0.1.
+    """Test whether a singleton at an atom of mass 1/2, the only point of label 1, is learned with error at most 0.1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a learner accepts: finite features of one dimension, labels in {0, 1}; anything else is refused by name."""
+"""Validate records: finite features of one dimension and labels in {0, 1}; anything else raises."""
 
 from __future__ import annotations
 

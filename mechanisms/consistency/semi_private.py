@@ -79,7 +79,7 @@ class SemiPrivateLearner(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the released concept's label of each row."""
+        """Return the released concept's label of each row."""
         concept = self._fitted("concept_")
         return self.concepts.labels(concept[None], features(X, self.concepts.dim))[0].astype(np.int8)
 
@@ -95,12 +95,12 @@ def softmax_choice(wrong: np.ndarray, epsilon: float, rng: np.random.Generator) 
 
 
 def public_size(accuracy: float, failure: float) -> int:
-    """Give the number of public points that is enough for VC dimension 1: (8 / alpha) log(2 / beta)."""
+    """Return the number of public points that is enough for VC dimension 1: (8 / alpha) log(2 / beta)."""
     return math.ceil(8 / open_probability(accuracy, "accuracy") * math.log(2 / open_probability(failure, "failure")))
 
 
 def labeled_size(accuracy: float, failure: float, epsilon: float) -> int:
-    """Give the number of labeled records that is enough for VC dimension 1 and epsilon <= 1."""
+    """Return the number of labeled records that is enough for VC dimension 1 and epsilon <= 1."""
     public = public_size(accuracy, failure)
     return math.ceil(16 / (positive(epsilon, "epsilon") * accuracy) * math.log(4 * (public + 1) / failure))
 
@@ -149,7 +149,7 @@ class SemiPrivateRelease:
         return mistakes(self.concepts, chosen, rows, labels(dataset.y, len(rows)))
 
     def probabilities(self, dataset: Labeled) -> np.ndarray:
-        """Give the probability of each representative."""
+        """Return the probability of each representative."""
         return np.asarray(softmax(-self.epsilon * self.mistakes(dataset) / 2))
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -98,13 +98,13 @@ class SemiSupervisedLearner(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the released concept's label of each row."""
+        """Return the released concept's label of each row."""
         return np.asarray(self._fitted("learner_").predict(X))
 
 
 @dataclass(frozen=True)
 class SemiSupervisedRelease:
-    """What the smallest instance of the learner reveals, as a mechanism with an exact law.
+    """The smallest instance of the learner, as a mechanism with an exact law.
 
     Unlabeled records lie in two cubes of the line; one point is drawn from the private density; the candidates are the
     threshold at this point and +infinity. An output is a triple: which of the two cubes are retained (0 or 1 each), and

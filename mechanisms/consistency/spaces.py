@@ -47,7 +47,7 @@ class Packing:
 
     @property
     def is_maximal(self) -> bool:
-        """Whether the certificate holds: separation >= r and covering radius < r."""
+        """Return whether the certificate holds: separation >= r and covering radius < r."""
         return self.separation >= self.radius * (1 - _ROUNDING) and self.cover < self.radius
 
     def __len__(self) -> int:
@@ -68,15 +68,15 @@ class BoundedSpace(ABC):
 
     @abstractmethod
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give distances of points, row by row."""
+        """Return distances of points, row by row."""
 
     @abstractmethod
     def packing(self, radius: float) -> Packing:
-        """Give a maximal packing, the same for the same radius."""
+        """Return a maximal packing, the same for the same radius."""
 
     @abstractmethod
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Give the number of the nearest center of each point."""
+        """Return the number of the nearest center of each point."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,12 @@ class Circle(BoundedSpace):
         return rows
 
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give the shorter arc."""
+        """Return the shorter arc."""
         gap = np.abs(a - b)[..., 0]
         return np.minimum(gap, 1 - gap)
 
     def packing(self, radius: float) -> Packing:
-        """Give floor(1 / r) equally spaced points."""
+        """Return floor(1 / r) equally spaced points."""
         cuts = max(1, math.floor(1 / positive(radius, "radius") * (1 + _ROUNDING)))
         separation = 1 / cuts if cuts > 1 else math.inf
         return Packing(np.arange(cuts)[:, None] / cuts, radius, separation, 0.5 / cuts)
@@ -111,7 +111,7 @@ class Circle(BoundedSpace):
         return np.ceil(points[:, 0] * len(packing) - 0.5).astype(np.int64) % len(packing)
 
     def arcs(self, packing: Packing) -> tuple[FloatArray, FloatArray]:
-        """Give the ends of the cells in [0, 1), the first one split: arcs 0 and K both belong to cell 0."""
+        """Return the ends of the cells in [0, 1), the first one split: arcs 0 and K both belong to cell 0."""
         inner = (np.arange(len(packing)) + 0.5) / len(packing)
         return np.r_[0.0, inner], np.r_[inner, 1.0]
 
@@ -135,11 +135,11 @@ class Cube(BoundedSpace):
         return features(X, self.dim, unit_cube=True)
 
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give the largest coordinate of the difference."""
+        """Return the largest coordinate of the difference."""
         return np.max(np.abs(a - b), axis=-1)
 
     def packing(self, radius: float) -> Packing:
-        """Give the grid of step r from 0: separation r, covering radius max(r / 2, what is left at 1)."""
+        """Return the grid of step r from 0: separation r, covering radius max(r / 2, what is left at 1)."""
         positive(radius, "radius")
         steps = math.floor(1 / radius * (1 + _ROUNDING))
         axis = np.minimum(np.arange(steps + 1) * radius, 1.0)
@@ -153,7 +153,7 @@ class Cube(BoundedSpace):
         return np.ravel_multi_index(tuple(index.T), (steps + 1,) * self.dim)
 
     def boxes(self, packing: Packing) -> tuple[FloatArray, FloatArray]:
-        """Give the corners of the cells, shape (cells,) for dim = 1 and (cells, dim) else."""
+        """Return the corners of the cells, shape (cells,) for dim = 1 and (cells, dim) else."""
         axis = np.unique(packing.centres[:, -1])
         ends = np.r_[0.0, (axis[:-1] + axis[1:]) / 2, 1.0]
         low, high = _grid(ends[:-1], self.dim), _grid(ends[1:], self.dim)
@@ -174,11 +174,11 @@ class EuclideanSquare(BoundedSpace):
         return features(X, 2, unit_cube=True)
 
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give the Euclidean distance."""
+        """Return the Euclidean distance."""
         return np.linalg.norm(a - b, axis=-1)
 
     def packing(self, radius: float) -> Packing:
-        """Give the grid of step 1 / floor(1 / r), with the centers of its squares where it leaves gaps of r or more.
+        """Return the grid of step 1 / floor(1 / r), with the centers of its squares where it leaves gaps of r or more.
 
         The plain grid of step r is not maximal: near the upper corner it leaves a gap of up to sqrt(2) r.
         """
@@ -214,7 +214,7 @@ class Sphere(BoundedSpace):
         return rows
 
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give the angle between unit vectors."""
+        """Return the angle between unit vectors."""
         return 2 * np.arcsin(np.clip(np.linalg.norm(a - b, axis=-1) / 2, 0.0, 1.0))
 
     def packing(self, radius: float) -> Packing:
@@ -271,7 +271,7 @@ class BinarySequences(BoundedSpace):
         return np.where(np.any(differs, axis=-1), 2.0**-first, 0.0)
 
     def packing(self, radius: float) -> Packing:
-        """Give one sequence for each prefix of floor(log2(1 / r)) + 1 bits."""
+        """Return one sequence for each prefix of floor(log2(1 / r)) + 1 bits."""
         prefix = min(max(0, math.floor(math.log2(1 / positive(radius, "radius")) + _ROUNDING) + 1), self.depth)
         heads = np.array(list(itertools.product((0, 1), repeat=prefix)), dtype=np.int8).reshape(2**prefix, prefix)
         centres = np.hstack([heads, np.zeros((2**prefix, self.depth - prefix), dtype=np.int8)])
@@ -284,7 +284,7 @@ class BinarySequences(BoundedSpace):
 
 
 def nearest(centres: FloatArray, points: FloatArray) -> np.ndarray:
-    """Give the number of the nearest center in the Euclidean norm; of equally near ones the lowest."""
+    """Return the number of the nearest center in the Euclidean norm; of equally near ones the lowest."""
     known = min(4, len(centres))
     distances, index = cKDTree(centres).query(points, k=known)
     distances, index = distances.reshape(len(points), known), index.reshape(len(points), known)
@@ -293,7 +293,7 @@ def nearest(centres: FloatArray, points: FloatArray) -> np.ndarray:
 
 
 def spiral(size: int) -> FloatArray:
-    """Give points spread evenly over the unit sphere, on a golden spiral."""
+    """Return points spread evenly over the unit sphere, on a golden spiral."""
     k = np.arange(size) + 0.5
     z, angle = 1 - 2 * k / size, math.pi * (1 + math.sqrt(5)) * k
     ring = np.sqrt(1 - z * z)

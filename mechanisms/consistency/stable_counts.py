@@ -32,7 +32,7 @@ def threshold(epsilon: float, log_delta: float) -> float:
 
 
 def new_label_probability(epsilon: float, level: float) -> float:
-    """Give the probability that a label that occurs once passes the threshold `level`: delta / 4 for the paper's."""
+    """Return the probability that a label that occurs once passes the threshold `level`: delta / 4 for the paper's."""
     return math.exp(-(level - 1) * positive(epsilon, "epsilon") / 2) / 2
 
 

@@ -25,12 +25,12 @@ Schedule = Callable[[int], float]
 
 
 def inverse_square(n: int) -> float:
-    """Give log delta for delta = n^-2."""
+    """Return log delta for delta = n^-2."""
     return -2 * math.log(n)
 
 
 def power_limit(n: int, power: float) -> float:
-    """Give log delta for delta = min(n 2^(-n^power), 1/2)."""
+    """Return log delta for delta = min(n 2^(-n^power), 1/2)."""
     return min(math.log(n) - n**power * math.log(2), -math.log(2))
 
 
@@ -70,7 +70,7 @@ def _window(build: Callable[[], Distribution], n: int, least: float, integers: b
 
 
 def least_mass(n: int, epsilon: float, log_delta: float) -> float:
-    """Give a mass below which a cell can be left out: it is hardly ever retained, and counts as predicting 0.
+    """Return a mass below which a cell can be left out: it is hardly ever retained, and counts as predicting 0.
 
     For a small delta, a quarter of the threshold in expected records; for a large one even singletons pass, and cells
     are kept down to a thousandth of an expected record.

@@ -85,7 +85,7 @@ class StableVoronoiClassifier(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the vote of each row's cell."""
+        """Return the vote of each row's cell."""
         votes = self._fitted("votes_")
         keys = SpaceGrid(self.dim, self.radius_, centred=True).keys_of(features(X, self.dim))
         return np.array([key in votes for key in keys], dtype=np.int8)
@@ -133,7 +133,7 @@ class StableHistograms:
     cells: tuple[int, ...] = (0, 1)
 
     def counts(self, dataset: Labeled) -> tuple[np.ndarray, np.ndarray]:
-        """Give the counts of all records and of label-1 records in the cells shown."""
+        """Return the counts of all records and of label-1 records in the cells shown."""
         rows = features(dataset.X, 1)
         marks = labels(dataset.y, len(rows))
         found = [key[0] for key in SpaceGrid(1, radius_for(len(rows), 1), centred=True).keys_of(rows)]
@@ -171,7 +171,7 @@ class PairHistogram(StableHistograms):
     """The histogram of Remark 1.8 as a mechanism: noisy counts of (cube, label 0), then of (cube, label 1)."""
 
     def counts(self, dataset: Labeled) -> tuple[np.ndarray, np.ndarray]:
-        """Give the counts of label-0 and of label-1 records in the cubes shown, of side n^(-1/2)."""
+        """Return the counts of label-0 and of label-1 records in the cubes shown, of side n^(-1/2)."""
         rows = features(dataset.X, 1)
         marks = labels(dataset.y, len(rows)).tolist()
         keys = [key[0] for key in SpaceGrid(1, side_for(len(rows), 1), centred=True).keys_of(rows)]

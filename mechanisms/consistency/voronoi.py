@@ -27,7 +27,7 @@ SOURCE = "Bousquet et al. 2022, Theorem A.12"
 
 
 def radius_for(n: int, dim: float) -> float:
-    """Give the packing radius n^(-1 / (4 dim)) of Algorithms 4 and 5."""
+    """Return the packing radius n^(-1 / (4 dim)) of Algorithms 4 and 5."""
     return float(integer(n, "n", at_least=1) ** (-1 / (4 * positive(dim, "dim"))))
 
 
@@ -82,13 +82,13 @@ class VoronoiClassifier(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the vote of each point's cell."""
+        """Return the vote of each point's cell."""
         votes = self._fitted("votes_")
         return votes[self.space.cell_of(self.space.points(X), self.packing_)]
 
 
 def certified(space: BoundedSpace, radius: float) -> Packing:
-    """Give a packing of the space whose certificate holds, or raise."""
+    """Return a packing of the space whose certificate holds, or raise."""
     packing = space.packing(radius)
     if not packing.is_maximal:
         raise InvalidArgument.of("radius", f"have a certified maximal packing of {space!r}", radius)
@@ -109,7 +109,7 @@ class VoronoiVotes:
     epsilon: float
 
     def sums(self, dataset: Labeled) -> np.ndarray:
-        """Give the sum of (label - 1/2) over each cell."""
+        """Return the sum of (label - 1/2) over each cell."""
         points = self.space.points(dataset.X)
         packing = certified(self.space, radius_for(len(dataset), self.space.doubling_dim))
         cells = self.space.cell_of(points, packing)

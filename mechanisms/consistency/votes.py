@@ -25,7 +25,7 @@ _FAR = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What a rule that is constant on cells needs to know of a distribution.
+    """Facts about a distribution that a rule needs which is constant on cells.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Cells:
         return np.divide(self.positive, self.mass, out=np.zeros(len(self)), where=self.mass > 0)
 
     def kept(self, which: np.ndarray) -> Cells:
-        """Give some of the cells."""
+        """Return some of the cells."""
         return Cells(self.mass[which], self.positive[which], self.cost_of_one[which], self.cost_of_zero[which])
 
     def counts(self, n: int, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +80,7 @@ class Cells:
         return total, rng.binomial(total, np.clip(self.share, 0.0, 1.0))
 
     def excess(self, bits: np.ndarray) -> FloatArray:
-        """Give the excess risk of rules given by one bit a cell, shape (size, cells)."""
+        """Return the excess risk of rules given by one bit a cell, shape (size, cells)."""
         return bits @ (self.cost_of_one - self.cost_of_zero) + self.cost_of_zero.sum()
 
 
@@ -92,7 +92,7 @@ def vote_probability(epsilon: float, s: ArrayLike) -> FloatArray:
 
 
 def vote_law(epsilon: float, sums: FloatArray) -> Product:
-    """Give the law of the votes of cells with the given sums: independent bits."""
+    """Return the law of the votes of cells with the given sums: independent bits."""
     ones = vote_probability(epsilon, sums).tolist()
     return Product(tuple(Finite({1: one, 0: 1 - one}) for one in ones))
 
@@ -129,7 +129,7 @@ def mean_vote(n: int, mass: FloatArray, positive_mass: FloatArray, epsilon: floa
 
 
 def mean_excess(cells: Cells, n: int, epsilon: float) -> float:
-    """Give the exact mean excess risk of the private votes, without sampling."""
+    """Return the exact mean excess risk of the private votes, without sampling."""
     relevant = cells.kept(cells.cost_of_one + cells.cost_of_zero > 0)
     ones = mean_vote(n, relevant.mass, relevant.positive, epsilon)
     return float(np.sum(ones * relevant.cost_of_one + (1 - ones) * relevant.cost_of_zero))

@@ -45,7 +45,7 @@ Cases = list[tuple[str, float, float]]
 
 @dataclass(frozen=True)
 class Trials:
-    """Whether the exponential mechanism on the cover for a known kappa comes within `accuracy`, on fresh data.
+    """Test whether the exponential mechanism on the cover for a known kappa comes within `accuracy`, on fresh data.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class LiteralTrials:
 
 @dataclass(frozen=True)
 class LabelPrivateTrials:
-    """Whether A3 comes within `accuracy` on m uniform examples, the cover made of their points."""
+    """Test whether A3 comes within `accuracy` on m uniform examples, the cover made of their points."""
 
     problem: ThresholdProblem
     epsilon: float
@@ -114,7 +114,7 @@ class LabelPrivateTrials:
 
 @dataclass(frozen=True)
 class SphereTrials:
-    """Whether A1 comes within `accuracy` on the sphere in R^3, labels flipped with a probability."""
+    """Test whether A1 comes within `accuracy` on the sphere in R^3, labels flipped with a probability."""
 
     epsilon: float
     accuracy: float
@@ -148,7 +148,7 @@ def longest(x: np.ndarray, inside: int) -> float:
 
 @dataclass(frozen=True)
 class RelativeConvergence:
-    """Whether both statements of Lemma 17 hold for all pairs of thresholds on m uniform points."""
+    """Test whether both statements of Lemma 17 hold for all pairs of thresholds on m uniform points."""
 
     m: int
     beta: float
@@ -166,7 +166,7 @@ class RelativeConvergence:
 
 @dataclass(frozen=True)
 class MetricConvergence:
-    """Whether both conclusions of Lemma 23 hold on m uniform points, for all pairs of thresholds.
+    """Test whether both conclusions of Lemma 23 hold on m uniform points, for all pairs of thresholds.
 
     1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
     `shortest` and `longest` grow with the number of points, so that the extreme numbers decide.
@@ -188,7 +188,7 @@ class MetricConvergence:
 
 
 def log_family_smoothness(exponent: float) -> float:
-    """Give ln kappa of the hard family, kappa = 5 + 3 e^(alpha M), for any alpha M."""
+    """Return ln kappa of the hard family, kappa = 5 + 3 e^(alpha M), for any alpha M."""
     return float(np.logaddexp(math.log(5), math.log(3) + exponent))
 
 

@@ -42,7 +42,7 @@ def draw_thresholds(
 
 
 def interval_weights(dataset: Labeled, cover_size: int, epsilon: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give probability, first grid index and number of grid points of the intervals between examples."""
+    """Return probability, first grid index and number of grid points of the intervals between examples."""
     X, y = ThresholdClass().examples(dataset)
     order = np.argsort(X, kind="stable")
     ordered, positive = X[order], y[order] == 1
@@ -89,7 +89,7 @@ class ThresholdProblem:
 
     @classmethod
     def concentrated(cls, family: ConcentratedThresholdFamily, noise: float = 0.0) -> ThresholdProblem:
-        """Give the problem on the middle window of a family."""
+        """Return the problem on the middle window of a family."""
         index = family.size // 2
         return cls(family.centre(index), noise, family, index)
 
@@ -98,7 +98,7 @@ class ThresholdProblem:
         return np.asarray(x, dtype=float) if self.family is None else self.family.cdf(self.index, x)
 
     def excess(self, thresholds: FloatArray) -> FloatArray:
-        """Give the error of thresholds beyond that of the best one."""
+        """Return the error of thresholds beyond that of the best one."""
         gap = ThresholdClass().marginal_disagreement(thresholds, np.array(self.target), self.cdf)
         return np.asarray((1 - 2 * self.noise) * gap)
 

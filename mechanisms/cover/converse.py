@@ -36,7 +36,7 @@ Cases = list[tuple[str, float, float]]
 
 
 def concentrated_grid(family: ConcentratedThresholdFamily, accuracy: float = 0.2) -> np.ndarray:
-    """Give the cover of A1 when kappa is that of the family."""
+    """Return the cover of A1 when kappa is that of the family."""
     return ThresholdClass().packing_cover(accuracy / (4 * family.smoothness))
 
 
@@ -64,18 +64,18 @@ def family_cases() -> Cases:
 
 
 def packing_bound(epsilon: float, size: int) -> float:
-    """Give ln(K - 1) / alpha: with no more examples nobody succeeds on all of K targets half of the time."""
+    """Return ln(K - 1) / alpha: with no more examples nobody succeeds on all of K targets half of the time."""
     return math.log(size - 1) / epsilon
 
 
 def lemma_bound(epsilon: float, scale: float, size: int) -> float:
-    """Give ln(|P| / 2 - 1) / (8 alpha s) of Lemma 11."""
+    """Return ln(|P| / 2 - 1) / (8 alpha s) of Lemma 11."""
     return math.log(size / 2 - 1) / (8 * epsilon * scale)
 
 
 @lru_cache(maxsize=32)
 def best_private_success(records: int, epsilon: float, targets: tuple[int, ...]) -> float:
-    """Give the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels.
+    """Return the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels.
 
     Classes 0, ..., m of m ordered points; datasets are the labels by a threshold, neighbors differ by one class. The
     mechanism must be private on them, and name the class for each of the targets: a linear program.
@@ -106,14 +106,14 @@ def best_private_success(records: int, epsilon: float, targets: tuple[int, ...])
 
 
 def exponential_success(records: int, epsilon: float) -> float:
-    """Give the largest success of the exponential mechanism over all m + 1 classes at naming a class."""
+    """Return the largest success of the exponential mechanism over all m + 1 classes at naming a class."""
     classes = np.arange(records + 1)
     chances = softmax(-epsilon / 2 * np.abs(classes[:, None] - classes[None, :]), axis=1)
     return float(np.max(np.diag(chances)))
 
 
 def lemma_targets(records: int, scale: float) -> tuple[int, ...]:
-    """Give an s-packing of the ball of radius 4 s around the middle class, in the sample metric."""
+    """Return an s-packing of the ball of radius 4 s around the middle class, in the sample metric."""
     step, reach = math.floor(records * scale * (1 + 1e-9)) + 1, math.floor(4 * records * scale * (1 + 1e-9))
     middle = records // 2
     return tuple(range(middle - reach, middle + reach + 1, step))

@@ -39,7 +39,7 @@ class OnGrid:
         return ThresholdClass().mistakes(np.array(GRID), dataset)
 
     def probabilities(self, dataset: Labeled) -> np.ndarray:
-        """Give the probability of each threshold."""
+        """Return the probability of each threshold."""
         return np.asarray(softmax(-self.epsilon / 2 * self.mistakes(dataset)))
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -45,7 +45,7 @@ class ConcentratedThresholdFamily:
 
     @classmethod
     def for_samples(cls, epsilon: float, most: float) -> Self:
-        """Give the family that defeats every epsilon-private learner with up to `most` examples.
+        """Return the family that defeats every epsilon-private learner with up to `most` examples.
 
         epsilon * most may be at most 25.
         """
@@ -76,7 +76,7 @@ class ConcentratedThresholdFamily:
         return (index + 1) * self.eta
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold lies in the window of a distribution; windows are disjoint."""
+        """Return whether a threshold lies in the window of a distribution; windows are disjoint."""
         return abs(threshold - self.centre(index)) <= self.eta / 3
 
     def cdf(self, index: int, x: FloatArray) -> FloatArray:

@@ -62,10 +62,10 @@ class CoverLearner(Classifier):
 
     @abstractmethod
     def cover(self, X: FloatArray) -> FloatArray:
-        """Give the hypotheses that may be released for unlabeled points X."""
+        """Return the hypotheses that may be released for unlabeled points X."""
 
     def mechanism(self, X: FloatArray) -> ExponentialMechanism:
-        """Give the exponential mechanism on the cover."""
+        """Return the exponential mechanism on the cover."""
         candidates = tuple(map(_outcome, self.cover(X)))
         return ExponentialMechanism(Mistakes(self.hypotheses), candidates, 1.0, self.epsilon)
 
@@ -82,7 +82,7 @@ class CoverLearner(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the label of each point under the released hypothesis."""
+        """Return the label of each point under the released hypothesis."""
         return np.asarray(self.hypotheses.predict(self._fitted("hypothesis_")[None], X)[0])
 
 
@@ -143,7 +143,7 @@ class ReferenceCoverLearner(CoverLearner):
         return min(deviation, self.epsilon * m * self.accuracy / 8 - math.log(2 / self.beta))
 
     def utility_guarantee(self, m: int) -> bool:
-        """Whether the accuracy is guaranteed for m examples and kappa = 1."""
+        """Return whether the accuracy is guaranteed for m examples and kappa = 1."""
         return self.log_cover(m) >= self.hypotheses.doubling_dim * math.log(16 / self.accuracy)
 
     def smoothness_hat(self, m: int) -> float:
@@ -157,7 +157,7 @@ class ReferenceCoverLearner(CoverLearner):
         return self.accuracy / (4 * self.smoothness_hat(m))
 
     def cover(self, X: FloatArray) -> FloatArray:
-        """Give the cover in the reference metric; of X only the number of points is used."""
+        """Return the cover in the reference metric; of X only the number of points is used."""
         radius = self.radius(len(X))
         if self.hypotheses.cover_size(radius) > _LARGEST_COVER:
             rule = f"keep the cover below {_LARGEST_COVER} hypotheses"
@@ -186,7 +186,7 @@ class RealizableReferenceCoverLearner(ReferenceCoverLearner):
         return min(deviation, 3 * self.epsilon * self.accuracy * m / 40 - math.log(2 / self.beta))
 
     def utility_guarantee(self, m: int) -> bool:
-        """Whether the accuracy is guaranteed for m examples and kappa = 1; needs m >= (3 / a) ln(4 / beta) too."""
+        """Return whether the accuracy is guaranteed for m examples, kappa = 1; also needs m >= (3 / a) ln(4 / beta)."""
         return super().utility_guarantee(m) and m >= 3 / self.accuracy * math.log(4 / self.beta)
 
 
@@ -220,7 +220,7 @@ class LabelPrivateCoverLearner(CoverLearner):
         self.random_state = random_state
 
     def cover(self, X: FloatArray) -> FloatArray:
-        """Give the cover in the sample metric."""
+        """Return the cover in the sample metric."""
         return self.hypotheses.sample_packing_cover(X, self.accuracy / 4)
 
 
@@ -242,7 +242,7 @@ class ThresholdERM(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the label of each point."""
+        """Return the label of each point."""
         return np.asarray(ThresholdClass().predict(np.array([self._fitted("hypothesis_")]), X)[0])
 
 

@@ -92,7 +92,7 @@ def smooth_cover_cases() -> Cases:
 
 
 def printed_band_smoothness(dim: int, width: float) -> float:
-    """Give kappa of Lemma 20, 1 / (1 - 2 e^(-n w^2 / 2)); negative for a narrow band."""
+    """Return kappa of Lemma 20, 1 / (1 - 2 e^(-n w^2 / 2)); negative for a narrow band."""
     return 1 / (1 - 2 * math.exp(-dim * width**2 / 2))
 
 

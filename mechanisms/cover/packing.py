@@ -40,12 +40,12 @@ class MovingExample:
     size: int
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give the dataset of a target."""
+        """Return the dataset of a target."""
         X = np.r_[np.zeros(50), np.ones(49), self._place(index)]
         return Labeled(X, np.r_[np.full(50, -1), np.ones(50, int)])
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold lies in the target's interval."""
+        """Return whether a threshold lies in the target's interval."""
         return abs(threshold - self._place(index) / 2) < 0.999 / (4 * (self.size + 1))
 
     def _place(self, index: int) -> float:
@@ -71,12 +71,12 @@ class BesideAPoint:
     rank: int
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give the dataset of a target, labeled by the true threshold at the moving example."""
+        """Return the dataset of a target, labeled by the true threshold at the moving example."""
         X = np.r_[(np.arange(40) + 0.5) / 40, self._place(index)]
         return Labeled(X, np.where(self._place(index) <= X, 1, -1))
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold is the midpoint that gives the moving example away."""
+        """Return whether a threshold is the midpoint that gives the moving example away."""
         return abs(threshold - ((self.rank - 0.5) / 40 + self._place(index)) / 2) < 0.249 / (40 * (self.size + 1))
 
     def _place(self, index: int) -> float:
@@ -98,7 +98,7 @@ class FromTheFamily:
         return self.family.draw(index, self.records, rng)
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold lies in the window."""
+        """Return whether a threshold lies in the window."""
         return self.family.hits(index, threshold)
 
 
@@ -119,12 +119,12 @@ class EvenTargets:
         return index / (self.size - 1)
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give m labeled points."""
+        """Return m labeled points."""
         x = (np.arange(self.records) + 0.5) / self.records
         return Labeled(x, np.where(x >= self.place(index), 1, -1))
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold is accurate."""
+        """Return whether a threshold is accurate."""
         return abs(threshold - self.place(index)) <= self.accuracy
 
 
@@ -136,11 +136,11 @@ class OppositeBlocks:
     point: float = 0.5
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
-        """Give the block of a label."""
+        """Return the block of a label."""
         return Labeled(np.full(self.records, self.point), np.full(self.records, 1 - 2 * index))
 
     def hits(self, index: int, threshold: float) -> bool:
-        """Whether a threshold gives the point the label of the block."""
+        """Return whether a threshold gives the point the label of the block."""
         return (threshold <= self.point) == (index == 0)
 
 
@@ -162,12 +162,12 @@ class RandomizedLabel:
 
 
 def packing_value(hit_rate: float, family_size: int, distance: int) -> float:
-    """Give what exact hit rates say about epsilon: ln((K - 1) p / (1 - p)) / b."""
+    """Return what exact hit rates say about epsilon: ln((K - 1) p / (1 - p)) / b."""
     return (math.log(family_size - 1) + math.log(hit_rate) - math.log1p(-hit_rate)) / distance
 
 
 def block_epsilon(epsilon: float, records: int) -> float:
-    """Give the packing value of A1 on opposite blocks: alpha / 2, since P = 1 / (1 + e^(-alpha m / 2))."""
+    """Return the packing value of A1 on opposite blocks: alpha / 2, since P = 1 / (1 + e^(-alpha m / 2))."""
     return packing_value(1 / (1 + math.exp(-epsilon * records / 2)), 2, records)
 
 

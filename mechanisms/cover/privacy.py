@@ -63,24 +63,24 @@ def halves(mistakes: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def middles(m: int) -> np.ndarray:
-    """Give the middles of m equal cells of [0, 1]."""
+    """Return the middles of m equal cells of [0, 1]."""
     return np.asarray((np.arange(m) + 0.5) / m)
 
 
 def first_threshold_pair(size: int, m: int) -> Pair:
-    """Give the worst pair for J thresholds: one threshold lies below the point, the others agree with the majority."""
+    """Return the worst pair for J thresholds: one lies below the point, the others agree with the majority."""
     return worst_pair(1 / size, m, label=-1)
 
 
 def circle_pair(m: int) -> Pair:
-    """Give the worst pair on the circle: a point orthogonal to a direction of the cover."""
+    """Return the worst pair on the circle: a point orthogonal to a direction of the cover."""
     flat = worst_pair(0.0, m)
     point = np.tile([0.0, 1.0], (m, 1))
     return Labeled(point, flat[0].y), Labeled(point, flat[1].y)
 
 
 def flip_pair(learner: CoverLearner, m: int) -> Pair:
-    """Give the worst label flip of A3 on evenly spread points."""
+    """Return the worst label flip of A3 on evenly spread points."""
     X = middles(m)
     _, labels, index = worst_flip(ThresholdClass().predict(learner.cover(X), X), learner.epsilon)
     flipped = labels.copy()
@@ -89,7 +89,7 @@ def flip_pair(learner: CoverLearner, m: int) -> Pair:
 
 
 def circle_flip(m: int = 6) -> Pair:
-    """Give m directions, labeled by a half-plane, one of which flips."""
+    """Return m directions, labeled by a half-plane, one of which flips."""
     angles = np.arange(m) + 0.3
     X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     y = np.where(X[:, 1] >= 0, 1, -1)
@@ -97,7 +97,7 @@ def circle_flip(m: int = 6) -> Pair:
 
 
 def moved_pair(place: int, to: float, m: int = 20) -> Pair:
-    """Give evenly spread points, one of which moves; labels are those of the threshold 1/2."""
+    """Return evenly spread points, one of which moves; labels are those of the threshold 1/2."""
     X = middles(m)
     moved = X.copy()
     moved[place] = to

@@ -18,7 +18,7 @@ from audit.base.arguments import nonnegative, open_probability, positive
 def agnostic_size(
     epsilon: float, accuracy: float, beta: float, log_smoothness: float = 0.0, doubling_dim: float = 1.0
 ) -> int:
-    """Give m of Theorem 8: max{(32 / a^2)(D + ln(4/beta)), (8 / (alpha a))(D + ln(2/beta))}, D = d ln(16 kappa / a).
+    """Return m of Theorem 8: max{(32 / a^2)(D + ln(4/beta)), (8 / (alpha a))(D + ln(2/beta))}, D = d ln(16 kappa / a).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def agnostic_size(
 def agnostic_parts(
     epsilon: float, accuracy: float, beta: float, log_smoothness: float = 0.0, doubling_dim: float = 1.0
 ) -> tuple[float, float]:
-    """Give the two sizes that `agnostic_size` takes the larger of: for the deviation, and for the privacy."""
+    """Return the two sizes that `agnostic_size` takes the larger of: for the deviation, and for the privacy."""
     cover, beta = _log_cover(accuracy, log_smoothness, doubling_dim), open_probability(beta, "beta")
     deviation = 32 / accuracy**2 * (cover + math.log(4 / beta))
     return deviation, 8 / (positive(epsilon, "epsilon") * accuracy) * (cover + math.log(2 / beta))
@@ -44,7 +44,7 @@ def agnostic_parts(
 def realizable_size(
     epsilon: float, accuracy: float, beta: float, log_smoothness: float = 0.0, doubling_dim: float = 1.0
 ) -> int:
-    """Give m of Theorem 9: the largest of (400/a)(D + ln(4/beta)), (40 / (3 alpha a))(D + ln(2/beta)), (3/a)
+    """Return m of Theorem 9: the largest of (400/a)(D + ln(4/beta)), (40 / (3 alpha a))(D + ln(2/beta)), (3/a)
     ln(4/beta).
 
     Parameters as `agnostic_size`.
@@ -56,7 +56,7 @@ def realizable_size(
 
 
 def label_private_error(m: float, epsilon: float, accuracy: float, beta: float, noise: float = 0.0) -> float:
-    """Give the bound on the error of A3 for thresholds that the proof of Theorem 27 solves for.
+    """Return the bound on the error of A3 for thresholds that the proof of Theorem 27 solves for.
 
     With e = (8 ln(2 e m) + 4 ln(16/beta)) / m, t = 2 ln(2 |G| / beta) / (alpha m), a = sqrt(e) and
     B = noise + a sqrt(noise) + a^2 + accuracy / 4 + t it is ((a + sqrt(a^2 + 4 B)) / 2)^2, where |G| is at most the
@@ -74,22 +74,22 @@ def label_private_cover(accuracy: float) -> int:
 
 
 def label_private_size(epsilon: float, accuracy: float, beta: float, noise: float = 0.0) -> int:
-    """Give the least m at which the bound of Theorem 27 is at most noise + accuracy."""
+    """Return the least m at which the bound of Theorem 27 is at most noise + accuracy."""
     return _least(lambda m: label_private_error(m, epsilon, accuracy, beta, noise) - noise - accuracy)
 
 
 def uniform_deviation(m: float, beta: float, vc_dim: int = 1) -> float:
-    """Give epsilon_m = (8 V ln(2 e m / V) + 4 ln(4 / beta)) / m of Lemma 17."""
+    """Return epsilon_m = (8 V ln(2 e m / V) + 4 ln(4 / beta)) / m of Lemma 17."""
     return (8 * vc_dim * math.log(2 * math.e * m / vc_dim) + 4 * math.log(4 / beta)) / m
 
 
 def metric_size(radius: float, vc_dim: int = 1) -> int:
-    """Give m of Lemma 23: the least m with (8 V ln(2 e m / V) + 4 ln 16) / m <= r / 3."""
+    """Return m of Lemma 23: the least m with (8 V ln(2 e m / V) + 4 ln 16) / m <= r / 3."""
     return _least(lambda m: uniform_deviation(m, 0.25, vc_dim) - radius / 3)
 
 
 def _least(excess: Callable[[float], float]) -> int:
-    """Give the least integer beyond which a function, falling from 4 on, is at most 0."""
+    """Return the least integer beyond which a function, falling from 4 on, is at most 0."""
     return math.ceil(brentq(excess, 4.0, 1e9) - 1e-9)
 
 

@@ -66,7 +66,7 @@ class LinearSeparatorClass:
         return self._rows(dataset.X), signed_labels(dataset.y)
 
     def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
-        """Give the label of each point under each hypothesis, shape (hypotheses, points)."""
+        """Return the label of each point under each hypothesis, shape (hypotheses, points)."""
         return np.where(np.asarray(hypotheses) @ self._rows(X).T >= 0, 1, -1)
 
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
@@ -75,11 +75,11 @@ class LinearSeparatorClass:
         return np.count_nonzero((np.asarray(hypotheses) @ X.T >= 0) != (y == 1)[None, :], axis=1)
 
     def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Give rho under the uniform distribution on the sphere: the angle as a part of pi."""
+        """Return rho under the uniform distribution on the sphere: the angle as a part of pi."""
         return np.asarray(np.arccos(np.clip(np.asarray(first) @ np.asarray(second).T, -1, 1)) / math.pi)
 
     def sample_disagreement(self, first: FloatArray, second: FloatArray, X: FloatArray) -> FloatArray:
-        """Give rho on a sample for rows of hypotheses, shape (first, second)."""
+        """Return rho on a sample for rows of hypotheses, shape (first, second)."""
         labels = [self.predict(np.atleast_2d(w), X) for w in (first, second)]
         return np.asarray(np.mean(labels[0][:, None, :] != labels[1][None, :, :], axis=2))
 
@@ -88,7 +88,7 @@ class LinearSeparatorClass:
         return max(1, math.ceil(1 / radius)) if self.dim == 2 else len(self.packing_cover(radius))
 
     def packing_cover(self, radius: float) -> FloatArray:
-        """Give a cover of the class in the uniform metric: ceil(1 / s) equal angles (n = 2), a greedy net (n = 3)."""
+        """Return a cover of the class in the uniform metric: ceil(1 / s) equal angles (n = 2), a greedy net (n = 3)."""
         if self.dim == 2:
             angles = 2 * math.pi * np.arange(self.cover_size(positive(radius, "radius"))) / self.cover_size(radius)
             return np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -97,7 +97,7 @@ class LinearSeparatorClass:
         return sphere_net(positive(radius, "radius"))
 
     def sample_packing_cover(self, X: FloatArray, radius: float) -> FloatArray:
-        """Give an s-packing that is an s-cover in the sample metric: all dichotomies, thinned out greedily (n = 2)."""
+        """Return an s-packing that is an s-cover in the sample metric: all dichotomies, thinned greedily (n = 2)."""
         if self.dim != 2:
             raise InvalidArgument.of("dim", "be 2: dichotomies are listed on the circle only", self.dim)
         rows = self._rows(X)
@@ -121,7 +121,7 @@ class LinearSeparatorClass:
 
 
 def fibonacci_sphere(size: int) -> FloatArray:
-    """Give points that spiral evenly over the unit sphere, shape (size, 3)."""
+    """Return points that spiral evenly over the unit sphere, shape (size, 3)."""
     heights = 1 - (2 * np.arange(size) + 1) / size
     around = _GOLDEN * np.arange(size)
     flat = np.sqrt(1 - heights**2)
@@ -150,7 +150,7 @@ def _fine_cover() -> tuple[FloatArray, float]:
 
 @lru_cache(maxsize=32)
 def sphere_net(radius: float) -> FloatArray:
-    """Give an s-cover of the sphere: Fibonacci points, a t-cover, thinned out greedily at s - t.
+    """Return an s-cover of the sphere: Fibonacci points, a t-cover, thinned out greedily at s - t.
 
     Raises
     ------

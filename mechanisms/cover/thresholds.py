@@ -48,7 +48,7 @@ class ThresholdClass:
         return unit_features(dataset.X), signed_labels(dataset.y)
 
     def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
-        """Give the label of each point under each hypothesis, shape (hypotheses, points)."""
+        """Return the label of each point under each hypothesis, shape (hypotheses, points)."""
         return np.where(unit_features(X)[None, :] >= np.asarray(hypotheses)[:, None], 1, -1)
 
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
@@ -59,17 +59,17 @@ class ThresholdClass:
         return missed + negatives.size - np.searchsorted(negatives, hypotheses, side="left")
 
     def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Give rho under the uniform distribution."""
+        """Return rho under the uniform distribution."""
         return np.abs(np.asarray(first) - np.asarray(second))
 
     def marginal_disagreement(
         self, first: FloatArray, second: FloatArray, cdf: Callable[[FloatArray], FloatArray]
     ) -> FloatArray:
-        """Give rho under a distribution without atoms, by its distribution function."""
+        """Return rho under a distribution without atoms, by its distribution function."""
         return np.abs(cdf(np.asarray(first)) - cdf(np.asarray(second)))
 
     def sample_disagreement(self, first: FloatArray, second: FloatArray, X: FloatArray) -> FloatArray:
-        """Give rho under the uniform distribution on a sample, repetitions counted."""
+        """Return rho under the uniform distribution on a sample, repetitions counted."""
         ordered = np.sort(unit_features(X))
         below = [np.searchsorted(ordered, w, side="left") for w in (first, second)]
         return np.abs(below[0] - below[1]) / ordered.size
@@ -84,7 +84,7 @@ class ThresholdClass:
         return (2 * np.arange(size) + 1) / (2 * size)
 
     def sample_packing_cover(self, X: FloatArray, radius: float) -> FloatArray:
-        """Give a set that is an s-packing and an s-cover of the class in the sample metric.
+        """Return a set that is an s-packing and an s-cover of the class in the sample metric.
 
         A hypothesis is known by the number c of points that it labels -1. From the left, the smallest c that is not
         covered yet is covered by the largest one in reach. Thresholds lie halfway between two points of the sample;

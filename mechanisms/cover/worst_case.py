@@ -31,7 +31,7 @@ LogWeights = Callable[[np.ndarray], np.ndarray]
 
 
 def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) -> float:
-    """Give the exact epsilon of A1 or A2 over all pairs of lists that differ in `steps` examples.
+    """Return the exact epsilon of A1 or A2 over all pairs of lists that differ in `steps` examples.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) ->
 
 
 def threshold_ratio(size: int) -> float:
-    """Give rho for a cover of `size` thresholds: one on the small side."""
+    """Return rho for a cover of `size` thresholds: one on the small side."""
     return 1 / (integer(size, "size", at_least=2) - 1)
 
 
 def circle_ratio(size: int) -> float:
-    """Give rho for an even number of directions, x orthogonal to one of them: ties are labeled +1."""
+    """Return rho for an even number of directions, x orthogonal to one of them: ties are labeled +1."""
     half = integer(size, "size", at_least=4) / 2
     if size % 2:
         raise InvalidArgument.of("size", "be even", size)
@@ -66,13 +66,13 @@ def circle_ratio(size: int) -> float:
 
 
 def worst_pair(point: float, records: int, label: int = 1, steps: int = 1) -> tuple[Labeled, Labeled]:
-    """Give the pair at a point: `steps` labels of the left list are flipped, the right list is unanimous."""
+    """Return the pair at a point: `steps` labels of the left list are flipped, the right list is unanimous."""
     X, y = np.full(records, point), np.full(records, label)
     return Labeled(X, np.r_[np.full(steps, -label), y[steps:]]), Labeled(X, y)
 
 
 def example_mistakes(size: int) -> np.ndarray:
-    """Give the mistakes of `size` thresholds on every kind of example, shape (2 (size + 1), size).
+    """Return the mistakes of `size` thresholds on every kind of example, shape (2 (size + 1), size).
 
     Kind 2 i is a point above i of the thresholds with label +1 (wrong for those that label it -1), kind 2 i + 1 the
     same point with label -1.
@@ -85,7 +85,7 @@ def example_mistakes(size: int) -> np.ndarray:
 def enumerated_epsilon(
     kinds: np.ndarray, records: int, log_weights: LogWeights, labels_only: bool = False, steps: int = 1
 ) -> float:
-    """Give the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
+    """Return the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def enumerated_epsilon(
 
 
 def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
-    """Give the largest loss under a label flip for fixed points, over all 2^m labelings.
+    """Return the largest loss under a label flip for fixed points, over all 2^m labelings.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
 
 
 def worst_flip(predictions: np.ndarray, epsilon: float) -> tuple[float, np.ndarray, int]:
-    """Give the largest loss over labelings that are + from some point on, or - from it; with labels and flipped index.
+    """Return the largest loss over labelings that are + or - from some point on; with labels and flipped index.
 
     For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
     2^m can be listed (a finding, tested up to m = 12, not a proof).
@@ -153,6 +153,6 @@ def _log_probabilities(mistakes: np.ndarray, epsilon: float) -> np.ndarray:
 
 
 def _sums(kinds: np.ndarray, count: int) -> np.ndarray:
-    """Give the mistakes on every multiset of `count` examples, shape (multisets, hypotheses)."""
+    """Return the mistakes on every multiset of `count` examples, shape (multisets, hypotheses)."""
     picks = list(itertools.combinations_with_replacement(range(len(kinds)), count))
     return np.array([kinds[list(pick)].sum(axis=0) for pick in picks])

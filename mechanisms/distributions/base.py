@@ -74,11 +74,11 @@ class Distribution(ABC):
 
     @abstractmethod
     def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the integral of 2 eta - 1 over [a, b)."""
+        """Return the integral of 2 eta - 1 over [a, b)."""
 
     @abstractmethod
     def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the integral of |2 eta - 1| over [a, b)."""
+        """Return the integral of |2 eta - 1| over [a, b)."""
 
     def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Give `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
@@ -94,15 +94,15 @@ class Distribution(ABC):
         return (1 + self.margin(x)) / 2
 
     def positive_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the integral of eta over [a, b)."""
+        """Return the integral of eta over [a, b)."""
         return np.maximum(self.mass(a, b) + self.signed_mass(a, b), 0.0) / 2
 
     def cost_of_one(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the excess risk of predicting 1 on [a, b): the integral of (1 - 2 eta)^+."""
+        """Return the excess risk of predicting 1 on [a, b): the integral of (1 - 2 eta)^+."""
         return np.maximum(self.absolute_mass(a, b) - self.signed_mass(a, b), 0.0) / 2
 
     def cost_of_zero(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the excess risk of predicting 0 on [a, b): the integral of (2 eta - 1)^+."""
+        """Return the excess risk of predicting 0 on [a, b): the integral of (2 eta - 1)^+."""
         return np.maximum(self.absolute_mass(a, b) + self.signed_mass(a, b), 0.0) / 2
 
 
@@ -129,9 +129,9 @@ class Cumulative(Distribution):
         return self.integrals_over(a, b)[0]
 
     def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the integral of 2 eta - 1 over [a, b)."""
+        """Return the integral of 2 eta - 1 over [a, b)."""
         return self.integrals_over(a, b)[1]
 
     def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give the integral of |2 eta - 1| over [a, b)."""
+        """Return the integral of |2 eta - 1| over [a, b)."""
         return self.integrals_over(a, b)[2]

@@ -43,7 +43,7 @@ class Line(Cumulative):
         return self.response.at(self.feature.cdf(x))
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the three integrals below x."""
+        """Return the three integrals below x."""
         u = self.feature.cdf(x)
         return u, self.response.signed(u), self.response.absolute(u)
 
@@ -142,7 +142,7 @@ class Mixture(Cumulative):
         raise InvalidArgument("the margin of a mixture of singular parts is not a function of a double")
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the weighted sums of the parts' integrals."""
+        """Return the weighted sums of the parts' integrals."""
         each = [part.integrals(x) for part in self.parts]
         first, second, third = (
             sum(w * part[i] for w, part in zip(self.weights, each, strict=True)) for i in range(3)
@@ -233,7 +233,7 @@ class ZipfByThirds(Cumulative):
         return np.where(np.asarray(x, dtype=float) % 3 == 0, 0.6, -0.4)
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the integrals over the integers below x, by Hurwitz zeta functions."""
+        """Return the integrals over the integers below x, by Hurwitz zeta functions."""
         least = np.ceil(np.asarray(x, dtype=float))  # integers k < x are those k <= least - 1
         every, thirds = self._below(least, 1.0), self._below(np.ceil(least / 3), 3.0)
         others = every - thirds

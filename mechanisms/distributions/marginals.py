@@ -32,10 +32,10 @@ class Marginal(ABC):
 
     @abstractmethod
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give a feature with distribution function u, 0 <= u < 1."""
+        """Return a feature with distribution function u, 0 <= u < 1."""
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give the density where there is one."""
+        """Return the density where there is one."""
         raise InvalidArgument(f"{type(self).__name__} has no density")
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
@@ -52,11 +52,11 @@ class Uniform(Marginal):
     """Uniform on [0, 1)."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give x inside the unit interval."""
+        """Return x inside the unit interval."""
         return np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give u."""
+        """Return u."""
         return u
 
     def density(self, x: ArrayLike) -> FloatArray:
@@ -70,11 +70,11 @@ class SquareRoot(Marginal):
     """Density 1 / (2 sqrt(x)) on (0, 1), unbounded at 0."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give sqrt(x)."""
+        """Return sqrt(x)."""
         return np.sqrt(np.clip(np.asarray(x, dtype=float), 0.0, 1.0))
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give u^2."""
+        """Return u^2."""
         return u * u
 
     def density(self, x: ArrayLike) -> FloatArray:
@@ -89,7 +89,7 @@ class Cantor(Marginal):
     """The Cantor law: X = sum of 2 b_k / 3^k with fair bits b_k. No density, no atoms."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give the Cantor function, from 40 ternary digits: the error is below 2^-40 of the value's last digit."""
+        """Return the Cantor function, from 40 ternary digits: the error is below 2^-40 of the value's last digit."""
         rest = np.clip(np.asarray(x, dtype=float), 0.0, 1.0).copy()
         value, weight, open_ = np.zeros(rest.shape), 0.5, np.ones(rest.shape, dtype=bool)
         whole = rest >= 1
@@ -125,7 +125,7 @@ class Cauchy(Marginal):
         return np.where(at < 0, left, 0.5 + np.arctan(at) / math.pi)
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give tan(pi (u - 1/2))."""
+        """Return tan(pi (u - 1/2))."""
         return np.tan(math.pi * (u - 0.5))
 
     def density(self, x: ArrayLike) -> FloatArray:
@@ -141,15 +141,15 @@ class Normal(Marginal):
     deviation: float = 1.0
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give the normal distribution function."""
+        """Return the normal distribution function."""
         return np.asarray(special.ndtr((np.asarray(x, dtype=float) - self.mean) / self.deviation))
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give the normal quantile; 0 counts as 2^-54."""
+        """Return the normal quantile; 0 counts as 2^-54."""
         return self.mean + self.deviation * special.ndtri(np.maximum(u, 2.0**-54))
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give the normal density."""
+        """Return the normal density."""
         z = (np.asarray(x, dtype=float) - self.mean) / self.deviation
         return np.exp(-z * z / 2) / (self.deviation * math.sqrt(2 * math.pi))
 
@@ -167,7 +167,7 @@ class Exponential(Marginal):
         return -np.log1p(-u)
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give e^-x for x >= 0."""
+        """Return e^-x for x >= 0."""
         at = np.asarray(x, dtype=float)
         return np.where(at >= 0, np.exp(-np.maximum(at, 0.0)), 0.0)
 
@@ -179,16 +179,16 @@ class NarrowMixture(Marginal):
     parts = (Normal(-2.0, 1.0), Normal(2.0, 0.01))
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give the mean of the two distribution functions."""
+        """Return the mean of the two distribution functions."""
         return (self.parts[0].cdf(x) + self.parts[1].cdf(x)) / 2
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give a part's quantile; the first binary digit of u chooses the part (not monotone in u)."""
+        """Return a part's quantile; the first binary digit of u chooses the part (not monotone in u)."""
         doubled = 2 * np.asarray(u, dtype=float)
         return np.where(doubled < 1, self.parts[0].quantile(doubled % 1), self.parts[1].quantile(doubled % 1))
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give the mean of the two densities."""
+        """Return the mean of the two densities."""
         return (self.parts[0].density(x) + self.parts[1].density(x)) / 2
 
 
@@ -205,7 +205,7 @@ class Pareto(Marginal):
         return (1 - u) ** -2.0
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give x^(-3/2) / 2 from 1 on."""
+        """Return x^(-3/2) / 2 from 1 on."""
         at = np.asarray(x, dtype=float)
         return np.where(at >= 1, 0.5 * np.maximum(at, 1.0) ** -1.5, 0.0)
 

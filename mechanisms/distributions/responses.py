@@ -26,15 +26,15 @@ class Response(ABC):
 
     @abstractmethod
     def at(self, u: FloatArray) -> FloatArray:
-        """Give the margin, in [-1, 1]."""
+        """Return the margin, in [-1, 1]."""
 
     @abstractmethod
     def signed(self, u: FloatArray) -> FloatArray:
-        """Give the integral of the margin over [0, u]."""
+        """Return the integral of the margin over [0, u]."""
 
     @abstractmethod
     def absolute(self, u: FloatArray) -> FloatArray:
-        """Give the integral of |margin| over [0, u]."""
+        """Return the integral of |margin| over [0, u]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Steps(Response):
         return np.r_[0.0, np.cumsum(parts)], np.r_[0.0, np.cumsum(np.abs(parts))]
 
     def at(self, u: FloatArray) -> FloatArray:
-        """Give the margin of the step that holds u."""
+        """Return the margin of the step that holds u."""
         return self.margins[np.searchsorted(self.edges, u, side="right")]
 
     def signed(self, u: FloatArray) -> FloatArray:
@@ -97,11 +97,11 @@ class Sine(Response):
         real(self.phase, "phase")
 
     def at(self, u: FloatArray) -> FloatArray:
-        """Give the sine."""
+        """Return the sine."""
         return self.amplitude * np.sin(2 * math.pi * (u - self.phase))
 
     def signed(self, u: FloatArray) -> FloatArray:
-        """Give the difference of cosines."""
+        """Return the difference of cosines."""
         return self.amplitude * (_cosine_part(u - self.phase) - _cosine_part(-self.phase))
 
     def absolute(self, u: FloatArray) -> FloatArray:
@@ -137,7 +137,7 @@ class Power(Response):
             raise InvalidArgument.of("c", f"be <= 2^(s - 1) = {2 ** (s - 1):g}", self.c)
 
     def at(self, u: FloatArray) -> FloatArray:
-        """Give the signed power."""
+        """Return the signed power."""
         return 2 * self.c * np.sign(u - 0.5) * np.abs(u - 0.5) ** self.s
 
     def signed(self, u: FloatArray) -> FloatArray:
@@ -160,11 +160,11 @@ class Rank(Response):
         return 2 * u - 1
 
     def signed(self, u: FloatArray) -> FloatArray:
-        """Give u^2 - u."""
+        """Return u^2 - u."""
         return u * (u - 1)
 
     def absolute(self, u: FloatArray) -> FloatArray:
-        """Give u - u^2 below 1/2 and 1/2 + u^2 - u above."""
+        """Return u - u^2 below 1/2 and 1/2 + u^2 - u above."""
         return np.where(u <= 0.5, u * (1 - u), 0.5 - u * (1 - u))
 
 
@@ -173,16 +173,16 @@ class SineOfReciprocal(Response):
     """Margin +1 where sin(1 / u) > 0 and -1 elsewhere: infinitely many jumps near 0."""
 
     def at(self, u: FloatArray) -> FloatArray:
-        """Give the sign."""
+        """Return the sign."""
         half_turns = np.floor(1 / (math.pi * np.maximum(u, 1e-300)))
         return np.where(half_turns % 2 == 0, 1.0, -1.0)
 
     def signed(self, u: FloatArray) -> FloatArray:
-        """Give twice the length where the sine is positive, minus u."""
+        """Return twice the length where the sine is positive, minus u."""
         return 2 * self._positive_length(np.asarray(u, dtype=float)) - u
 
     def absolute(self, u: FloatArray) -> FloatArray:
-        """Give u."""
+        """Return u."""
         return np.asarray(u, dtype=float)
 
     def _positive_length(self, u: FloatArray) -> FloatArray:

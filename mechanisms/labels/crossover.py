@@ -25,20 +25,20 @@ CROSSOVERS = {0.1: 5, 0.2: 5, 0.5: 5, 1.0: 6, 2.0: 8, 3.0: 11, 4.0: 17, 6.0: 43}
 
 
 def vector_ratio(encoder: UnaryLabelEncoder) -> float:
-    """Give the squared signal-to-noise ratio of one neighbor's bits."""
+    """Return the squared signal-to-noise ratio of one neighbor's bits."""
     p, q = encoder.p_keep, encoder.q_flip
     return (p - q) ** 2 / (p * (1 - p) + q * (1 - q))
 
 
 def response_ratio(n_classes: int, epsilon: float) -> float:
-    """Give the squared signal-to-noise ratio of one neighbor's randomized response."""
+    """Return the squared signal-to-noise ratio of one neighbor's randomized response."""
     total = math.exp(epsilon) + n_classes - 1
     signal = math.expm1(epsilon) / total
     return signal**2 / ((math.exp(epsilon) + 1) / total - signal**2)
 
 
 def crossover(epsilon: float) -> int:
-    """Give the smallest number of classes at which the vector mechanism has the larger ratio."""
+    """Return the smallest number of classes at which the vector mechanism has the larger ratio."""
     vector = vector_ratio(SymmetricUnaryLabelEncoder(2, epsilon))
     return next(K for K in count(2) if vector > response_ratio(K, epsilon))
 

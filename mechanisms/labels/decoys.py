@@ -145,7 +145,7 @@ class LargestNoisyEntry:
 
 
 def bit_masses(encoder: SymmetricUnaryLabelEncoder, label: int) -> dict[tuple[int, ...], float]:
-    """Give the probabilities of all 2^K bit vectors of the vector mechanism."""
+    """Return the probabilities of all 2^K bit vectors of the vector mechanism."""
     own, other = ({1: p, 0: 1 - p} for p in (encoder.p_keep, encoder.q_flip))
     columns = [own if j == label else other for j in range(encoder.n_classes)]
     vectors = itertools.product((0, 1), repeat=encoder.n_classes)
@@ -153,7 +153,7 @@ def bit_masses(encoder: SymmetricUnaryLabelEncoder, label: int) -> dict[tuple[in
 
 
 def given(masses: dict[tuple[int, ...], float], kept: Any) -> Finite:
-    """Give the law of the vectors that are kept."""
+    """Return the law of the vectors that are kept."""
     total = math.fsum(mass for bits, mass in masses.items() if kept(bits))
     return Finite({bits: mass / total for bits, mass in masses.items() if kept(bits)})
 

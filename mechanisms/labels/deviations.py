@@ -1,4 +1,4 @@
-"""How the largest error of K scores grows with K: like sqrt(ln K), from thousands of classes on.
+"""The largest error of K scores grows like sqrt(ln K), from thousands of classes on.
 
 Checks the growth that Zhao et al. (2024, section 4.1 and Appendix B.1) read off a union bound. The evaluator takes K
 independent scores of k bits each, of which every bit is 1 with probability q, as the bits of all classes but the
@@ -53,7 +53,7 @@ class LargestDeviation:
 
     @cached_property
     def _tails(self) -> tuple[FloatArray, FloatArray]:
-        """Give the possible deviations in increasing order, and the probability of at least each of them."""
+        """Return the possible deviations in increasing order, and the probability of at least each of them."""
         q, counts = SymmetricUnaryLabelEncoder(2, self.epsilon).q_flip, np.arange(self.n_neighbors + 1)
         deviations = np.abs(counts / self.n_neighbors - q)
         order = np.argsort(deviations)
@@ -62,7 +62,7 @@ class LargestDeviation:
 
 
 def log_classes(n_classes: int) -> float:
-    """Give ln 2K."""
+    """Return ln 2K."""
     return math.log(2 * n_classes)
 
 

@@ -28,7 +28,7 @@ N_TEST = 360
 
 @cache
 def digits() -> tuple[FloatArray, NDArray[np.int64]]:
-    """Give the images, shape (1797, 64), within [-1/2, 1/2], and their digits.
+    """Return the images, shape (1797, 64), within [-1/2, 1/2], and their digits.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def digits() -> tuple[FloatArray, NDArray[np.int64]]:
 
 
 def split(y: NDArray[np.int64], size: int, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the positions of all others and of `size` at random, in proportion to the classes but for rounding."""
+    """Return the positions of all others and of `size` at random, in proportion to the classes but for rounding."""
     order = rng.permutation(len(y))
     ranks = np.argsort(np.argsort(y[order], kind="stable"), kind="stable")  # spread every class over the whole range
     held = np.zeros(len(y), dtype=bool)

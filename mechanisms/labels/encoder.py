@@ -1,4 +1,4 @@
-"""What every label encoder offers: one release a label, the target vector it becomes, and the posterior it implies.
+"""Base class of label encoders: one release per label, its target vector, and the posterior that it implies.
 
 A label is an integer 0, ..., K - 1. `release` is the only randomized step and the only one that sees labels; `targets`
 and `posterior` are post-processing. As an audited mechanism an encoder takes one label as its dataset.
@@ -53,14 +53,14 @@ class LabelEncoder(ABC):
 
     @abstractmethod
     def log_evidence(self, released: np.ndarray) -> FloatArray:
-        """Give log P(released | label = c) for every class c, up to a constant in c, shape (n, K)."""
+        """Return log P(released | label = c) for every class c, up to a constant in c, shape (n, K)."""
 
     @abstractmethod
     def targets(self, released: np.ndarray) -> np.ndarray:
         """Turn releases into the vectors that a learner is fitted to, shape (n, K)."""
 
     def posterior(self, released: np.ndarray, prior: ArrayLike | None = None) -> FloatArray:
-        """Give the probabilities of the classes after the release, shape (n, K).
+        """Return the probabilities of the classes after the release, shape (n, K).
 
         Parameters
         ----------
@@ -96,5 +96,5 @@ def require_label(label: Any, n_classes: int) -> int:
 
 
 def one_hot(labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int8]:
-    """Give unit vectors, shape (n, K)."""
+    """Return unit vectors, shape (n, K)."""
     return np.asarray(labels[:, None] == np.arange(n_classes), dtype=np.int8)

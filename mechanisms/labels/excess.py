@@ -1,4 +1,4 @@
-"""What errors of the scores cost: the excess risk of nearest neighbors on vector targets, and large errors' odds.
+"""The cost of errors in the scores: excess risk of nearest neighbors on vector targets, and odds of large errors.
 
 Checks equations (24), (28) and (38) to (40) and Proposition 1 of Zhao et al. (2024) on `Smooth` and `Peaked`, where
 eta is known and every point is an interior point. The k nearest of N points of a query are drawn directly: given the
@@ -77,7 +77,7 @@ class QueryPoints:
         return bits.astype(float), k * encoder.q_flip + self.gain * eta.sum(axis=1)
 
     def draw(self, size: int, rng: np.random.Generator) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        """Give eta, the scores and their expectations given the neighbors' positions, each (m, K), block by block."""
+        """Return eta, the scores and their expectations given the neighbors' positions, each (m, K), block by block."""
         block = max(1, _ENTRIES // (self.n_neighbors * self.ring.n_classes))
         for start in range(0, size, block):
             x = rng.random(min(block, size - start))
@@ -85,7 +85,7 @@ class QueryPoints:
             yield self.ring.eta(x), bits / self.n_neighbors, mean / self.n_neighbors
 
     def scaled(self, eta: FloatArray) -> FloatArray:
-        """Give eta~, the probabilities of a 1."""
+        """Return eta~, the probabilities of a 1."""
         return np.asarray(self.encoder.q_flip + self.gain * eta)
 
     def excess(self, size: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -111,7 +111,7 @@ class QueryPoints:
         return np.concatenate([error <= level for error in errors])
 
     def deviation_bound(self) -> float:
-        """Give the bound of (40): chance, and the bias of neighbors within r0 = k / N."""
+        """Return the bound of (40): chance, and the bias of neighbors within r0 = k / N."""
         bias = self.gain * self.ring.lipschitz() * self.n_neighbors / self.n_samples
         return hoeffding(self.ring.n_classes, self.n_neighbors) + bias
 
@@ -125,7 +125,7 @@ class QueryPoints:
 
 
 def hoeffding(n_classes: int, n_neighbors: int) -> float:
-    """Give sqrt(ln(2 K / delta) / (2 k)) of (38)."""
+    """Return sqrt(ln(2 K / delta) / (2 k)) of (38)."""
     return math.sqrt(math.log(2 * n_classes / FAILURE) / (2 * n_neighbors))
 
 
@@ -271,6 +271,6 @@ CHECKS: list[Any] = [
 
 
 def looseness(setting: QueryPoints, size: int = 20_000) -> tuple[float, float]:
-    """Give the mean excess and its mean bound: how loose Theorem 2 is; estimates."""
+    """Return the mean excess and its mean bound: how loose Theorem 2 is; estimates."""
     found, bounds = setting.excess(size, np.random.default_rng(24))
     return float(found.mean()), float(bounds.mean())

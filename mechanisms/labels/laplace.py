@@ -48,16 +48,16 @@ class LaplaceOneHotEncoder(LabelEncoder):
         return Product(tuple(Laplace(float(j == at), self.scale) for j in range(self.n_classes)))
 
     def log_evidence(self, released: np.ndarray) -> FloatArray:
-        """Give clip(2 V - 1, -1, 1) / b."""
+        """Return clip(2 V - 1, -1, 1) / b."""
         return np.asarray(np.clip(2 * released - 1, -1, 1) / self.scale)
 
     def targets(self, released: np.ndarray) -> FloatArray:
-        """Give the posterior under the uniform prior."""
+        """Return the posterior under the uniform prior."""
         return self.posterior(released)
 
 
 def literal_posterior(released: FloatArray, prior: FloatArray, scale: float) -> FloatArray:
-    """Give the posterior by its definition, |V - e_c|_1 coordinate by coordinate for every class: O(K^2) a label."""
+    """Return the posterior by its definition, |V - e_c|_1 coordinate by coordinate for every class: O(K^2) a label."""
     distances = np.abs(released[:, None, :] - np.eye(released.shape[1])).sum(axis=2)
     weights = prior * np.exp((distances.min(axis=1, keepdims=True) - distances) / scale)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -62,15 +62,15 @@ class Ring(ABC):
 
     @abstractmethod
     def weight(self, x: FloatArray) -> FloatArray:
-        """Give the probability of class 0 at x, up to a factor."""
+        """Return the probability of class 0 at x, up to a factor."""
 
     def eta(self, x: FloatArray) -> FloatArray:
-        """Give the probabilities of the classes at x, one more axis of length K."""
+        """Return the probabilities of the classes at x, one more axis of length K."""
         weights = self.weight(np.asarray(x)[..., None] - np.arange(self.n_classes) / self.n_classes)
         return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
     def lipschitz(self) -> float:
-        """Give the largest slope of eta_0, hence of every class, on a grid of 1e5 steps."""
+        """Return the largest slope of eta_0, hence of every class, on a grid of 1e5 steps."""
         return float(np.max(np.abs(np.diff(self.eta(np.linspace(0, 1, 100_001))[:, 0]))) * 100_000)
 
 

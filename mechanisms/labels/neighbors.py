@@ -31,14 +31,14 @@ Refine = Callable[[Any, FloatArray], FloatArray]
 
 
 class TargetModel(Protocol):
-    """What is fitted to target vectors: gives K scores for every query, larger for likelier classes."""
+    """A model fitted to target vectors; it returns K scores for every query, larger for likelier classes."""
 
     def fit(self, X: FloatArray, targets: np.ndarray, rng: np.random.Generator, refine: Refine | None = None) -> Any:
         """Fit to targets, shape (n, K); `refine` recomputes them from the model's own predictions."""
         ...
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give scores >= 0, shape (m, K)."""
+        """Return scores >= 0, shape (m, K)."""
         ...
 
 
@@ -70,12 +70,12 @@ class NeighborSum:
         return self
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give the sums, shape (m, K)."""
+        """Return the sums, shape (m, K)."""
         return np.asarray(neighbors(self.tree, X, self.n_neighbors) @ self.targets)
 
 
 def neighbors(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
-    """Give the 0/1 matrix of the k nearest points of every query, shape (m, n)."""
+    """Return the 0/1 matrix of the k nearest points of every query, shape (m, n)."""
     near = tree.query(queries, k=[*range(1, k + 1)])[1]
     ends = np.arange(len(queries) + 1) * k
     return csr_matrix((np.ones(near.size), near.ravel(), ends), shape=(len(queries), tree.n))
@@ -89,7 +89,7 @@ def iterated(targets: np.ndarray, near: csr_matrix, refine: Refine, rounds: int)
 
 
 def likeliest(scores: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Give the class of the largest score, ties at random, shape (m,)."""
+    """Return the class of the largest score, ties at random, shape (m,)."""
     top = scores == scores.max(axis=1, keepdims=True)
     return np.asarray(np.argmax(np.where(top, 1 + rng.random(scores.shape), 0), axis=1))
 

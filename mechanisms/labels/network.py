@@ -83,7 +83,7 @@ class TargetNetwork:
             yield epoch
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give the outputs, shape (m, K), each in (0, 1)."""
+        """Return the outputs, shape (m, K), each in (0, 1)."""
         return self._forward(X)[1]
 
     def _start(self, X: FloatArray, n_classes: int, rng: np.random.Generator) -> None:
@@ -142,7 +142,7 @@ class MultilabelNetwork:
         return self
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give the probabilities of a 1, shape (m, K)."""
+        """Return the probabilities of a 1, shape (m, K)."""
         return np.asarray(self.network.predict_proba(X))
 
 

@@ -1,4 +1,4 @@
-"""Which learner is ahead: the paper's comparisons on the circle of Gaussians, as claims about paired trials.
+"""The paper's comparisons of learners on the circle of Gaussians, as claims about paired trials.
 
 A trial draws 10,000 training points and at least 300 queries; both learners see the same ones, each with releases of
 its own. "A beats B by m" claims that A's accuracy exceeds B's by more than m in at least three of four trials; that
@@ -124,7 +124,7 @@ class Stable:
 def ordering_check(
     name: str, source: str, statement: str, trials: Any, expected: Verdict = Verdict.PASS, share: float = SHARE
 ) -> GuaranteeCheck:
-    """Give a check that an ordering fails in at most a share of the trials."""
+    """Return a check that an ordering fails in at most a share of the trials."""
     return GuaranteeCheck(
         name=name,
         source=source,

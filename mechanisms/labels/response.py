@@ -53,7 +53,7 @@ class KaryRandomizedResponse(LabelEncoder):
         return self.response.law(require_label(label, self.n_classes))
 
     def log_evidence(self, released: np.ndarray) -> FloatArray:
-        """Give epsilon for the released class, 0 for the others."""
+        """Return epsilon for the released class, 0 for the others."""
         return np.asarray(self.epsilon * one_hot(released, self.n_classes), dtype=float)
 
     def targets(self, released: np.ndarray) -> np.ndarray:
@@ -111,7 +111,7 @@ class RandomizedResponseWithPrior(KaryRandomizedResponse):
         return np.asarray(rows, dtype=float)
 
     def log_evidence(self, released: np.ndarray) -> FloatArray:
-        """Give the logarithms of the kernel's columns of the released classes."""
+        """Return the logarithms of the kernel's columns of the released classes."""
         return np.log(np.maximum(self.kernel(), np.finfo(float).tiny)).T[released]
 
 
@@ -143,7 +143,7 @@ def jumped(labels: NDArray[np.int64], sizes: Any, epsilon: float, rng: np.random
 
 
 def best_agreement(prior: ArrayLike, epsilon: float) -> float:
-    """Give the largest P(release = label) of all epsilon-private K x K kernels, by linear programming."""
+    """Return the largest P(release = label) of all epsilon-private K x K kernels, by linear programming."""
     weights = np.asarray(prior, dtype=float)
     K = len(weights)
     index = np.arange(K * K).reshape(K, K)  # variable of (label, release)

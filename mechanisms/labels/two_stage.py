@@ -87,7 +87,7 @@ class TwoStageLabelTrainer(TargetClassifier):
         return np.concatenate([first, release_with_priors(labels[half:], priors, self.epsilon, rng)])
 
     def priors(self, points: FloatArray, first: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
-        """Give the first model's predictions for the second half, shape (n - half, K), from released labels alone."""
+        """Return the first model's predictions for the second half, shape (n - half, K), from released labels alone."""
         half = len(first)
         scores = self.model().fit(points[:half], one_hot(first, self.n_classes), rng).scores(points[half:])
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
@@ -158,7 +158,7 @@ POINTS = np.array([0.0, 0.1, 1.0, 0.05, 0.9, 0.5])
 
 
 def flips(labels: tuple[int, ...], n_classes: int) -> list[tuple[Labeled, Labeled]]:
-    """Give every flip of one label to the next class, on six points, the first three of stage one."""
+    """Return every flip of one label to the next class, on six points, the first three of stage one."""
     y = np.array(labels)
     changed = [np.where(np.arange(len(y)) == i, (y + 1) % n_classes, y) for i in range(len(y))]
     return [(Labeled(POINTS, y), Labeled(POINTS, other)) for other in changed]

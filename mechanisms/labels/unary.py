@@ -65,7 +65,7 @@ class UnaryLabelEncoder(LabelEncoder):
         return Product(tuple(own if j == at else other for j in range(self.n_classes)))
 
     def log_evidence(self, released: np.ndarray) -> FloatArray:
-        """Give log(p (1 - q) / (q (1 - p))) Z: only the own bit of a class speaks for it."""
+        """Return log(p (1 - q) / (q (1 - p))) Z: only the own bit of a class speaks for it."""
         p, q = self.p_keep, self.q_flip
         return math.log(p * (1 - q) / (q * (1 - p))) * np.asarray(released, dtype=float)
 
@@ -74,7 +74,7 @@ class UnaryLabelEncoder(LabelEncoder):
         return released
 
     def frequencies(self, released: np.ndarray) -> FloatArray:
-        """Give the unbiased estimates (mean Z - q) / (p - q) of the class frequencies, shape (K,)."""
+        """Return the unbiased estimates (mean Z - q) / (p - q) of the class frequencies, shape (K,)."""
         return np.asarray((released.mean(axis=0) - self.q_flip) / (self.p_keep - self.q_flip))
 
 
@@ -93,7 +93,7 @@ class SymmetricUnaryLabelEncoder(UnaryLabelEncoder):
         return 1 / (1 + math.exp(self.epsilon / 2))
 
     def delta(self, epsilon: float) -> float:
-        """Give p^2 (1 - exp(epsilon - own epsilon)), the privacy profile; 0 from the own epsilon on."""
+        """Return p^2 (1 - exp(epsilon - own epsilon)), the privacy profile; 0 from the own epsilon on."""
         return self.p_keep**2 * -math.expm1(min(0.0, epsilon - self.epsilon))
 
 
@@ -113,7 +113,7 @@ class OptimizedUnaryLabelEncoder(UnaryLabelEncoder):
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
-    """Give every unordered pair of classes."""
+    """Return every unordered pair of classes."""
     return list(itertools.combinations(range(n_classes), 2))
 
 

@@ -59,7 +59,7 @@ class LiteralExcess:
         return np.array(rows)
 
     def expected(self) -> float:
-        """Give the evaluator's value."""
+        """Return the evaluator's value."""
         grid = Grid(self.distribution.dim, self.bandwidth)
         return expected_excess(self.distribution, self.n, self.epsilon, grid)
 

@@ -96,7 +96,7 @@ class LocalBinaryArrayMechanism:
         return Product(tuple(Laplace(bit, self.scale) for bit in self.bits(record).tolist()))
 
     def exact_epsilon(self, left: Record, right: Record) -> float:
-        """Give the largest privacy loss between two records: changed bits over the scale."""
+        """Return the largest privacy loss between two records: changed bits over the scale."""
         return float(np.abs(self.bits(left) - self.bits(right)).sum()) / self.scale
 
 
@@ -145,7 +145,7 @@ def require_labels(labels: Any) -> NDArray[np.int64]:
 
 
 def far_pair(dim: int, labels: tuple[int, int] = (1, 1)) -> tuple[Record, Record]:
-    """Give two records that share no cell at h = 0.4, each in 2^d of them: the worst pair of the mechanism."""
+    """Return two records that share no cell at h = 0.4, each in 2^d of them: the worst pair of the mechanism."""
     near = np.full(dim, 0.2)
     far = near.copy()
     far[0] = 0.9
@@ -153,7 +153,7 @@ def far_pair(dim: int, labels: tuple[int, int] = (1, 1)) -> tuple[Record, Record
 
 
 def flip_pair(dim: int) -> tuple[Record, Record]:
-    """Give two records that differ in the label only."""
+    """Return two records that differ in the label only."""
     point = tuple(np.full(dim, 0.2))
     return (point, 1), (point, 0)
 

@@ -1,4 +1,4 @@
-"""What the private histogram classifier does to a distribution, cell by cell: aggregate sampler and evaluator.
+"""The private histogram classifier on a distribution, cell by cell: aggregate sampler and evaluator.
 
 The statistic of a cell depends on the data through the number of users in it, in half 1, and the number labeled 1,
 in half 2; the noise of all users adds up. So T can be drawn from multinomial counts and gamma variables at a cost
@@ -68,18 +68,18 @@ class CellTable:
     multiplicity: FloatArray
 
     def deviation(self, n: float, epsilon: float, factor: float = 1.0) -> FloatArray:
-        """Give the standard deviation of T; `factor` multiplies the scale of the noise."""
+        """Return the standard deviation of T; `factor` multiplies the scale of the noise."""
         noise = 2 * (factor * noise_scale(self.dim, epsilon)) ** 2
         labeled = (self.mass + self.signed) / 2
         variance = noise + labeled * (1 - labeled) + (noise + self.mass * (1 - self.mass)) / 4
         return np.asarray(np.sqrt(variance / n))
 
     def excess(self, one: FloatArray) -> float:
-        """Give the excess risk of predicting 1 with probability `one` in each cell."""
+        """Return the excess risk of predicting 1 with probability `one` in each cell."""
         return float(np.sum(self.multiplicity * (one * self.cost_of_one + (1 - one) * self.cost_of_zero)))
 
     def expected_excess(self, n: float, epsilon: float, factor: float = 1.0) -> float:
-        """Give the expected excess risk of the private classifier with n users in each half."""
+        """Return the expected excess risk of the private classifier with n users in each half."""
         # the rarer vote from its own tail: 1 - Phi would lose all digits below 1e-16
         ratio = self.signed / 2 / self.deviation(n, epsilon, factor)
         wrong = special.ndtr(ratio) * self.cost_of_one + special.ndtr(-ratio) * self.cost_of_zero
@@ -108,7 +108,7 @@ def tabulate(distribution: BoxIntegrals, grid: Grid) -> CellTable:
 
 
 def expected_excess(distribution: BoxIntegrals, n: float, epsilon: float, grid: Grid) -> float:
-    """Give the expected excess risk of the private classifier with n users in each half; no simulation noise."""
+    """Return the expected excess risk of the private classifier with n users in each half; no simulation noise."""
     return tabulate(distribution, grid).expected_excess(positive(n, "n"), positive(epsilon, "epsilon"))
 
 

@@ -104,7 +104,7 @@ class LocalHistogramClassifier(Classifier):
 
 
 def consistent_bandwidth(n: float, epsilon: float, dim: int) -> float:
-    """Give h = (n epsilon^2)^(-1/(4d)): h -> 0 and n epsilon^2 h^(2d) -> inf, as Theorem 2.2 asks.
+    """Return h = (n epsilon^2)^(-1/(4d)): h -> 0 and n epsilon^2 h^(2d) -> inf, as Theorem 2.2 asks.
 
     `n` is the number of users in each half.
     """
@@ -114,7 +114,7 @@ def consistent_bandwidth(n: float, epsilon: float, dim: int) -> float:
 def rate_bandwidth(
     n: float, epsilon: float, dim: int, smoothness: float, lipschitz: float, density: float = 1.0
 ) -> float:
-    """Give h = (n epsilon^2 L^2 mu^2)^(-1/(2d + 2 beta)), the bandwidth of Theorem 2.4; `n` users in each half."""
+    """Return h = (n epsilon^2 L^2 mu^2)^(-1/(2d + 2 beta)), the bandwidth of Theorem 2.4; `n` users in each half."""
     return float((n * (epsilon * lipschitz * density) ** 2) ** (-1 / (2 * dim + 2 * smoothness)))
 
 

@@ -1,4 +1,4 @@
-"""How far the statistic T strays from its mean, and what its mean says: the bounds behind Theorems 2.2 and 2.4.
+"""Concentration of the statistic T around its mean, and bounds of the mean: the steps behind Theorems 2.2 and 2.4.
 
 The tail of T is computed by inverting the characteristic function of its exact law (Gil-Pelaez), n users in each half:
 
@@ -44,7 +44,7 @@ _MANY = 100
 
 
 def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> float:
-    """Give the standard deviation of T in a cell of given mass with eta constant on it."""
+    """Return the standard deviation of T in a cell of given mass with eta constant on it."""
     noise, labeled = 2 * noise_scale(dim, epsilon) ** 2, mass * eta
     return math.sqrt((noise + labeled * (1 - labeled) + (noise + mass * (1 - mass)) / 4) / n)
 
@@ -70,7 +70,7 @@ def _characteristic(u: FloatArray, scale: float, n: int, mass: float, eta: float
 
 
 def tail_bound(dim: int, epsilon: float, n: int, level: float) -> float:
-    """Give the right side of (3.1)."""
+    """Return the right side of (3.1)."""
     return math.exp(-n * (epsilon * level) ** 2 / 2 ** (2 * dim + 6))
 
 

@@ -58,7 +58,7 @@ class RiskOn:
         return distribution.bayes_risk + self.excess(n)
 
     def excess(self, n: float) -> float:
-        """Give the expected excess risk."""
+        """Return the expected excess risk."""
         distribution = distribution_named(self.name)
         h = self.bandwidth(n)
         if self.name == "cauchy-parity":
@@ -70,7 +70,7 @@ class RiskOn:
         return tabulate(distribution, Grid(distribution.dim, h)).expected_excess(n, self.epsilon)
 
     def bandwidth(self, n: float) -> float:
-        """Give the spacing of the grid."""
+        """Return the spacing of the grid."""
         if self.exponent is not None:
             return float(n**-self.exponent)
         return consistent_bandwidth(n, self.epsilon, distribution_named(self.name).dim)
@@ -108,7 +108,7 @@ class SignLabelsRepaired:
 
 
 def weighted_risk(name: str, n: int, *, label_weight: float, bit_weight: float, signed_labels: bool) -> float:
-    """Give the expected risk at h = n^(-1/4), eps = 1, for T = label_weight W + bit_weight U; by the normal law.
+    """Return the expected risk at h = n^(-1/4), eps = 1, for T = label_weight W + bit_weight U; by the normal law.
 
     `signed_labels` has half 2 release (2 y - 1) B in place of y B.
     """

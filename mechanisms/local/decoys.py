@@ -136,7 +136,7 @@ def closed_bits(array: Any, point: np.ndarray) -> NDArray[np.float64]:
 
 
 def grid_pair(dim: int) -> tuple[Record, Record]:
-    """Give two grid points of h = 0.25 whose closed cubes are disjoint, and lie in the window [0, 1.25]."""
+    """Return two grid points of h = 0.25 whose closed cubes are disjoint, and lie in the window [0, 1.25]."""
     near = np.full(dim, 0.25)
     far = near.copy()
     far[0] = 1.0

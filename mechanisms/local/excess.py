@@ -37,7 +37,7 @@ _TERMS = 60
 
 
 def excess_bound(setting: Setting, n: float, epsilon: float, bandwidth: float) -> float:
-    """Give the upper bound above for X uniform on the cube, n users in each half."""
+    """Return the upper bound above for X uniform on the cube, n users in each half."""
     d, beta, gamma = setting.dim, setting.smoothness, setting.margin_exponent
     margin = setting.lipschitz * (2 * bandwidth * math.sqrt(d)) ** beta
     rate = n * (epsilon * setting.lipschitz * CORNER**d) ** 2 * d**beta * bandwidth ** (2 * d + 2 * beta)
@@ -79,7 +79,7 @@ def theorem_cases() -> Cases:
 
 
 def constant_eta_excess(n: float, bandwidth: float) -> float:
-    """Give the excess for eta = 0.6 on [0, 1], eps = 1: one cell when h > 1, else one cell a grid point."""
+    """Return the excess for eta = 0.6 on [0, 1], eps = 1: one cell when h > 1, else one cell a grid point."""
     grid = Grid(1, bandwidth)
     edges = grid.indices[:, 0] * bandwidth
     width = np.clip(edges + bandwidth, 0, 1) - np.clip(edges - bandwidth, 0, 1)

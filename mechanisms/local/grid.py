@@ -78,7 +78,7 @@ class Grid:
         return np.indices(self.shape).reshape(self.dim, -1).T + self.first
 
     def hits(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Give which cells hold each point, shape (n, cells), the last axis of the grid running fastest.
+        """Return which cells hold each point, shape (n, cells), the last axis of the grid running fastest.
 
         Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
         Cells outside the window are left out.
@@ -93,7 +93,7 @@ class Grid:
         return joint
 
     def nearest(self, points: ArrayLike) -> IntArray:
-        """Give the flat index of the grid point nearest to each query, shape (n,); ties go up.
+        """Return the flat index of the grid point nearest to each query, shape (n,); ties go up.
 
         Raises
         ------

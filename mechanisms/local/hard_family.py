@@ -123,7 +123,7 @@ class LeastFavorableFamily:
         return np.asarray((self.bump * np.clip(2 - 8 * gaps, 0, 1) * signs).sum(axis=1))
 
     def private_excess(self, scale_factor: float = 1.0) -> float:
-        """Give the average excess of the private classifier with h = 1 / (4 q), one cell around each ball.
+        """Return the average excess of the private classifier with h = 1 / (4 q), one cell around each ball.
 
         Half of the users are in each half. The grid is the kindest to the classifier: every ball lies in the inner
         cube of its own cell.
@@ -150,7 +150,7 @@ class LeastFavorableFamily:
         return self._excess_of((statistic >= 0) != (signs > 0))
 
     def majority_excess(self) -> float:
-        """Give the average excess of the majority vote on every ball, which is not private; by the normal law."""
+        """Return the average excess of the majority vote on every ball, which is not private; by the normal law."""
         deviation = math.sqrt(self.weight - (self.weight * self.bump) ** 2)
         wrong = special.ndtr(-math.sqrt(self.users) * self.weight * self.bump / deviation)
         return float(2 * self.coin_flip_excess * wrong)
@@ -174,10 +174,10 @@ def ball_volume(dim: int) -> float:
 
 
 def line_family(users: float, epsilon: float = 1.0) -> LeastFavorableFamily:
-    """Give the family for d = 1, beta = 1, gamma = 0, L = 1, C0 = 1."""
+    """Return the family for d = 1, beta = 1, gamma = 0, L = 1, C0 = 1."""
     return LeastFavorableFamily(1, 1.0, 0.0, 1.0, 1.0, users, epsilon)
 
 
 def plane_family(users: float, epsilon: float = 1.0) -> LeastFavorableFamily:
-    """Give the family for d = 2, beta = 1, gamma = 1, L = 1, C0 = 4."""
+    """Return the family for d = 2, beta = 1, gamma = 1, L = 1, C0 = 4."""
     return LeastFavorableFamily(2, 1.0, 1.0, 1.0, 4.0, users, epsilon)

@@ -57,7 +57,7 @@ class OnFamily:
 
 
 def support(family: str, users: int) -> tuple[float, float]:
-    """Give the range of the excess on the family: from none to all balls wrong."""
+    """Return the range of the excess on the family: from none to all balls wrong."""
     return 0.0, 2 * FAMILIES[family](users).coin_flip_excess * (1 + 1e-9)
 
 

@@ -68,7 +68,7 @@ class DrawnExcessOf:
     setting: Slab
 
     def support(self, n: int) -> tuple[float, float]:
-        """Give the range of the clipped excess."""
+        """Return the range of the clipped excess."""
         worst = 2 * self.setting.largest_margin / (self.setting.power + 1)
         return 0.0, min(worst * (1 + 1e-9), 12 * self.setting.constant(1.0) * n**-self.setting.exponent)
 
@@ -89,13 +89,13 @@ class BaselineExcessOf:
 
 
 def gap_excess(n: int) -> float:
-    """Give the expected excess for `margin_gap`: L = 1.8, density 1.5, the paper's h rounded down to 1 / (2 K)."""
+    """Return the expected excess for `margin_gap`: L = 1.8, density 1.5, the paper's h rounded down to 1 / (2 K)."""
     bandwidth = rate_bandwidth(n, 1.0, 1, 1.0, 1.8, 1.5)
     return expected_excess(margin_gap(), n, 1.0, Grid(1, 0.5 / math.ceil(0.5 / bandwidth)))
 
 
 def asymptotic_half_cells(setting: Setting) -> tuple[int, ...]:
-    """Give the K of five sizes at which the rate of a setting is to be seen, by the width of its noisy zone alone."""
+    """Return the K of five sizes at which the rate of a setting is to be seen, by the width of its noisy zone alone."""
     flat = setting.dim == 1 or isinstance(setting, Cone)
     widest = 0.2 if setting.smoothness < 1 else 0.1 if flat else 0.05
     first = next(2**k for k in range(1, 30) if setting.noise_zone(2**k) <= widest)
@@ -103,7 +103,7 @@ def asymptotic_half_cells(setting: Setting) -> tuple[int, ...]:
 
 
 def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0, share: float = 1.0) -> list[int]:
-    """Give the sizes n, users in each half, at which the paper's bandwidth from n / share users is 1 / (2 K)."""
+    """Return the sizes n, users in each half, at which the paper's bandwidth from n / share users is 1 / (2 K)."""
     return [round(setting.users(side, epsilon) * share) for side in half_cells]
 
 
@@ -122,7 +122,7 @@ def _rate_check(name: str, setting: Setting, epsilon: float) -> RateCheck:
 
 
 def early_check(name: str, setting: Setting, sizes: Sequence[int] = EARLY) -> RateCheck:
-    """Give the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
+    """Return the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
     late = asymptotic_half_cells(setting)
     return RateCheck(
         name=f"local/rate {name} too early",

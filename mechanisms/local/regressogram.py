@@ -67,7 +67,7 @@ class Regressogram(Classifier):
 
 
 def baseline_bandwidth(users: float, dim: int, smoothness: float) -> float:
-    """Give h = N^(-1/(2 beta + d))."""
+    """Return h = N^(-1/(2 beta + d))."""
     return float(users ** (-1 / (2 * smoothness + dim)))
 
 
@@ -81,7 +81,7 @@ def vote_for_one(mass: FloatArray, signed: FloatArray, users: float) -> FloatArr
 
 
 def baseline_excess(setting: Slab, users: float, half_cells: int | None = None) -> float:
-    """Give the expected excess of the regressogram with h = 1 / (2 half_cells), nearest to the text's for N users.
+    """Return the expected excess of the regressogram with h = 1 / (2 half_cells), nearest to the text's for N users.
 
     The decision boundary is then a face of the cubes.
     """

@@ -1,4 +1,4 @@
-"""What one record can change in the array, enumerated over points on, between and beside the grid lines.
+"""Sensitivity of the array to one record, enumerated over points on, between and beside the grid lines.
 
 Two facts carry Theorem 2.1 of Berrett & Butucea (2019): between 1 and 2^d cells hold a point, and so two records differ
 in at most 2^(d+1) bits. Both are exact, and both are reached.

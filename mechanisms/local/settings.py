@@ -27,7 +27,7 @@ FloatArray = np.ndarray
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """What the rate depends on, for one distribution with density 1 on the unit cube.
+    """The parameters on which the rate depends, for one distribution with density 1 on the unit cube.
 
     Parameters
     ----------
@@ -93,25 +93,25 @@ class Setting(ABC):
         return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon, 1 + gamma)
 
     def _kappa_power(self, epsilon: float, power: float) -> float:
-        """Give kappa^power n^exponent, with exponent = power * beta / (2 beta + 2 d)."""
+        """Return kappa^power n^exponent, with exponent = power * beta / (2 beta + 2 d)."""
         shrink = -power * self.smoothness / (self.smoothness + self.dim)
         return float((math.sqrt(10) * self.lipschitz) ** power * (epsilon * self.lipschitz) ** shrink)
 
     def users(self, half_cells: int, epsilon: float = 1.0) -> float:
-        """Give n, users in each half, at which the paper's bandwidth is 1 / (2 half_cells)."""
+        """Return n, users in each half, at which the paper's bandwidth is 1 / (2 half_cells)."""
         return float((2.0 * half_cells) ** (2 * self.dim + 2 * self.smoothness) / (epsilon * self.lipschitz) ** 2)
 
     def half_cells(self, n: float, epsilon: float = 1.0) -> int:
-        """Give the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
+        """Return the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
         bandwidth = rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)
         return max(1, round(0.5 / bandwidth))
 
     def noise_zone(self, half_cells: int) -> float:
-        """Give kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
+        """Return kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
         return math.sqrt(10) * self.lipschitz * (0.5 / half_cells) ** self.smoothness / self.largest_margin
 
     def excess(self, n: float, epsilon: float = 1.0, half_cells: int | None = None, factor: float = 1.0) -> float:
-        """Give the expected excess risk with n users in each half; `factor` multiplies the noise."""
+        """Return the expected excess risk with n users in each half; `factor` multiplies the noise."""
         side = self.half_cells(n, epsilon) if half_cells is None else half_cells
         return self.cells(side).expected_excess(n, epsilon, factor)
 
@@ -125,7 +125,7 @@ class Slab(Setting):
     """eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s: the noisy zone is a slab around the plane x1 = 1/2."""
 
     def distribution(self) -> Line | Product:
-        """Give the distribution with samplers and box integrals."""
+        """Return the distribution with samplers and box integrals."""
         first = Line(Uniform(), Power(self.coefficient, self.power))
         others = [Line(Uniform(), Steps([], [1.0])) for _ in range(self.dim - 1)]
         return Product((first, *others)) if others else first
@@ -190,7 +190,7 @@ class Cone(Setting):
         return self.coefficient
 
     def constant(self, epsilon: float) -> float:
-        """Give the constant of the disc: 4 pi c^-2 kappa^3 E|Z|^3 / 6."""
+        """Return the constant of the disc: 4 pi c^-2 kappa^3 E|Z|^3 / 6."""
         return 4 * math.pi / self.coefficient**2 * absolute_moment(3) / 6 * self._kappa_power(epsilon, 3)
 
     def cells(self, half_cells: int) -> CellTable:

@@ -70,7 +70,7 @@ class AboveThreshold:
         return output
 
     def shown(self, above: np.ndarray, noisy: np.ndarray) -> np.ndarray:
-        """Give what is released of a query."""
+        """Return what is released of a query."""
         return np.where(above, ABOVE, BELOW)
 
 
@@ -81,7 +81,7 @@ def prefix_queries(prefix: int, last: int) -> Levels:
 
 
 def lyu_check(name: str, mechanism: AboveThreshold, epsilon: float, **settings: Any) -> PrivacyCheck:
-    """Give a check of a variant at a pure epsilon."""
+    """Return a check of a variant at a pure epsilon."""
     claim = PrivacyClaim(epsilon, 0.0, Substitution(), "Lyu, Su & Li 2017, figure 1")
     return PrivacyCheck(name=name, mechanism=mechanism, claim=claim, pairs=[SIDES], **settings)
 

@@ -35,7 +35,7 @@ def _threshold_noise() -> tuple[np.ndarray, np.ndarray]:
 
 
 def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int) -> float:
-    """Give the probability that some of `queries` falls, spread evenly over `epochs`.
+    """Return the probability that some of `queries` falls, spread evenly over `epochs`.
 
     Parameters
     ----------
@@ -59,17 +59,17 @@ def sure_failure(margin: float, queries: int, epochs: int) -> float:
 
 
 def needed_margin(beta: float, queries: int, epochs: int) -> float:
-    """Give the margin above the threshold, in units of lam, at which the failure probability is exactly beta."""
+    """Return the margin above the threshold, in units of lam, at which the failure probability is exactly beta."""
     return float(brentq(lambda margin: sure_failure(margin, queries, epochs) - beta, 0.0, 300.0, xtol=1e-10))
 
 
 def sparse_alpha(queries: int, cutoff: int, beta: float) -> float:
-    """Give alpha of Theorem 2.8 in units of lam: 4 log(2 m T / beta)."""
+    """Return alpha of Theorem 2.8 in units of lam: 4 log(2 m T / beta)."""
     return 4 * math.log(2 * queries * cutoff / positive(beta, "beta"))
 
 
 def online_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> float:
-    """Give alpha of Corollary 3.9: 34 log(4 m T / min(delta, beta / 2)) sqrt(T log(2 / delta)) / epsilon."""
+    """Return alpha of Corollary 3.9: 34 log(4 m T / min(delta, beta / 2)) sqrt(T log(2 / delta)) / epsilon."""
     scale = math.sqrt(cutoff * math.log(2 / delta)) / epsilon
     return 34 * math.log(4 * queries * cutoff / min(delta, beta / 2)) * scale
 
@@ -93,7 +93,7 @@ def online_cases() -> Cases:
 
 
 def teacher_failure(calibration: Calibration, teachers: int, queries: int, distance: str = "safe") -> float:
-    """Give the probability that some query gets a wrong value or none, when each teacher is right with 3/4.
+    """Return the probability that some query gets a wrong value or none, when each teacher is right with 3/4.
 
     Two labels; votes of different queries are independent, and the T BOTTOMs are spent for nothing.
     """
@@ -112,12 +112,12 @@ def teachers_cases(epsilons: tuple[float, ...]) -> Cases:
 
 
 def printed_k(epsilon: float) -> int:
-    """Give the printed number of teachers at delta = .01, m = 100, T = 1, beta = .05, not rounded to an odd one."""
+    """Return the printed number of teachers at delta = .01, m = 100, T = 1, beta = .05, not rounded to an odd one."""
     return printed_teachers(epsilon, 0.01, 1, 100, 0.05, labels=3)
 
 
 def printed_failure(epsilon: float, distance: str = "safe", least: int = 0) -> float:
-    """Give the failure probability of that many teachers, or of `least`, 100 queries."""
+    """Return the failure probability of that many teachers, or of `least`, 100 queries."""
     return teacher_failure(quietly_printed(epsilon, 0.01, 1, 100), max(printed_k(epsilon), least), 100, distance)
 
 

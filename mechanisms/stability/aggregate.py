@@ -104,7 +104,7 @@ class ReassignedTranscripts:
 
 
 def chunk_votes(teacher: Callable[[list[Any]], Any], dataset: Any, assigned: np.ndarray, chunks: int) -> np.ndarray:
-    """Give the votes of the teachers of all chunks, shape (chunks, m); a teacher may get no records."""
+    """Return the votes of the teachers of all chunks, shape (chunks, m); a teacher may get no records."""
     members: list[list[Any]] = [[] for _ in range(chunks)]
     for i, chunk in enumerate(assigned.tolist()):
         members[chunk].append(dataset[i])
@@ -248,7 +248,7 @@ def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int
 
 
 def service_size(epsilon: float, delta: float, max_queries: int, error: float, beta: float) -> tuple[int, int]:
-    """Give the number of teachers and the cutoff of Corollary 4.1, which depend on each other.
+    """Return the number of teachers and the cutoff of Corollary 4.1, which depend on each other.
 
     T = ceil(3 B), B = error m + sqrt(m log(3 k / beta) / 2); iterated from T = 1.
     """

@@ -88,7 +88,7 @@ class CellStability:
 
 
 def deviation(size: int, stability: float, failure: float = 0.25) -> float:
-    """Give t with P(|h - E h| > t) <= failure by Chebyshev: sqrt(n / (2 failure)) mu.
+    """Return t with P(|h - E h| > t) <= failure by Chebyshev: sqrt(n / (2 failure)) mu.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def deviation(size: int, stability: float, failure: float = 0.25) -> float:
 
 
 def two_stage_deviation(size: int, stability: float, failure: float = 0.25) -> float:
-    """Give t of Lemma 5.8 with its detour: sqrt(2 n) mu / failure."""
+    """Return t of Lemma 5.8 with its detour: sqrt(2 n) mu / failure."""
     return math.sqrt(2 * integer(size, "size", at_least=1)) * stability / open_probability(failure, "failure")
 
 

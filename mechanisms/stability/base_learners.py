@@ -58,7 +58,7 @@ class DecisionStump(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the label of the side on which a row lies."""
+        """Return the label of the side on which a row lies."""
         threshold = self._fitted("threshold_")
         above = np.asarray(X, dtype=float)[:, self.feature_] >= threshold
         return np.where(above, self.above_, 1 - self.above_)
@@ -113,7 +113,7 @@ class CellMeanLearner:
         return lambda points: scores[self.cell_of(points)]
 
     def cell_of(self, X: Any) -> NDArray[np.int64]:
-        """Give the cell of each feature."""
+        """Return the cell of each feature."""
         X = np.asarray(X, dtype=float)
         if not (np.all(X >= 0) and np.all(X <= 1)):
             raise InvalidArgument.of("X", "lie in [0, 1]", X)
@@ -143,7 +143,7 @@ class CellMeans:
 
 
 def cell_means(ones: Any, counts: Any) -> FloatArray:
-    """Give ones / counts, 1/2 where there are none."""
+    """Return ones / counts, 1/2 where there are none."""
     return np.where(counts > 0, ones / np.maximum(counts, 1), 0.5)
 
 

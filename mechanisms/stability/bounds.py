@@ -1,4 +1,4 @@
-"""What is proved about a run of many epochs, and what an attack shows: two bounds that never mix.
+"""Bounds of a run of many epochs: one proved from above, one shown by an attack from below.
 
 A run of sparse vector is a composition of epochs, each (eps0, 0)-DP. From above: n mechanisms that are (eps0, 0)-DP,
 chosen adaptively, are together at most as revealing as n runs of randomized response (Kairouz, Oh & Viswanath 2015,
@@ -23,7 +23,7 @@ _SAFETY = 1e-12  # relative: sums of at most 1e5 terms of double precision are b
 
 @dataclass(frozen=True)
 class Bracket:
-    """What is known of the smallest epsilon at some delta.
+    """Bounds of the smallest epsilon at some delta.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Bracket:
 
 
 def composed_delta(epsilon: float, step: float, copies: int) -> float:
-    """Give the largest delta at `epsilon` of `copies` adaptive (step, 0)-DP mechanisms; upper bound, attained.
+    """Return the largest delta at `epsilon` of `copies` adaptive (step, 0)-DP mechanisms; upper bound, attained.
 
     delta(e) = sum_j C(n, j) [e^(j s) - e^(e + (n - j) s)]_+ / (1 + e^s)^n.
 
@@ -81,7 +81,7 @@ def composed_delta(epsilon: float, step: float, copies: int) -> float:
 
 
 def composed_epsilon(delta: float, step: float, copies: int) -> float:
-    """Give the smallest epsilon of `copies` adaptive (step, 0)-DP mechanisms at `delta`; upper bound.
+    """Return the smallest epsilon of `copies` adaptive (step, 0)-DP mechanisms at `delta`; upper bound.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def release_probability(threshold: float, lam: float) -> float:
 
 
 def unstable_delta(threshold: float, lam: float, unstable: int, largest: float = 0.0) -> float:
-    """Give the probability that some of `unstable` queries has its value released: an upper bound of its cost.
+    """Return the probability that some of `unstable` queries has its value released: an upper bound of its cost.
 
     A failing unstable query ends an epoch, so that no more than the number of epochs count, and each meets a fresh
     threshold. `largest` is the largest distance that the rule gives to an unstable query: 0 for an admissible one.
@@ -127,7 +127,7 @@ def proved_epsilon(
     lipschitz: float = 1.0,
     largest: float = 0.0,
 ) -> float:
-    """Give an epsilon for which a run keeps (epsilon, delta): unstable queries, and composition for the others.
+    """Return an epsilon for which a run keeps (epsilon, delta): unstable queries, and composition for the others.
 
     Parameters
     ----------

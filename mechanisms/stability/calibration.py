@@ -1,4 +1,4 @@
-"""How much noise: the printed constants, and constants that are exactly as large as the proof needs.
+"""Calibration of the noise: the printed constants, and constants that are exactly as large as the proof needs.
 
 `printed` is Algorithm 1 and 3 of Bassily, Thakurta & Thakkar (2018), `printed_soft` their section 5, where T and m are
 doubled. `pure` and `optimal` are ours: they spend the same proof to the end.
@@ -47,12 +47,12 @@ class Calibration:
         object.__setattr__(self, "epochs", integer(self.epochs, "epochs", at_least=1))
 
     def epsilon(self, delta: float, max_queries: float = math.inf) -> float:
-        """Give a proved epsilon at `delta`, for an admissible distance."""
+        """Return a proved epsilon at `delta`, for an admissible distance."""
         return proved_epsilon(delta, self.lam, self.threshold, self.epochs, max_queries)
 
 
 def printed(epsilon: float, delta: float, cutoff: int, max_queries: int) -> Calibration:
-    """Give lam = sqrt(32 T log(2 / delta)) / epsilon, w = 2 lam log(2 m / delta), T + 1 BOTTOMs (Algorithm 3).
+    """Return lam = sqrt(32 T log(2 / delta)) / epsilon, w = 2 lam log(2 m / delta), T + 1 BOTTOMs (Algorithm 3).
 
     Parameters
     ----------
@@ -73,19 +73,19 @@ def printed(epsilon: float, delta: float, cutoff: int, max_queries: int) -> Cali
 
 
 def printed_soft(epsilon: float, delta: float, cutoff: int, max_queries: int) -> Calibration:
-    """Give the constants of section 5: T and m doubled, up to 2 T + 2 BOTTOMs among the sub-queries."""
+    """Return the constants of section 5: T and m doubled, up to 2 T + 2 BOTTOMs among the sub-queries."""
     doubled = printed(epsilon, delta, 2 * cutoff, 2 * max_queries)
     return Calibration(doubled.lam, doubled.threshold, 2 * cutoff + 2)
 
 
 def pure(epsilon: float, delta: float, cutoff: int) -> Calibration:
-    """Give lam = 2 (T + 1) / epsilon and (T + 1) P(release) <= delta: epochs add up, all of delta is for the values."""
+    """Return lam = 2 (T + 1) / epsilon and (T + 1) P(release) <= delta: epochs add up, all of delta pays for values."""
     lam, epochs = 2 * (cutoff + 1) / positive(epsilon, "epsilon"), integer(cutoff, "cutoff", at_least=1) + 1
     return Calibration(lam, 2 * lam * math.log(2 * epochs / (3 * open_probability(delta, "delta"))), epochs)
 
 
 def optimal(epsilon: float, delta: float, cutoff: int) -> Calibration:
-    """Give the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3).
+    """Return the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3).
 
     The other third pays for unstable queries: w = 2 lam log(2 (T + 1) / delta).
     """

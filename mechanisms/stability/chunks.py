@@ -1,4 +1,4 @@
-"""Which teacher sees which record: assignments of records to disjoint chunks.
+"""Assignments of records to disjoint chunks, one chunk per teacher.
 
 Algorithm 4 of Bassily, Thakurta & Thakkar (2018) splits the data "arbitrarily into sub-samples of equal size", and its
 privacy is stated for add/remove. No rule by position is private there: n and n + 1 records cannot both be cut into k
@@ -31,7 +31,7 @@ def independent(dataset: Any, chunks: int, rng: np.random.Generator) -> np.ndarr
 
 
 def by_hash(dataset: Any, chunks: int, key: bytes = b"") -> np.ndarray:
-    """Give the chunk of each record by a keyed hash of its text; shape (n,).
+    """Return the chunk of each record by a keyed hash of its text; shape (n,).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def assignment_rule(assignment: Any) -> Assignment:
 
 
 def _text(record: Any) -> bytes:
-    """Give bytes that equal records share: plain Python values, whatever array they came in."""
+    """Return bytes that equal records share: plain Python values, whatever array they came in."""
     plain = record.tolist() if isinstance(record, np.ndarray | np.generic) else record
     if isinstance(plain, tuple | list):
         return b"(" + b",".join(map(_text, plain)) + b")"

@@ -154,7 +154,7 @@ def attack_loss(attack: StoppingTimes) -> PrivacyLoss:
 
 
 def best_attack(calibration: Calibration, delta: float, lipschitz: float = 1.0) -> tuple[float, StoppingTimes]:
-    """Give the largest epsilon at `delta` that a known attack shows, a lower bound of the truth, and the attack."""
+    """Return the largest epsilon at `delta` that a known attack shows, a lower bound of the truth, and the attack."""
     attacks = [prefix_attack(calibration, lipschitz, shape) for shape in range(len(PREFIXES))]
     attacks.append(long_attack(calibration, lipschitz))
     shown = [attack_loss(attack).epsilon_lower_bound(delta) for attack in attacks]
@@ -197,7 +197,7 @@ def below_probability(margin: np.ndarray, query_scale: float) -> np.ndarray:
 def attack_check(
     name: str, attack: StoppingTimes, epsilon: float, delta: float, source: str, **settings: Any
 ) -> PrivacyCheck:
-    """Give the check of an attack pair: its law composed exactly, and its sampler."""
+    """Return the check of an attack pair: its law composed exactly, and its sampler."""
     return PrivacyCheck(
         name=f"stability/{name}",
         mechanism=attack,

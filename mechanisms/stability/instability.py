@@ -74,7 +74,7 @@ class DistanceToInstability:
         return np.where(distance + rng.laplace(scale=self.scale, size=size) > self.threshold, value, BOTTOM)
 
     def release_probability(self, distance: float) -> float:
-        """Give the probability that the value is released at a distance."""
+        """Return the probability that the value is released at a distance."""
         return float(laplace_cdf(np.array((distance - self.threshold) / self.scale)))
 
     def law(self, dataset: Any) -> Finite:
@@ -113,7 +113,7 @@ def answer(question: Question, dataset: Any) -> tuple[int, float]:
 
 
 def labels(ones: int, records: int = 41) -> np.ndarray:
-    """Give a dataset with that many ones."""
+    """Return a dataset with that many ones."""
     if not 0 <= ones <= records:
         raise InvalidArgument.of("ones", f"lie between 0 and {records}", ones)
     return (np.arange(records) < ones).astype(int)

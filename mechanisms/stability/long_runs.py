@@ -50,7 +50,7 @@ def released_queries(distances: Any, calibration: Calibration, rng: np.random.Ge
 
 
 def _first_at_most(values: np.ndarray, start: int, level: float) -> int:
-    """Give the first index from `start` on whose value is at most `level`, looking at windows that double."""
+    """Return the first index from `start` on whose value is at most `level`, looking at windows that double."""
     window = _FIRST_WINDOW
     while start < values.size:
         below = values[start : start + window] <= level
@@ -63,7 +63,7 @@ def _first_at_most(values: np.ndarray, start: int, level: float) -> int:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What became of the queries of a run; the four counts add up to the queries.
+    """Counts of the outcomes of a run's queries; the four counts add up to the number of queries.
 
     Parameters
     ----------

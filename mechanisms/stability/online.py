@@ -55,7 +55,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Whether questions still get answers."""
+        """Return whether questions still get answers."""
         return self.bottoms < self._calibration.epochs
 
     def ask(self, question: Question) -> int:
@@ -69,7 +69,7 @@ class Session:
         return BOTTOM
 
     def passes(self, distance: float) -> bool:
-        """Whether a distance, with fresh noise, exceeds the noisy threshold."""
+        """Return whether a distance, with fresh noise, exceeds the noisy threshold."""
         return distance + self._rng.laplace(scale=2 * self._calibration.lam) > self._noisy_threshold
 
     def pay(self, bottoms: int = 1) -> None:
@@ -112,7 +112,7 @@ class OnlineQueryRelease:
         return Session(self.calibration, dataset, rng)
 
     def play(self, analyst: Analyst, dataset: Any, rng: np.random.Generator) -> Transcript:
-        """Give the transcript of an analyst, who sees the answers so far and gives a question, or None to end."""
+        """Return the transcript of an analyst, who sees the answers so far and gives a question, or None to end."""
         session = self.open(dataset, rng)
         transcript: Transcript = ()
         while len(transcript) < self.max_queries and (question := analyst(transcript)) is not None:
@@ -243,5 +243,5 @@ class EpochWeights:
         self.above = 1 - self.below if query_scale == 0 else below_probability(-margins, query_scale)
 
     def renewed(self, running: np.ndarray, j: int) -> np.ndarray:
-        """Give the masses after question j fell: all that was running and fell, on a fresh threshold noise."""
+        """Return the masses after question j fell: all that was running and fell, on a fresh threshold noise."""
         return np.asarray(self.fresh * np.sum(running * self.below[j]))

@@ -33,13 +33,13 @@ LITERAL_GAP_BREAKS = {0.1: 11.1, 1e-2: 14.4, 1e-4: 19.6, 1e-6: 23.7, 1e-8: 27.2}
 def run_delta(
     calibration: Calibration, epsilon: float, queries: int, lipschitz: float = 1.0, largest: float = 0.0
 ) -> float:
-    """Give an upper bound of the delta at `epsilon` of a run; `lipschitz` and `largest` are those of the distance."""
+    """Return an upper bound of the delta at `epsilon` of a run; `lipschitz` and `largest` are those of the distance."""
     unstable = unstable_delta(calibration.threshold, calibration.lam, min(queries, calibration.epochs), largest)
     return composed_delta(epsilon, 2 * lipschitz / calibration.lam, calibration.epochs) + unstable
 
 
 def quietly_printed(epsilon: float, delta: float, cutoff: int, queries: int) -> Calibration:
-    """Give the printed constants, also where the class warns: the theorem is what is examined."""
+    """Return the printed constants, also where the class warns: the theorem is what is examined."""
     lam = math.sqrt(32 * cutoff * math.log(2 / delta)) / epsilon
     return Calibration(lam, 2 * lam * math.log(2 * queries / delta), cutoff + 1)
 

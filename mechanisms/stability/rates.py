@@ -54,7 +54,7 @@ class RateAlong:
             raise InvalidArgument.of("axis", "be records, queries or vc", self.axis)
 
     def service(self, size: int) -> ServiceSize:
-        """Give the service at a size."""
+        """Return the service at a size."""
         sizes = {"records": self.records, "queries": self.queries, "vc": 1.0, self.axis: float(size)}
         if self.power:
             sizes["queries"] = sizes["records"] ** self.power
@@ -109,14 +109,14 @@ class RecordsNeeded:
 
 
 def grid(first: int, step: int = 4) -> list[int]:
-    """Give five sizes, each `step` times the one before."""
+    """Return five sizes, each `step` times the one before."""
     return [first * step**j for j in range(5)]
 
 
 def exponent_check(
     name: str, theorem: str, evaluator: Callable[[int], float], exponent: float, sizes: list[int], margin: float
 ) -> RateCheck:
-    """Give the check that an evaluator decays with an exponent along sizes."""
+    """Return the check that an evaluator decays with an exponent along sizes."""
     return RateCheck(
         name=f"stability/rate {name}",
         source=f"{PAPER}, Theorem {theorem}",

@@ -34,7 +34,7 @@ LAYOUTS = (  # teachers, mistakes of each, share
 
 
 def most_bad_points(teachers: int, mistakes: int, share: Fraction, points: int) -> int:
-    """Give the largest number of points on which more than share * k of k teachers err; each errs `mistakes` times.
+    """Return the largest number of points on which more than share * k of k teachers err; each errs `mistakes` times.
 
     Each such point takes floor(share k) + 1 of the k B mistakes, and they can be dealt in turn.
     """

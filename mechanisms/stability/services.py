@@ -30,12 +30,12 @@ def mean_label(records: list[Record]) -> int:
 
 
 def records(ones: int, size: int) -> list[Record]:
-    """Give distinct records, the first `ones` of them labeled 1."""
+    """Return distinct records, the first `ones` of them labeled 1."""
     return [(i, int(i < ones)) for i in range(size)]
 
 
 def vote_pairs(calibration: Calibration) -> list[Pair]:
-    """Give the pairs on which a release of votes is audited: near the threshold, and unstable."""
+    """Return the pairs on which a release of votes is audited: near the threshold, and unstable."""
     prefix, level, last = PREFIXES[5]
     levels, falls = np.tile(np.r_[np.full(prefix, level), last], 2), np.tile(np.r_[np.ones(prefix), 0.0], 2)
     return [

@@ -85,7 +85,7 @@ class OnePassSGD(Estimator):
         self.steps, self.penalty = steps, nonnegative(penalty, "penalty")
 
     def step_sizes(self, n: int) -> FloatArray:
-        """Give eta_1, ..., eta_n."""
+        """Return eta_1, ..., eta_n."""
         return STEPS[self.steps](np.arange(1, n + 1), n)
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -97,7 +97,7 @@ class OnePassSGD(Estimator):
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Give a score in [0, 1] for each row of X."""
+        """Return a score in [0, 1] for each row of X."""
         return sigmoid(np.asarray(X, dtype=float) @ self._fitted("coef_"))
 
 
@@ -133,7 +133,7 @@ class ReplaceOne:
         return X, (rng.random(shape) < sigmoid(self.slope * X[..., 0])).astype(np.int64)
 
     def fits(self, replicates: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Give the parameters on S and on S(i), shape (replicates, d) each."""
+        """Return the parameters on S and on S(i), shape (replicates, d) each."""
         X, y = self.records((replicates, self.n), rng)
         fresh_X, fresh_y = self.records((replicates,), rng)
         rows = np.arange(replicates)
@@ -164,7 +164,7 @@ class ReplaceOne:
         return 2 * steps * np.append(later[1:], 1.0)
 
     def bound(self) -> float:
-        """Give the mean of the largest moves: uniform stability of the learner on shuffled data."""
+        """Return the mean of the largest moves: uniform stability of the learner on shuffled data."""
         return float(self.largest_moves().mean())
 
 
@@ -189,7 +189,7 @@ class SquaredMoves:
         return ReplaceOne(self.learner, n).parameter_moves(replicates, rng) ** 2
 
     def support(self, n: int) -> tuple[float, float]:
-        """Give the range, by the largest move."""
+        """Return the range, by the largest move."""
         return 0.0, float(ReplaceOne(self.learner, n).largest_moves().max()) ** 2 * (1 + 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""How large a service is: teachers and cutoff that depend on each other, solved as real numbers, and what they cost.
+"""Size of a service: teachers and cutoff depend on each other and are solved as real numbers; their cost.
 
 Corollary 4.1 and Theorems 4.3 to 4.7 of Bassily, Thakurta & Thakkar (2018) with all logarithms:
 
@@ -62,18 +62,18 @@ class ServiceSize:
             raise InvalidArgument.of("deviation", "be hoeffding or chernoff", self.deviation)
 
     def teachers(self, cutoff: float) -> float:
-        """Give k for a cutoff."""
+        """Return k for a cutoff."""
         least = min(self.delta, self.beta / 2)
         root = math.sqrt(cutoff * math.log(2 / self.delta)) / self.epsilon
         return 136 * math.log(4 * self.queries * cutoff / least) * root
 
     def noise(self, cutoff: float) -> Calibration:
-        """Give lam and w of Algorithm 3 at a real cutoff, without an end of the run."""
+        """Return lam and w of Algorithm 3 at a real cutoff, without an end of the run."""
         lam = math.sqrt(32 * cutoff * math.log(2 / self.delta)) / self.epsilon
         return Calibration(lam, 2 * lam * math.log(2 * self.queries / self.delta), ENDLESS)
 
     def error(self, teachers: float) -> float:
-        """Give alpha."""
+        """Return alpha."""
         size = self.vc * math.log(3 * teachers / self.beta) * teachers / self.records
         return size if self.realizable else math.sqrt(size)
 
@@ -98,7 +98,7 @@ class ServiceSize:
         return self.cutoff() / self.queries
 
     def stable_cutoff(self) -> float:
-        """Give the cutoff that thresholds really need: as many queries as fall short of the threshold.
+        """Return the cutoff that thresholds really need: as many queries as fall short of the threshold.
 
         Teachers miss theta by a Laplace law of scale 1 / (2 n'), so that a query at x is voted against by a share
         exp(-2 n' |x - theta|) / 2, which exceeds 1/2 - w / k on an interval of length -log(1 - 2 w / k) / n'.
@@ -119,7 +119,7 @@ class FixedError(ServiceSize):
     alpha: float = 0.1
 
     def error(self, teachers: float) -> float:
-        """Give alpha."""
+        """Return alpha."""
         return self.alpha
 
 
@@ -134,12 +134,12 @@ def fixed_point(wanted: Callable[[float], float]) -> float:
 
 
 def student_size(alpha: float, vc: float, beta: float = 0.05) -> float:
-    """Give m = 4 (V + log(1 / (alpha beta))) / alpha^2, the public points of Algorithm 5 (our constant)."""
+    """Return m = 4 (V + log(1 / (alpha beta))) / alpha^2, the public points of Algorithm 5 (our constant)."""
     return 4 * (positive(vc, "vc") + math.log(1 / (positive(alpha, "alpha") * beta))) / alpha**2
 
 
 def transfer_records(alpha: float, vc: float = 1.0, realizable: bool = True) -> float:
-    """Give n = k n' of Theorems 4.6 and 4.7: teachers of error alpha, for as many queries as the student needs.
+    """Return n = k n' of Theorems 4.6 and 4.7: teachers of error alpha, for as many queries as the student needs.
 
     n' = (V log(1 / alpha) + log(3 k / beta)) / alpha, or / alpha^2 in the agnostic case.
     """

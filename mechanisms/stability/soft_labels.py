@@ -61,7 +61,7 @@ def _counted(cells: np.ndarray, bins: int) -> np.ndarray:
 
 
 def both_tests(scores: Any, bins: int) -> tuple[Table, Table]:
-    """Give codes and distances of the first and of the shifted partition.
+    """Return codes and distances of the first and of the shifted partition.
 
     With one bin the first test always passes, and nothing asks the second.
     """
@@ -96,7 +96,7 @@ class SoftTranscripts:
     scores: Callable[[Any], Any] = np.asarray
 
     def tests(self, dataset: Any) -> tuple[Table, Table]:
-        """Give codes and distances of both tests."""
+        """Return codes and distances of both tests."""
         return both_tests(self.scores(dataset), self.bins)
 
     def levels(self, distances: np.ndarray) -> np.ndarray:
@@ -228,12 +228,12 @@ class SoftLabelService(Estimator):
 
 
 def column(stable: int, wandering: int, at: float, elsewhere: float) -> np.ndarray:
-    """Give the scores of `stable` teachers at one value and of `wandering` ones at another, shape (teachers,)."""
+    """Return the scores of `stable` teachers at one value and of `wandering` ones at another, shape (teachers,)."""
     return np.r_[np.full(stable, at), np.full(wandering, elsewhere)]
 
 
 def soft_pair(distances: tuple[int, ...], teachers: int = 401) -> tuple[np.ndarray, np.ndarray]:
-    """Give two tables that differ in the first teacher; distances of the first partition move by one, some each way.
+    """Return two tables that differ in the first teacher; distances of the first partition move by one, some each way.
 
     Bins of width 1/4: scores 0.3 lie in bin (.25, .5] and in the shifted bin (.125, .375]; the others, at 0.7, in
     (.5, .75] and in (.625, .875].

@@ -1,4 +1,4 @@
-"""What the soft-label service answers: Theorems 5.6 and 5.14, Lemma 5.13, and the example of two Gaussians.
+"""Utility of the soft-label service: Theorems 5.6 and 5.14, Lemma 5.13, and the example of two Gaussians.
 
 Of Bassily, Thakurta & Thakkar (2018), section 5. Teachers are `CellMeanLearner`s, drawn from counts, whose stability
 is exact (`mechanisms.stability.average_stability`); all queries of a cell see the same scores, so that a run with
@@ -30,13 +30,13 @@ from mechanisms.stability.soft_labels import SoftTranscripts, Table, both_tests
 
 
 def stable_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> float:
-    """Give alpha_s = 34 log(16 m T / min(delta, beta / 2)) sqrt(2 T log(2 / delta)) / epsilon (Theorem 5.6)."""
+    """Return alpha_s = 34 log(16 m T / min(delta, beta / 2)) sqrt(2 T log(2 / delta)) / epsilon (Theorem 5.6)."""
     scale = math.sqrt(2 * cutoff * math.log(2 / delta)) / epsilon
     return 34 * math.log(16 * queries * cutoff / min(delta, beta / 2)) * scale
 
 
 def soft_teachers(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> int:
-    """Give k = 4 alpha_s, or 72 log(m / beta) where that is more."""
+    """Return k = 4 alpha_s, or 72 log(m / beta) where that is more."""
     return math.ceil(max(4 * stable_alpha(epsilon, delta, queries, cutoff, beta), 72 * math.log(queries / beta)))
 
 
@@ -45,7 +45,7 @@ class StatedTests(SoftTranscripts):
     """Transcripts where the outcome of both tests is stated: a dataset is ((codes, distances), (codes, distances))."""
 
     def tests(self, dataset: Any) -> tuple[Table, Table]:
-        """Give the dataset itself."""
+        """Return the dataset itself."""
         return dataset
 
 
@@ -79,7 +79,7 @@ class SoftRun(SoftTranscripts):
     """Transcripts of queries in few cells: a dataset is (scores of teachers in each cell, cell of each query)."""
 
     def tests(self, dataset: Any) -> tuple[Table, Table]:
-        """Give the tests of each query, from those of its cell."""
+        """Return the tests of each query, from those of its cell."""
         scores, cells = dataset
         first, second = ((codes[cells], distances[cells]) for codes, distances in both_tests(scores, self.bins))
         return first, second
@@ -117,14 +117,14 @@ class SoftScores:
         return 4 * deviation(self.size, stability)
 
     def cells(self) -> NDArray[np.int64]:
-        """Give the cell of each query, the doubtful ones spread evenly."""
+        """Return the cell of each query, the doubtful ones spread evenly."""
         last = len(self.means) - 1
         cells = np.arange(self.queries) % last
         cells[np.linspace(0, self.queries - 1, self.doubtful).astype(int)] = last
         return cells
 
     def mechanism(self) -> SoftTranscripts:
-        """Give what releases the scores."""
+        """Return what releases the scores."""
         return SoftRun(self.bins, self.calibration)
 
     def scores(self, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -181,7 +181,7 @@ MEANS = (0.02, 0.98, 0.03, 0.3)  # 0.3 lies on the border of two bins of width 1
 
 @lru_cache
 def full_run(size: int, queries: int = 1000, cutoff: int = 20, epsilon: float = 1.0) -> SoftScores:
-    """Give the run of Theorem 5.14 at delta = 1e-6, beta = 0.05, tau = 1/10."""
+    """Return the run of Theorem 5.14 at delta = 1e-6, beta = 0.05, tau = 1/10."""
     teachers = soft_teachers(epsilon, 1e-6, queries, cutoff, 0.05)
     return SoftScores(MEANS, size, cutoff, queries, 10, teachers, printed_soft(epsilon, 1e-6, cutoff, queries))
 

@@ -50,7 +50,7 @@ class ThresholdERM(Classifier):
 
 
 def best_thresholds(features: FloatArray, labels: np.ndarray) -> FloatArray:
-    """Give the threshold of each row of examples, shape (rows,); features and labels have shape (rows, n)."""
+    """Return the threshold of each row of examples, shape (rows,); features and labels have shape (rows, n)."""
     order = np.argsort(features, axis=1)
     ordered = np.take_along_axis(features, order, axis=1)
     ones = np.take_along_axis(labels, order, axis=1).astype(np.int32)
@@ -86,7 +86,7 @@ class ThresholdTask:
         return ((features >= self.theta) ^ (rng.random(features.shape) < self.flip)).astype(np.int64)
 
     def error(self, thresholds: Any) -> FloatArray:
-        """Give the true error of thresholds."""
+        """Return the true error of thresholds."""
         return np.asarray(self.flip + (1 - 2 * self.flip) * np.abs(np.asarray(thresholds) - self.theta))
 
     def teachers(self, sizes: Any, rng: np.random.Generator) -> FloatArray:

@@ -71,7 +71,7 @@ class KnowledgeTransferLearner(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give the student's label for each row of X."""
+        """Return the student's label for each row of X."""
         student = self._fitted("student_")
         return np.asarray(student(np.asarray(X)), dtype=np.int64)
 
@@ -111,7 +111,7 @@ class ThresholdStudent:
         return coins_for_silence(labels, rng)
 
     def silent(self, rng: np.random.Generator) -> float:
-        """Give the share of labels that are coins."""
+        """Return the share of labels that are coins."""
         return float(np.mean(self.released(rng)[1] < 0))
 
 
@@ -152,13 +152,13 @@ class SingleQueryErrs:
         return flip + (1 - 2 * flip) * masses + self.noise_error() <= self.most
 
     def noise_error(self) -> float:
-        """Give an upper bound of the probability that noise alone silences a query with two thirds of the votes."""
+        """Return an upper bound of the probability that noise alone silences a query with two thirds of the votes."""
         k, noise = self.service.n_teachers, self.service.calibration
         return 1 - release_probability(noise.threshold - (k / 6 - 1), noise.lam)
 
 
 def student_run(alpha: float, flip: float, teachers: int, examples: int, noise: Calibration) -> ThresholdStudent:
-    """Give runs with as many public points as the student needs for alpha."""
+    """Return runs with as many public points as the student needs for alpha."""
     points = math.ceil(student_size(alpha, 1.0, BETA))
     return ThresholdStudent(ThresholdService(ThresholdTask(0.5, flip), teachers * examples, teachers, noise, points))
 

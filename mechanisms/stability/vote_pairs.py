@@ -13,7 +13,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 def vote_pair(distances: Sequence[int], rises: Sequence[bool], teachers: int) -> Pair:
-    """Give two tables whose safe distances are d on one side and d + 1 on the other, query by query.
+    """Return two tables whose safe distances are d on one side and d + 1 on the other, query by query.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def vote_pair(distances: Sequence[int], rises: Sequence[bool], teachers: int) ->
 
 
 def unstable_pair(queries: int, teachers: int = 41) -> Pair:
-    """Give two tables whose winner the first teacher decides on every query: it votes 1 on the left, 0 on the right."""
+    """Return two tables whose winner the first teacher decides on every query: it votes 1 left, 0 right."""
     rest = np.repeat(np.arange(teachers - 1)[:, None] < (teachers - 1) // 2, queries, axis=1).astype(np.int8)
     left, right = (np.vstack([np.full(queries, vote, dtype=np.int8), rest]) for vote in (1, 0))
     return left, right
 
 
 def attack_pair(threshold: float, lam: float, levels: np.ndarray, falls: np.ndarray, gaps: bool = False) -> Pair:
-    """Give the tables whose distances come nearest to threshold + lam * levels, falling from left to right or rising.
+    """Return the tables whose distances come nearest to threshold + lam * levels, falling from left to right or rising.
 
     `gaps` places the gap there, not the safe distance.
     """

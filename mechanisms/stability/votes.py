@@ -1,4 +1,4 @@
-"""How far a vote is from another winner: the distance rules of the sub-sample-and-aggregate framework.
+"""Distance of a vote to another winner: the rules of the sub-sample-and-aggregate framework.
 
 Algorithm 4 of Bassily, Thakurta & Thakkar (2018) takes "the gap between the first and the second count" as the distance
 to instability. One changed record changes one teacher's vote, so that the gap moves by up to 2, and the winner can
@@ -32,12 +32,12 @@ Counts = np.ndarray
 
 
 def winner(counts: Counts) -> np.ndarray:
-    """Give the smallest label among those with most votes; counts have shape (..., labels)."""
+    """Return the smallest label among those with most votes; counts have shape (..., labels)."""
     return np.argmax(counts, axis=-1)
 
 
 def gap(counts: Counts) -> np.ndarray:
-    """Give the first count minus the second; infinite for a single label, whose winner never changes."""
+    """Return the first count minus the second; infinite for a single label, whose winner never changes."""
     if counts.shape[-1] == 1:
         return np.full(counts.shape[:-1], math.inf)
     ordered = np.sort(counts, axis=-1)
@@ -45,12 +45,12 @@ def gap(counts: Counts) -> np.ndarray:
 
 
 def safe_distance(counts: Counts) -> np.ndarray:
-    """Give max(0, ceil(gap / 2) - 1)."""
+    """Return max(0, ceil(gap / 2) - 1)."""
     return np.maximum(0, np.ceil(gap(counts) / 2) - 1)
 
 
 def exact_distance(counts: Counts) -> np.ndarray:
-    """Give the fewest votes that must change for another winner, minus 1.
+    """Return the fewest votes that must change for another winner, minus 1.
 
     A label u overtakes the winner f with floor(g_u / 2) + 1 changed votes when u > f, with ceil(g_u / 2) when u < f,
     g_u the difference of their counts.
@@ -64,17 +64,17 @@ def exact_distance(counts: Counts) -> np.ndarray:
 
 
 def gap_minus_one(counts: Counts) -> np.ndarray:
-    """Give max(0, gap - 1)."""
+    """Return max(0, gap - 1)."""
     return np.maximum(0, gap(counts) - 1)
 
 
 def half_gap(counts: Counts) -> np.ndarray:
-    """Give gap / 2."""
+    """Return gap / 2."""
     return gap(counts) / 2
 
 
 def floor_half_gap(counts: Counts) -> np.ndarray:
-    """Give floor(gap / 2)."""
+    """Return floor(gap / 2)."""
     return np.floor(gap(counts) / 2)
 
 

@@ -70,7 +70,7 @@ def count_gaussian_1(dataset: Any) -> float:
 
 
 def answer_binary_1(answer: Any) -> str:
-    """Whether one woman had an affair, Binary(epsilon = 1)."""
+    """Return whether one woman had an affair, Binary(epsilon = 1)."""
     return str(binary(1.0).randomise("yes" if answer > 0 else "no"))
 
 

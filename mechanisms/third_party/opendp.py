@@ -54,7 +54,7 @@ def warner(probability: float) -> Any:
 
 
 def had_affair(answer: Any) -> bool:
-    """Whether one woman had an affair."""
+    """Return whether one woman had an affair."""
     return bool(answer > 0)
 
 

@@ -89,7 +89,7 @@ def noisy_sum(data, size, rng):
 def test_a_mechanism_with_its_event(multiplier, verdict):
     """The event states what the claim is held against; one that understates the noise is convicted by the outputs.
 
-    200,000 outputs a side at significance 1e-6; epsilon = 0.5 against 0.25 is missed with probability below 1e-9.
+    200,000 outputs per dataset at significance 1e-6; epsilon = 0.5 against 0.25 is missed with probability below 1e-9.
     """
     event = dp_event.LaplaceDpEvent(multiplier)
     accounted = Accounted(noisy_sum, event, AddRemove())

@@ -1,7 +1,7 @@
 """OpenDP, diffprivlib and PyDP as mechanisms: what they release, the claims read off them, right verdicts.
 
 A true claim fails with probability at most the significance, 1e-6. The broken ones promise half of the epsilon = 2 that
-they keep: at 60,000 outputs a side the game misses that with probability below 1e-9. The libraries draw from the
+they keep: at 60,000 outputs per dataset the game misses that with probability below 1e-9. The libraries draw from the
 operating system's randomness, so that no seed repeats a run.
 """
 

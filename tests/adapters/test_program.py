@@ -1,6 +1,6 @@
 """Programs in other languages: right verdicts on right and broken ones, INCONCLUSIVE with the cause on bad manners.
 
-The broken ones promise half of the epsilon that they keep: at 400,000 outputs a side the game misses that with
+The broken ones promise half of the epsilon that they keep: at 400,000 outputs per dataset the game misses that with
 probability below 1e-9 (the bound's distance from the claim is over 20 standard errors). A true claim fails with
 probability at most the significance, 1e-6 each. Seeds are fixed.
 """

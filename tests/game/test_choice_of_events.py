@@ -58,7 +58,7 @@ def first_above(answers, epsilon):
 
 
 def worth(case, size, runs, seed):
-    """The bound that the events chosen on `size` outputs a side give in the mean of so many certifying runs."""
+    """The bound that the events chosen on `size` outputs per dataset give in the mean of so many certifying runs."""
     outputs, laws = case
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]

@@ -18,7 +18,7 @@ from audit.game.thresholds import TestDesign
 from audit.subjects import encode
 from tests.game.exact_value import value_of
 
-JUDGING = 200_000  # outputs a side: their ratios are exact, so that even rare events are judged closely
+JUDGING = 200_000  # outputs per dataset: their ratios are exact, so that even rare events are judged closely
 TEN_ONES, HALF_TWOS, TEN_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5), np.full(10, 2.0)
 
 
@@ -94,7 +94,7 @@ def judges(mechanism, pair, epsilon):
 
 
 def worth(mechanism, pair, epsilon, size, runs, seed, judging):
-    """The bound that the events chosen on `size` outputs a side give in the mean of so many certifying runs."""
+    """The bound that the events chosen on `size` outputs per dataset give in the mean of so many certifying runs."""
     outputs, laws = judging
     rng = np.random.default_rng(seed)
     sides = [encode(mechanism.draw(answers, epsilon, size, rng), size) for answers in pair]

@@ -2,7 +2,7 @@
 
 Every randomised test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
 fit, with at most that probability. Halving the noise moves the tested point by more than 20 standard errors at 4,000
-outputs a side, so that the probability of missing it is below 1e-9.
+outputs per dataset, so that the probability of missing it is below 1e-9.
 """
 
 import copy

@@ -137,7 +137,7 @@ def audited(scale, seed):
 
 
 def test_other_seeds_are_noise_and_less_noise_is_not():
-    """Null: one mechanism, 20,000 outputs a side, under 20 other seeds, which are fixed.
+    """Null: one mechanism, 20,000 outputs per dataset, under 20 other seeds, which are fixed.
 
     Two exact intervals at 1e-4 a side lie apart in one direction when their rates differ by 5.26 standard deviations:
     probability 7e-8 a comparison. Then true epsilon 1 against 1.25.

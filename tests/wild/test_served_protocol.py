@@ -2,8 +2,8 @@
 
 No library and no environment: the server runs under this Python, on `served.py` files written here. One test is
 random: Laplace noise of scale 1 on a count keeps epsilon = 1, so that a FAIL at significance 1e-6 is a false alarm with
-probability at most 1e-6; noise of scale 1/2 has epsilon = 2, and the bound of 20,000 outputs a side, about 1.9, is over
-1 by more than ten standard errors.
+probability at most 1e-6; noise of scale 1/2 has epsilon = 2, and 20,000 outputs per dataset give a bound of about 1.9,
+which exceeds 1 by more than ten standard errors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The run and its ledger: FAILs are repeated, what repeats is listed with its pair and explanation, the rest beside it.
 
 The library is written here and runs under this Python. Its mechanisms are all but deterministic: the leaking ones give
-perfect separation on 2,000 outputs a side, so that both runs refute them (probability of a miss below 1e-100), and the
+perfect separation on 2,000 outputs per dataset, so both runs refute them (probability of a miss below 1e-100), and the
 keeping one adds Laplace noise of scale 1 to a count and FAILs at epsilon = 1 with probability at most its significance.
 """
 

@@ -1,4 +1,4 @@
-"""How a line of this library's catalogue becomes a check, with the remark or explanation that belongs to it."""
+"""Entries of this library's catalog: each becomes a check, with its remark or explanation."""
 
 from __future__ import annotations
 

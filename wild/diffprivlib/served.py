@@ -57,7 +57,7 @@ def _caught(release, dataset, state):
 
 
 def state_of(rng):
-    """What the library takes for a generator, seeded by the server's."""
+    """Return the generator that the library takes, seeded by the server's."""
     return np.random.RandomState(rng.integers(2**32, size=4))
 
 

@@ -1,4 +1,4 @@
-"""What diffprivlib.models releases once fitted: the attributes that the documentation lists, or predictions."""
+"""Releases of fitted diffprivlib.models: the attributes that the documentation lists, or predictions."""
 
 import numpy as np
 from diffprivlib import models
@@ -69,13 +69,13 @@ def scaler(dataset, state):
 
 
 def tree(dataset, state):
-    """What a tree of depth 1 predicts at both ends."""
+    """Return the predictions of a tree of depth 1 at both ends."""
     model = models.DecisionTreeClassifier(1, epsilon=1.0, bounds=(0, 1), classes=[0, 1], random_state=state)
     return [int(label) for label in model.fit(*of(dataset)).predict([[0.0], [1.0]])]
 
 
 def forest(dataset, state):
-    """What every tree of a forest of depth 1 predicts at both ends."""
+    """Return the predictions at both ends of every tree of a forest of depth 1."""
     model = models.RandomForestClassifier(
         3, epsilon=1.0, bounds=(0, 1), classes=[0, 1], max_depth=1, random_state=state
     ).fit(*of(dataset))

@@ -1,4 +1,4 @@
-"""What diffprivlib.tools releases about a list of numbers; None stands for NaN."""
+"""Releases of diffprivlib.tools about a list of numbers; None stands for NaN."""
 
 import numpy as np
 from diffprivlib import BudgetAccountant, tools
@@ -48,7 +48,7 @@ def weighted_count(dataset, state):
 
 
 def number_of_bins(dataset, state):
-    """How many edges come back when the rule for the bins is named by text."""
+    """Return the number of edges when the rule for the bins is named by text."""
     return float(len(tools.histogram(dataset, epsilon=1.0, bins="auto", range=(0, 1), random_state=state)[1]))
 
 

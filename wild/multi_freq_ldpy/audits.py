@@ -50,7 +50,7 @@ def _check(
 
 
 def one_hot(value: int) -> np.ndarray:
-    """What histogram encoding adds noise to; shape (VALUES,)."""
+    """Return the vector to which histogram encoding adds noise; shape (VALUES,)."""
     return np.eye(VALUES)[value]
 
 

@@ -47,7 +47,7 @@ def scores():
 
 
 def counts():
-    """How often each key occurs."""
+    """Return how often each key occurs."""
     return dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int))
 
 
@@ -145,7 +145,7 @@ def text(dataset, rng):
 
 
 def sparse_counts(dataset, rng):
-    """How often each of two keys is among the records, by the release of a sparse vector."""
+    """Return how often each of two keys is among the records, by the release of a sparse vector."""
     answers = SPARSE(dict(Counter(dataset)))
     return np.array([answers(key) for key in KEYS])
 

@@ -29,7 +29,7 @@ _EXTRACTORS = DataExtractors(
 
 
 def aggregated(dataset, metrics, **parameters):
-    """What the engine releases of the partition: a named tuple."""
+    """Return the engine's release of the partition: a named tuple."""
     accountant = NaiveBudgetAccountant(total_epsilon=EPSILON, total_delta=0.0)
     engine = DPEngine(accountant, LocalBackend())
     params = AggregateParams(
@@ -62,7 +62,7 @@ def moments(**bounds):
 
 
 class Majority(ExponentialMechanism.ScoringFunction):
-    """How many records are equal to a candidate."""
+    """Counts of records that are equal to a candidate."""
 
     global_sensitivity = 1.0
     is_monotonic = True

@@ -43,7 +43,7 @@ def _check(name: str, pair: tuple[Any, Any] = _ONE, epsilon: float = EPSILON, **
 
 
 def one_hot(value: int) -> np.ndarray:
-    """What histogram encoding adds noise to; shape (VALUES,)."""
+    """Return the vector to which histogram encoding adds noise; shape (VALUES,)."""
     return np.eye(VALUES)[value - 1]
 
 

@@ -33,7 +33,7 @@ def reports(client):
 
 
 def speaks(client, report, value):
-    """Whether a hashed report is what the server counts for a value."""
+    """Return whether the server counts a hashed report for a value."""
     answer, seed = report
     return float(answer == xxhash.xxh32(str(client.index_mapper(value)), seed=seed).intdigest() % client.g)
 

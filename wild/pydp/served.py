@@ -49,7 +49,7 @@ def noise(mechanism, number):
 
 
 def kept(strategy, pre_threshold=None):
-    """Whether a partition with as many users as records is kept."""
+    """Return whether a partition with as many users as records is kept."""
     selection = create_partition_strategy(strategy, EPSILON, DELTA, 1, pre_threshold)
     return lambda dataset, size, rng: [selection.should_keep(len(dataset)) for _ in range(size)]
 

@@ -81,7 +81,7 @@ class LabeledRecordsReused:
         return np.column_stack([heights, np.where(kept, cube, -1)])
 
     def log_likelihood(self, dataset: Labeled, outputs: np.ndarray) -> np.ndarray:
-        """Give the log-density of each output, for counts far above the threshold."""
+        """Return the log-density of each output, for counts far above the threshold."""
         counts, side = cube_counts(dataset.X, 2)
         heights, chosen = outputs[:, :2], outputs[:, 2].astype(int)
         kept = shares(heights) * [mean_preferred(dataset, cube, side, self.epsilon) for cube in (0, 1)]

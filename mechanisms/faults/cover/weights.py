@@ -41,7 +41,7 @@ class WrongWeights(ABC):
 
     @abstractmethod
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give minus the log-weights, up to a constant."""
+        """Return minus the log-weights, up to a constant."""
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
         grid = self.grid
@@ -63,7 +63,7 @@ class NoHalf(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give alpha k."""
+        """Return alpha k."""
         return self.epsilon * mistakes
 
 
@@ -76,7 +76,7 @@ class SquaredError(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give alpha k err / 2."""
+        """Return alpha k err / 2."""
         return self.epsilon * mistakes**2 / (2 * len(dataset))
 
 
@@ -88,7 +88,7 @@ class ClassBalanced(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give alpha m (err+ + err-) / 4."""
+        """Return alpha m (err+ + err-) / 4."""
         total = np.zeros(self.size)
         for label in (-1, 1):
             kept = dataset.y == label
@@ -107,7 +107,7 @@ class ZeroErrorShortcut(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give alpha k / 2, or infinity for a mistake where there is a threshold without."""
+        """Return alpha k / 2, or infinity for a mistake where there is a threshold without."""
         return np.where((mistakes > 0) & (mistakes.min() == 0), np.inf, self.epsilon * mistakes / 2)
 
 
@@ -120,7 +120,7 @@ class LaplaceNoisyMin(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give alpha k: only the noise differs."""
+        """Return alpha k: only the noise differs."""
         return self.epsilon * mistakes
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -136,7 +136,7 @@ class ArgMin(WrongWeights):
     """
 
     def penalty(self, mistakes: np.ndarray, dataset: Labeled) -> np.ndarray:
-        """Give infinity to all but one."""
+        """Return infinity to all but one."""
         return np.where(np.arange(self.size) == np.argmin(mistakes), 0.0, np.inf)
 
 

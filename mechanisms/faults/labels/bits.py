@@ -191,14 +191,14 @@ class Promised:
         return self.bits(label, size, rng)
 
     def log_likelihood(self, label: int, outputs: np.ndarray) -> np.ndarray:
-        """Give the promised log-probabilities, up to a constant."""
+        """Return the promised log-probabilities, up to a constant."""
         return self.bits.epsilon * np.asarray(outputs)[:, label].astype(float)
 
 
 def fault_check(
     name: str, mechanism: Any, epsilon: float, pairs: list[Any], relation: Any = None, **settings: Any
 ) -> PrivacyCheck:
-    """Give a check of a fault that expects conviction; the local relation unless said otherwise."""
+    """Return a check of a fault that expects conviction; the local relation unless said otherwise."""
     return PrivacyCheck(
         name=f"fault/labels {name}",
         mechanism=mechanism,
@@ -210,7 +210,7 @@ def fault_check(
 
 
 def _everywhere(kind: type[BrokenBits], K: int, epsilon: float, budget: int, promised: bool = False) -> PrivacyCheck:
-    """Give a check over every pair of classes."""
+    """Return a check over every pair of classes."""
     words = "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
     mechanism = Promised(kind(K, epsilon)) if promised else kind(K, epsilon)
     return fault_check(f"{words} K={K} eps={epsilon:g}", mechanism, epsilon, class_pairs(K), budget=budget)
@@ -220,7 +220,7 @@ MANY = 1_000
 
 
 def _cover(K: int) -> list[tuple[int, int]]:
-    """Give pairs such that every class is in one."""
+    """Return pairs such that every class is in one."""
     return [(c, c + 1) for c in range(0, K, 2)]
 
 

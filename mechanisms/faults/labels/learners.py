@@ -1,4 +1,4 @@
-"""What stays private and loses its use: a prior that keeps too few classes, a budget that is split over all bits."""
+"""Learners that are private and useless: a prior that keeps too few classes, a budget that is split over all bits."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class NoiseSharedBetweenHalves:
 def fault_check(
     name: str, mechanism: Any, epsilon: float, pair: tuple[Any, Any], relation: Any = None, **settings: Any
 ) -> PrivacyCheck:
-    """Give a check of a fault that expects conviction; the local relation unless said otherwise."""
+    """Return a check of a fault that expects conviction; the local relation unless said otherwise."""
     return PrivacyCheck(
         name=f"fault/local {name}",
         mechanism=mechanism,

@@ -42,7 +42,7 @@ class OverlappingChunks:
         return safe_distance(np.stack([len(bits) - ones, ones], axis=1))
 
     def pair(self, centres: np.ndarray, falls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give two datasets whose distances are `shares` apart around `centres`; the first record differs."""
+        """Return two datasets whose distances are `shares` apart around `centres`; the first record differs."""
         small = np.rint(centres - self.shares / 2).astype(int)
         records = 2 * int(small.max()) + 4 * self.shares + 1
         ones = small + (records + 1) // 2
@@ -126,12 +126,12 @@ def labels_agree(records: list[Any]) -> int:
 
 
 def round_robin(dataset: Any, chunks: int) -> np.ndarray:
-    """Give chunk i mod k to record i."""
+    """Return chunk i mod k to record i."""
     return np.arange(len(dataset)) % chunks
 
 
 def by_rank(dataset: Any, chunks: int) -> np.ndarray:
-    """Give the chunks of records in the order of their features."""
+    """Return the chunks of records in the order of their features."""
     ranks = np.argsort(np.argsort([feature for feature, _ in dataset], kind="stable"), kind="stable")
     return by_position(dataset, chunks)[ranks.astype(int)] if len(dataset) else ranks
 

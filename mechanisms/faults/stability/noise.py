@@ -135,7 +135,7 @@ class ValueOnBottom(StoppingTimes):
 def fault_check(
     name: str, mechanism: Any, claimed: tuple[float, float], pairs: Any = (SIDES,), source: str = RUN, **settings: Any
 ) -> PrivacyCheck:
-    """Give a check of a fault that expects conviction, under substitution."""
+    """Return a check of a fault that expects conviction, under substitution."""
     return PrivacyCheck(
         name=f"fault/stability {name}",
         mechanism=mechanism,

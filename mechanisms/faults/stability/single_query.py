@@ -67,7 +67,7 @@ class LiteralGap(DistanceToInstability):
 
 
 def gap_of_labels(dataset: Any) -> tuple[int, float]:
-    """Give the majority of labels 0 and 1, and the gap between their counts."""
+    """Return the majority of labels 0 and 1, and the gap between their counts."""
     ones = int(np.count_nonzero(np.asarray(dataset)))
     return int(2 * ones > len(dataset)), float(abs(2 * ones - len(dataset)))
 

@@ -50,7 +50,7 @@ class BinsFromTheData:
 
 @dataclass(frozen=True)
 class OtherBinsShown:
-    """Which bins of the first partition are empty is released with each answer.
+    """Each answer also releases which bins of the first partition are empty.
 
     True privacy: none (delta = 1 for every epsilon): a teacher alone in its bin is seen.
     """
@@ -63,7 +63,7 @@ class OtherBinsShown:
 
 
 def equal_distances(threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Give two tables of one query with distances (d, d) and (d - 1, d + 1) of the two partitions, d near w.
+    """Return two tables of one query with distances (d, d) and (d - 1, d + 1) of the two partitions, d near w.
 
     Bins of width 1/4: scores 0.45 lie in the fullest bins of both, 0.3 in that of the first only, 0.55 in that of the
     second only; the first teacher goes from 0.3 to 0.55.

@@ -41,7 +41,7 @@ class FewTeachers:
         return int(printed_k(EPSILON) * self.part) // 2 * 2 + 1
 
     def failure(self) -> float:
-        """Give the exact failure probability."""
+        """Return the exact failure probability."""
         return teacher_failure(quietly_printed(EPSILON, DELTA, 1, QUERIES), self.teachers, QUERIES - 1)
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -71,7 +71,7 @@ class OnlyShiftedScores(SoftScores):
     """A run with the second partition alone. True privacy: as for `OnlyShifted`."""
 
     def mechanism(self) -> SoftTranscripts:
-        """Give what releases the scores."""
+        """Return what releases the scores."""
         return OnlyShifted(self.bins, self.calibration)
 
 

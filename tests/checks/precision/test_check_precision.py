@@ -60,7 +60,7 @@ def negative_zero(data, size, rng):
     return np.where(noise < 0, math.copysign(0.0, 0.5 - data.sum()), noise)
 
 
-CONVICTED = [  # lower bound to be exceeded at 10,000 and at 2,000 outputs a side; measured values in the comment
+CONVICTED = [  # lower bound to be exceeded at 10,000 and at 2,000 outputs per dataset; measured values in the comment
     (laplace_sum, PURE, 8.0, 6.5),  # 8.43, 6.82: the ceilings at this budget are 8.65 and 7.04
     (laplace_vector, PURE, 8.0, 6.5),  # 8.43, 6.82
     (LaplaceMechanism(count_positive, 1.0, 0.1), PURE, 8.0, 6.5),

@@ -1,7 +1,7 @@
 """A run of comparisons from end to end: verdicts, waste, errors, laws, what broke, and its four renderings.
 
-At 20,000 outputs a side epsilon = 2 against a claim of 1 is missed with probability below 1e-9 (over 30 standard errors
-of the bound); a true claim fails with probability at most the significance, 1e-6. Seeds are fixed.
+At 20,000 outputs per dataset epsilon = 2 against a claim of 1 is missed with probability below 1e-9 (over 30
+standard errors of the bound); a true claim fails with probability at most the significance, 1e-6. Seeds are fixed.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_a_rare_cell_is_found_and_the_rest_left_alone():
 
 
 def test_a_direction_is_learned_from_coordinates_that_each_say_little():
-    # 2,000 outputs a side in 20 coordinates, shift 0.25 each: odds of the best guess e^(0.25^2 * 20) at distance 1.1
+    # 2,000 outputs per dataset in 20 coordinates, shift 0.25: odds of the best guess e^(0.25^2 * 20) at distance 1.1
     rng = np.random.default_rng(0)
     left = np.repeat([True, False], 2_000)
     values = rng.normal(size=(4_000, 20)) + np.where(left, 0.125, -0.125)[:, None]

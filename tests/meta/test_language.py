@@ -1,0 +1,113 @@
+"""One language: the words of the table in docs/design.md, American spelling, and docstrings that begin with a verb.
+
+A file that is not edited yet stands in `language_exempt.txt`, with what it is exempt from: `names`, `prose` or
+`headlines`. The list only shrinks: a file that has no fault left must be taken off it.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.meta.language import faults_of_headlines, faults_of_names, faults_of_prose, faults_of_python
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("audit", "mechanisms", "benchmarks", "wild", "tests", "examples")
+GENERATED = {"docs/found.md", "docs/calibration.md"}  # they quote names of checks, and the words of other libraries
+EXEMPT = {
+    tuple(line.split())
+    for line in (Path(__file__).parent / "language_exempt.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+}
+
+
+def python_files(*packages):
+    return [
+        path.relative_to(ROOT).as_posix() for package in packages for path in sorted((ROOT / package).rglob("*.py"))
+    ]
+
+
+def pages():
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    found += [path for package in PACKAGES for path in (ROOT / package).rglob("*.md")]
+    return sorted({path.relative_to(ROOT).as_posix() for path in found} - GENERATED)
+
+
+def faults(aspect, path):
+    source = (ROOT / path).read_text()
+    if aspect == "names":
+        return faults_of_names(source, Path(path))
+    if aspect == "headlines":
+        return faults_of_headlines(source)
+    return faults_of_prose(source) if path.endswith(".md") else faults_of_python(source)
+
+
+CASES = [
+    *(("names", path) for path in python_files(*PACKAGES)),
+    *(("prose", path) for path in [*python_files(*PACKAGES), *pages()]),
+    *(("headlines", path) for path in python_files("audit", "mechanisms", "benchmarks", "wild", "examples")),
+]
+
+
+def test_names_prose_and_headlines():
+    found = {case: faults(*case) for case in CASES if case not in EXEMPT}
+    assert len(found) > 500
+    assert not {case: wrong for case, wrong in found.items() if wrong}
+
+
+def test_exempt_files_still_need_it():
+    gone = EXEMPT - set(CASES)
+    mended = {case for case in EXEMPT - gone if not faults(*case)}
+    assert not gone | mended, "take them off the list"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def take_aim(): ...", "1: take_aim: say choice"),
+        ("class BestContender: ...", "1: BestContender: say candidate"),
+        ("neighbours = 1", "1: neighbours: American spelling"),
+        ("def f(normalised): ...", "1: normalised: American spelling"),
+        ("self.crew = 1", "1: crew: say pool"),
+    ],
+)
+def test_a_banned_name_is_found(source, line):
+    assert faults_of_names(source, Path("module.py")) == [line]
+
+
+def test_a_banned_file_name_is_found():
+    assert faults_of_names("", Path("audit/panels.py")) == ["0: panels: say cells, expert groups or features"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The behaviour of neighbours.",
+        "It is randomised and then\nlabelled.",
+        "at most 100,000 outputs per dataset",
+        "Text that is no Unicode.",
+        "the best of the contenders",
+        "fresh outputs bear them out",
+    ],
+)
+def test_banned_prose_is_found(text):
+    assert faults_of_prose(text)
+    assert faults_of_python(f'"""{text}"""')
+    assert faults_of_python("".join(f"# {line}\n" for line in text.splitlines()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no such pair, and it is no longer than two records: exercise, promise, noise, precise.",
+        '`randomise` is a method of diffprivlib, whose page says "neighbouring".',
+        "```python\ncolour = 1\n```",
+    ],
+)
+def test_other_prose_is_admitted(text):
+    assert not faults_of_prose(text)
+
+
+@pytest.mark.parametrize("first", ["What a check is.", "Whether it is.", "How far it is.", "Give the bound."])
+def test_a_noun_clause_as_headline_is_found(first):
+    assert faults_of_headlines(f'def f():\n    """{first}"""')
+    assert not faults_of_headlines('def f():\n    """Return the bound."""')
