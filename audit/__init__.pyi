@@ -15,12 +15,14 @@ from .checks.utility import GuaranteeCheck as GuaranteeCheck
 from .checks.utility import InequalityCheck as InequalityCheck
 from .checks.utility import LowerBoundCheck as LowerBoundCheck
 from .checks.utility import PackingCheck as PackingCheck
+from .checks.utility import PackingResult as PackingResult
 from .checks.utility import RateCheck as RateCheck
 from .checks.utility import UtilityResult as UtilityResult
 from .checks.utility import check_consistency as check_consistency
 from .checks.utility import check_guarantee as check_guarantee
 from .checks.utility import check_inequality as check_inequality
 from .checks.utility import check_lower_bound as check_lower_bound
+from .checks.utility import check_packing as check_packing
 from .checks.utility import check_rate as check_rate
 from .claims import AddRemove as AddRemove
 from .claims import GaussianClaim as GaussianClaim
@@ -39,7 +41,6 @@ from .faces.compare.comparison import Implementation as Implementation
 from .game.canaries import canary_epsilon_lower_bound as canary_epsilon_lower_bound
 from .game.confusion import epsilon_interval as epsilon_interval
 from .game.delta_bound import delta_lower_bound as delta_lower_bound
-from .game.packing import check_packing as check_packing
 from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from .report.certificate import Report as Report
 from .runs.suite import run as run

@@ -226,7 +226,7 @@ def certificate(learner: Any, design: Design, size: int, distance: int) -> float
         design.hits,
         family_size=size,
         distance=distance,
-        trials=1000,
+        budget=1000,
         seed=SEED,
     ).epsilon_lower_bound
 

@@ -25,7 +25,7 @@ from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundC
 from audit.checks.base import Allowance
 from audit.checks.running import run_check
 from audit.checks.utility import UtilityCheck
-from audit.checks.utility.means import summarise
+from audit.checks.utility.mean_bounds import summarize
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.subjects import Stream
 from mechanisms.local.rates import MARGIN, ExcessOf
@@ -179,7 +179,7 @@ def widths(law: Law, count: int, samples: int = 200) -> list[float]:
         normal = 2 * stats.norm.isf(side) * losses.std() / math.sqrt(count)
         if normal == 0:
             continue
-        sample = summarise(pilot, rest, (0.0, 1.0), side)
+        sample = summarize(pilot, rest, (0.0, 1.0), side)
         betting = sample.upper_bound(side) - sample.lower_bound(side)
         hoeffding = 2 * math.sqrt(math.log(1 / side) / (2 * count))
         log = math.log(2 / side)

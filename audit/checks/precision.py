@@ -1,4 +1,4 @@
-"""Precision: does the arithmetic of floating-point numbers keep a privacy claim? A check, and a function to run it."""
+"""Check whether the arithmetic of floating-point numbers keeps a privacy claim."""
 
 from __future__ import annotations
 
@@ -21,35 +21,45 @@ from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed
 
 DEFAULT_PRECISION_BUDGET = 10_000
-_PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs a side, that show what the outputs are
+_PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs per dataset that show their type
 
 
 class NotFloatingPoint(AuditError):
-    """The outputs hold no floating-point number, so that there are no bits to examine."""
+    """The outputs hold no floating-point number: there are no bits to examine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrecisionCheck(PrivacyCheck):
-    """A privacy claim, examined by events on the bits of floating-point outputs.
+    """A privacy claim, tested by events on the bits of floating-point outputs.
 
-    The ordinary scorers and those of `audit.game.bits` compete on training outputs; the winner is certified on
-    fresh ones by the guess game, so that a true claim fails with probability at most the check's significance, whatever
-    was tried. A stated law plays no part: it speaks of real numbers. A PASS speaks of the events that competed: other
-    functions of the bits were not examined.
+    The ordinary scorers and those of `audit.game.bits` compete on training outputs. The winner is certified on
+    fresh ones by the guess game, so a true claim fails with probability at most the check's significance, whatever
+    was tried. A stated law is not used, because it is about real numbers. A PASS is about the events that competed:
+    other functions of the bits were not examined.
 
     Parameters
     ----------
     query : callable, optional
-        dataset -> exact answer, number or vector of the shape of an output. Not trusted, only tried: it makes the
-        events sharper. Unless given, simple statistics of the datasets are tried.
+        dataset -> exact answer, number or vector of the shape of an output. It makes the events sharper and need not be
+        right. Unless given, simple statistics of the datasets are tried.
 
-    Other parameters are those of `PrivacyCheck`, but `datasets`; the method is "fixed". Leaks are largest on pairs
-    whose answers are small against the noise, such as 0 and 1; 10,000 outputs a side show the common ones.
+    Other parameters are those of `PrivacyCheck`, without `datasets`; the method is "fixed". Leaks are largest on pairs
+    whose answers are small against the noise, such as 0 and 1; 10,000 outputs per dataset show the common ones.
 
     References
     ----------
     Mironov (2012), On significance of the least significant bits for differential privacy. Haney, Desfontaines,
-    Hartman, Shrestha & Hay (2022), Precision-based attacks and interval refining.
+    Hartman, Shrestha and Hay (2022), Precision-based attacks and interval refining.
+
+    Examples
+    --------
+    >>> from audit import Local, PrecisionCheck, PrivacyClaim
+    >>> def textbook(record, size, rng):
+    ...     return record + rng.laplace(size=size)
+    >>> check = PrecisionCheck(
+    ...     name="textbook", mechanism=textbook, claim=PrivacyClaim(1.0, relation=Local()), pairs=[(0.0, 1.0)])
+    >>> len(check.scorers) > 10
+    True
     """
 
     method: Method = "fixed"
@@ -99,24 +109,16 @@ def check_precision(
     timeout: float | None = None,
     workers: int = 1,
 ) -> PrivacyResult:
-    """Audit one privacy claim by events on the bits of floating-point outputs; see `PrecisionCheck`.
+    """Test a privacy claim by events on the bits of floating-point outputs.
 
     Parameters
     ----------
     mechanism, claim, pairs, query, tolerance, expected
-        As in `PrecisionCheck`.
+        See `audit.PrecisionCheck`.
     budget : int >= 2
         Outputs per dataset of a pair, training and certifying together.
-    significance : float in (0, 1)
-        Probability of a wrong FAIL.
-    seed : int >= 0
-        The same seed gives the same evidence, for any number of workers.
-    timeout : float > 0, optional
-        Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
-    workers : int >= 1
-        Processes that share the blocks of the certifying stage.
-    name : str, optional
-        Shown in messages; the mechanism's own name unless given.
+    name, significance, seed, timeout, workers
+        As for `audit.check_privacy`.
 
     Returns
     -------
@@ -128,42 +130,55 @@ def check_precision(
         If the first outputs hold no floating-point number; before the budget is spent.
     AuditError
         As `audit.check_privacy`.
+
+    References
+    ----------
+    See `audit.PrecisionCheck`.
+
+    Examples
+    --------
+    >>> from audit import Local, PrivacyClaim, check_precision
+    >>> def textbook(record, size, rng):  # 1-differentially private over the real numbers only
+    ...     return record + rng.laplace(size=size)
+    >>> result = check_precision(textbook, PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)], budget=500)
+    >>> print(result.verdict, result.epsilon_lower_bound > 4)
+    FAIL True
     """
     result: PrivacyResult = checked(PrecisionCheck, locals())
     return result
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:
-    """Raise when two outputs a side of every pair hold no floating-point number; give the number of outputs drawn.
+    """Return the number of outputs drawn until one holds a floating-point number; raise if none does.
 
-    A mechanism that raises or gives no batch is left to the audit, which records it.
+    A mechanism that raises or returns no batch is left to the check, which records it.
     """
     subject = Subject(check.mechanism)
-    kinds: list[str] = []
+    types: list[str] = []
     for index, pair in enumerate(check.pairs):
         for side, dataset in enumerate(pair):
             block = Block(dataset, _PREVIEW_SIZE, stream.child(_PREVIEW, index, side).seed())
             try:
                 outputs, _ = subject.draw(block)
             except (SubjectFailed, BadLength):
-                return _PREVIEW_SIZE * len(kinds)
-            kinds.append(_kind(outputs.raw))
-            if holds_floats(outputs.raw) or _raised(outputs):
-                return _PREVIEW_SIZE * len(kinds)
+                return _PREVIEW_SIZE * len(types)
+            types.append(_type_of(outputs.raw))
+            if _holds_floats(outputs.raw) or _raised(outputs):
+                return _PREVIEW_SIZE * len(types)
     raise NotFloatingPoint(
-        f"`mechanism` must return floating-point numbers for a precision audit, got {', '.join(sorted(set(kinds)))}; "
+        f"`mechanism` must return floating-point numbers for a precision audit, got {', '.join(sorted(set(types)))}; "
         "outputs without them have no low-order bits: audit.check_privacy examines them"
     )
 
 
-def holds_floats(raw: Any) -> bool:
-    """Whether a batch holds at least one floating-point number, NaN included."""
+def _holds_floats(raw: Any) -> bool:
+    """Return whether a batch holds at least one floating-point number, NaN included."""
     if hasattr(raw, "to_numpy"):
         raw = raw.to_numpy()
     if isinstance(raw, np.ndarray) and raw.dtype.kind != "O":
         return raw.dtype.kind in "fc"
     if isinstance(raw, (list, tuple, np.ndarray)):
-        return any(holds_floats(entry) for entry in raw)
+        return any(_holds_floats(entry) for entry in raw)
     return isinstance(raw, (float, complex, np.floating, np.complexfloating))
 
 
@@ -171,5 +186,5 @@ def _raised(outputs: Outputs) -> bool:
     return outputs.symbols is not None and any(text.startswith("raised ") for text in outputs.symbols.table)
 
 
-def _kind(raw: Any) -> str:
+def _type_of(raw: Any) -> str:
     return f"{raw.dtype} array" if isinstance(raw, np.ndarray) else f"list of {type(raw[0]).__name__}"

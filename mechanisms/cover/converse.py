@@ -166,7 +166,7 @@ def _packing_check(name: str, learner: Any, epsilon: float, accuracy: float) -> 
         source=THEOREM_12,
         statement="Below ln(K - 1) / alpha examples a label-private learner is accurate at most half of the time.",
         learner=learner,
-        privacy=PrivacyClaim(epsilon, 0.0, LabelFlip(), THEOREM_12),
+        claim=PrivacyClaim(epsilon, 0.0, LabelFlip(), THEOREM_12),
         dataset_for=design.dataset,
         hits=design.hits,
         family_size=size,

@@ -188,7 +188,7 @@ def _check(name: str, learner: Any, epsilon: float, design: Any, size: int, dist
         source=SOURCE,
         statement=f"A learner with alpha = {epsilon:g} hits its target no more often than group privacy allows.",
         learner=learner,
-        privacy=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
+        claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
         dataset_for=design.dataset,
         hits=design.hits,
         family_size=size,

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, run
+from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, check_packing, run
 from audit.checks.kinds import judged_part
-from audit.checks.utility.packing import largest_hit_rate
-from audit.game.packing import check_packing, packing_epsilon_lower_bound
+from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
 
 
 @pytest.mark.parametrize(("size", "published"), [(10, 8.0), (10**3, 12.7), (10**6, 19.6), (10**12, 33.4)])
@@ -68,7 +67,7 @@ def midpoint(data, size, rng):
 
 def test_learner_that_does_not_randomise_is_convicted():
     dataset, hits = family(10**6)
-    result = check_packing(midpoint, PrivacyClaim(5.0), dataset, hits, family_size=10**6, distance=1, trials=200)
+    result = check_packing(midpoint, PrivacyClaim(5.0), dataset, hits, family_size=10**6, distance=1, budget=200)
     assert result.verdict is Verdict.FAIL
     assert result.successes == 200
     assert result.epsilon_lower_bound > 17
@@ -85,7 +84,7 @@ def test_private_learner_is_not_convicted_and_not_acquitted():
         lambda index, output: output == index,
         family_size=10,
         distance=1,
-        trials=300,
+        budget=300,
         significance=1e-6,
     )
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -94,7 +93,7 @@ def test_private_learner_is_not_convicted_and_not_acquitted():
 
 def test_broken_promises_of_the_caller_are_refused():
     dataset, hits = family(100)
-    arguments = dict(family_size=100, distance=1, trials=30)
+    arguments = dict(family_size=100, distance=1, budget=30)
     with pytest.raises(AuditError, match="disjoint"):
         check_packing(midpoint, PrivacyClaim(1.0), dataset, lambda index, output: True, **arguments)
     with pytest.raises(AuditError, match="distance"):
@@ -112,14 +111,42 @@ def test_calls_that_raise_are_misses():
         raise ValueError("no")
 
     dataset, hits = family(100)
-    result = check_packing(broken, PrivacyClaim(1.0), dataset, hits, family_size=100, distance=1, trials=20)
-    assert result.failed_calls == 20
+    result = check_packing(broken, PrivacyClaim(1.0), dataset, hits, family_size=100, distance=1, budget=20)
     assert result.epsilon_lower_bound == 0.0
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "the learner raised in 20 runs, first ValueError: no" in result.reason
+
+
+@pytest.mark.parametrize(("learner", "verdict"), [(midpoint, Verdict.FAIL), (None, Verdict.INCONCLUSIVE)])
+def test_calls_that_raise_bar_a_pass_and_no_fail(learner, verdict):
+    """Every tenth run raises: hits at 0.9 refute all the same, and hits of a private learner do not make a PASS."""
+
+    def sometimes(data, size, rng):
+        if rng.random() < 0.1:
+            raise OSError("no entropy here")
+        return (learner or uniform)(data, size, rng)
+
+    (result,) = run([packing_check(sometimes)], significance=1e-7, seed=1, workers=0).results
+    assert result.verdict is verdict
+    assert ("OSError: no entropy here" in result.reason) == (verdict is Verdict.INCONCLUSIVE)
+
+
+def test_one_look_bounds_epsilon_better_than_several():
+    """Of 1000 hits in 1000 outputs one look certifies log(999) + log(.05^.001 / (1 - .05^.001)) = 12.72; the looks
+    stop at the first, 64 of 64 at a share of .05: log(999) + log(a^(1/64) / (1 - a^(1/64))), a = .05 / 2 / 4."""
+    early, late = (
+        run([packing_check(midpoint, epsilon=1.0, stop_early=stop)], seed=1, workers=0).results[0]
+        for stop in (True, False)
+    )
+    assert (early.successes, late.successes) == (64, 1000)
+    assert late.epsilon_lower_bound == packing_epsilon_lower_bound(1000, 1000, 1000, 1)
+    share = 0.05 / 2 / 4  # looks at 64, 128, 256, 512 share half; the last one, at 955, has the other half
+    assert early.epsilon_lower_bound == pytest.approx(packing_epsilon_lower_bound(64, 64, 1000, 1, significance=share))
 
 
 def packing_check(learner, epsilon=5.0, size=1000, **settings):
     dataset, hits = family(size)
-    defaults = dict(name="packing", learner=learner, privacy=PrivacyClaim(epsilon), family_size=size, distance=1)
+    defaults = dict(name="packing", learner=learner, claim=PrivacyClaim(epsilon), family_size=size, distance=1)
     return PackingCheck(**{**defaults, "dataset_for": dataset, "hits": hits, "budget": 1000, **settings})
 
 
@@ -160,11 +187,11 @@ def test_a_packing_check_plays_by_its_caller_s_promises():
     ("settings", "message"),
     [
         (dict(learner=3), "`learner` must be callable"),
-        (dict(privacy=1.0), "`privacy` must be a PrivacyClaim"),
+        (dict(claim=1.0), "`claim` must be a PrivacyClaim"),
         (dict(size=1), "`family_size`"),
         (dict(family_size=2**63), "`family_size` must be at most"),
         (dict(distance=0), "`distance`"),
-        (dict(privacy=PrivacyClaim(1.0, 1.0)), "something to refute"),
+        (dict(claim=PrivacyClaim(1.0, 1.0)), "something to refute"),
     ],
 )
 def test_a_packing_check_refuses(settings, message):

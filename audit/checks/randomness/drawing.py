@@ -1,85 +1,76 @@
-"""The outputs of a randomness check: many short calls, a long one, and two processes forked at the same moment."""
+"""Draw the outputs of a randomness check: many short calls, a long one, and two processes forked at the same moment."""
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed
 
-CALLS = 64  # short calls: 32 pairs, so that comparisons of whole calls reach a p-value of 2^-32
-WORKERS = 2
+CALLS = 64  # short calls: 32 pairs, with which comparisons of whole calls reach a p-value of 2^-32
 FEWEST = 1_024  # outputs below which nothing can be said
-MOST = 8_192  # outputs that are examined, whatever the budget
+_MOST = 8_192  # outputs that are drawn, whatever the budget
+_WORKERS = 2
 _LONG_SHARE, _WORKER_SHARE = 4, 16  # the long call, and each worker, draw this part of the budget
 _PATIENCE = 60.0  # seconds that a worker may take
 _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream
 
 
-class Undecided(Exception):
-    """Why no verdict is possible."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How many outputs are drawn where.
+@dataclass
+class Drawn:
+    """The outputs that were drawn until something failed, in the order of time.
 
     Parameters
     ----------
-    call, long, worker : int
-        Outputs of each short call, of the long call, and of each worker; even numbers.
+    calls : list of Outputs
+        The short calls, all of one size, `CALLS` of them unless one failed.
+    long : Outputs or None
+        The long call; None if it or a short call failed.
+    workers : list of Outputs
+        Of processes forked at the same moment; empty if processes cannot be forked, or one failed.
+    samples : int
+        Outputs of all of them.
+    failure : str or None
+        What failed.
     """
 
-    call: int
-    long: int
-    worker: int
-
-    @classmethod
-    def of(cls, budget: int) -> Layout:
-        """Share out a budget; raises `Undecided` when it is too small."""
-        if budget < FEWEST:
-            raise Undecided(f"{budget} outputs say nothing: raise the budget to {FEWEST} at least")
-        budget = min(budget, MOST)
-        long, worker = 2 * (budget // (2 * _LONG_SHARE)), 2 * (budget // (2 * _WORKER_SHARE))
-        return cls(2 * ((budget - long - WORKERS * worker) // (2 * CALLS)), long, worker)
+    calls: list[Outputs] = field(default_factory=list)
+    long: Outputs | None = None
+    workers: list[Outputs] = field(default_factory=list)
+    samples: int = 0
+    failure: str | None = None
 
 
-class Drawing:
-    """Draws one part after the other, and counts the outputs."""
+class _WorkerFailed(Exception):
+    """A forked process gave no outputs; the text says why."""
 
-    def __init__(self, subject: Subject, dataset: Any, layout: Layout, stream: Stream) -> None:
-        self._subject, self._dataset = subject, dataset
-        self._layout, self._stream = layout, stream
-        self.samples = 0
 
-    def calls(self) -> list[Outputs]:
-        """The short calls, in the order of time."""
-        return [self._here(self._layout.call, self._stream.child(_SHORT, call)) for call in range(CALLS)]
-
-    def long_call(self) -> Outputs:
-        """One long call."""
-        return self._here(self._layout.long, self._stream.child(_LONG))
-
-    def workers(self) -> list[Outputs]:
-        """Outputs of two processes forked at the same moment; none where processes cannot be forked.
-
-        A worker gets a generator with a seed of its own, as every call does; a generator that the mechanism keeps is
-        copied into both.
-        """
-        if "fork" not in multiprocessing.get_all_start_methods():
-            return []
-        streams = [self._stream.child(_WORKER, worker) for worker in range(WORKERS)]
-        outputs = _forked(self._subject, self._dataset, self._layout.worker, streams)
-        self.samples += self._layout.worker * len(outputs)
-        return outputs
-
-    def _here(self, size: int, stream: Stream) -> Outputs:
-        outputs = _draw(self._subject, self._dataset, size, stream)
-        self.samples += size
-        return outputs
+def draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> Drawn:
+    """Draw `budget` outputs or fewer; a budget below `FEWEST` is a failure."""
+    drawn = Drawn()
+    if budget < FEWEST:
+        drawn.failure = f"{budget} outputs say nothing: raise the budget to {FEWEST} at least"
+        return drawn
+    budget, subject = min(budget, _MOST), Subject(mechanism)
+    long, worker = 2 * (budget // (2 * _LONG_SHARE)), 2 * (budget // (2 * _WORKER_SHARE))
+    call = 2 * ((budget - long - _WORKERS * worker) // (2 * CALLS))
+    try:
+        for index in range(CALLS):
+            drawn.calls.append(_draw(subject, dataset, call, stream.child(_SHORT, index)))
+            drawn.samples += call
+        drawn.long = _draw(subject, dataset, long, stream.child(_LONG))
+        drawn.samples += long
+        if "fork" in multiprocessing.get_all_start_methods():
+            streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
+            drawn.workers = _forked(subject, dataset, worker, streams)
+            drawn.samples += worker * len(drawn.workers)
+    except (SubjectFailed, BadLength) as failed:
+        drawn.failure = f"the mechanism {failed}"
+    except _WorkerFailed as failed:
+        drawn.failure = str(failed)
+    return drawn
 
 
 def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
@@ -90,7 +81,8 @@ def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
     return outputs
 
 
-def _forked(subject: Subject, dataset: Any, size: int, streams: Sequence[Stream]) -> list[Outputs]:
+def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> list[Outputs]:
+    """Draw in forked processes. Each gets a seed of its own; a generator that the mechanism keeps is copied to all."""
     context = multiprocessing.get_context("fork")
     pipes = [context.Pipe(duplex=False) for _ in streams]
     jobs = [
@@ -111,13 +103,13 @@ def _forked(subject: Subject, dataset: Any, size: int, streams: Sequence[Stream]
 
 def _received(pipe: Connection) -> Outputs:
     if not pipe.poll(_PATIENCE):
-        raise Undecided(f"a worker process gave no outputs within {_PATIENCE:g} s")
+        raise _WorkerFailed(f"a worker process gave no outputs within {_PATIENCE:g} s")
     try:
         answer = pipe.recv()
     except EOFError:
-        raise Undecided("a worker process died") from None
+        raise _WorkerFailed("a worker process died") from None
     if isinstance(answer, str):
-        raise Undecided(f"in a worker process the mechanism {answer}")
+        raise _WorkerFailed(f"in a worker process the mechanism {answer}")
     return Outputs(*answer)
 
 

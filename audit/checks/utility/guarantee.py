@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,23 +14,35 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence
 from audit.checks.running import checked
-from audit.checks.utility.simulation import BLOCK_REPLICATES, PROBED_CALLS, Unusable, draw_array, probed
-from audit.checks.utility.theorem import Interval, UtilityCheck, UtilityEvidence, UtilityJudgment, UtilityResult
+from audit.checks.utility.loss_draws import BLOCK, PROBED_CALLS, Unusable, draw_array, probed
+from audit.checks.utility.theorem import (
+    Interval,
+    UtilityCheck,
+    UtilityEvidence,
+    UtilityJudgment,
+    UtilityResult,
+    undecided,
+)
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.subjects import Stream
 
 _FIRST_LOOK = 64  # trials at the first look; every look doubles them
-_MOST_PROBED, _PROBED_SHARE = 32, 200  # trials a call of the probe: at most so many, and one in so many of the budget
+_MOST_PROBED, _PROBED_SHARE = 32, 200  # trials per call of the probe: at most this many, and one in 200 of the budget
 _PROBE, _LOOK = 0, 1  # children of the check's stream
 _LAST_SHARE = 0.5  # of the significance, for the look at the whole budget; the others share the rest
 
 
 @dataclass(frozen=True)
 class GuaranteeTerms:
-    """What the judge needs of the claim."""
+    """The numbers of the claim."""
 
     beta: float
     slack: float
+
+    @classmethod
+    def of(cls, beta: float, slack: float | None) -> GuaranteeTerms:
+        """Return the terms, with the default slack if none is given."""
+        return cls(beta, min(max(0.01, beta / 4), (1 - beta) / 2) if slack is None else slack)
 
 
 @dataclass(frozen=True)
@@ -43,7 +55,7 @@ class Look:
 
 @dataclass(frozen=True)
 class GuaranteeEvidence(UtilityEvidence):
-    """The looks, and how many had been planned."""
+    """The looks that were taken, and how many were planned."""
 
     planned: int
     looks: tuple[Look, ...] = ()
@@ -51,23 +63,34 @@ class GuaranteeEvidence(UtilityEvidence):
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeCheck(UtilityCheck):
-    """A guarantee that holds with probability at least 1 - beta over the learner's and the data's randomness.
+    """The claim that a guarantee holds with probability at least 1 - beta over learner and data.
 
-    FAIL when the failure probability is certainly above beta; PASS when it is certainly at most beta + slack. The
-    trials double from look to look until one of the two is certain or the budget is spent.
+    FAIL if the failure probability is certainly above beta; PASS if it is certainly at most beta + slack. The trials
+    double from look to look until one of the two is certain or the budget is spent.
 
     Parameters
     ----------
     trials : callable
-        `(replicates, rng) -> bool array, shape (replicates,)`: whether the guarantee held in each of so many
+        `(replicates, rng) -> bool array, shape (replicates,)`: whether the guarantee held in each of `replicates`
         independent runs.
     beta : float in [0, 1)
         Claimed failure probability.
     slack : float > 0, optional
-        How much excess failure probability a PASS may leave unexcluded; max(0.01, beta / 4) unless given,
-        but at most (1 - beta) / 2.
+        Excess failure probability that a PASS may leave unexcluded; max(0.01, beta / 4) unless given, but at most
+        (1 - beta) / 2.
 
     Other parameters are those of `UtilityCheck`.
+
+    References
+    ----------
+    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+
+    Examples
+    --------
+    >>> from audit import GuaranteeCheck, run
+    >>> check = GuaranteeCheck(name="median", trials=lambda count, rng: rng.random(count) > 0.01, beta=0.05)
+    >>> print(run([check], budget=5_000, workers=0).verdict)
+    PASS
     """
 
     trials: Callable[..., Any]
@@ -99,63 +122,54 @@ class GuaranteeCheck(UtilityCheck):
         return f"holds with probability >= {1 - self.beta:.6g}"
 
     def terms(self) -> GuaranteeTerms:
-        """The numbers of the claim."""
-        default = min(max(0.01, self.beta / 4), (1 - self.beta) / 2)
-        return GuaranteeTerms(self.beta, default if self.slack is None else self.slack)
+        """Return the numbers of the claim."""
+        return GuaranteeTerms.of(self.beta, self.slack)
 
     def nothing(self, failure: str, cause: str = "error") -> GuaranteeEvidence:
-        """Evidence of a check that observed nothing."""
+        """Return the evidence of a check that observed nothing."""
         return GuaranteeEvidence(0, "simulation", 0, failure=failure)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         """Draw trials until a look decides."""
-        budget, significance, stream = allowance.budget, allowance.significance, allowance.stream
-        size = min(_MOST_PROBED, budget // _PROBED_SHARE)
-        spent = PROBED_CALLS * size
-        plan = planned_looks(budget - spent)
-        looks: list[Look] = []
-        trials = failures = 0
-        try:
-            if size:
-                probed(lambda child: self._held(size, child), stream.child(_PROBE), "trials()")
-            for index, until in enumerate(plan):
-                failures += self._failures(until - trials, stream.child(_LOOK, index))
-                trials = until
-                looks.append(Look(trials, failures))
-                evidence = GuaranteeEvidence(spent + trials, "simulation", len(plan), tuple(looks))
-                if self.decide(self.terms(), evidence, significance).verdict is not Verdict.INCONCLUSIVE:
-                    break
-            return evidence
-        except Unusable as failure:
-            return GuaranteeEvidence(spent + trials, "simulation", len(plan), tuple(looks), failure=str(failure))
+        return gather_looks(self.trials, self.terms(), allowance)
 
     @staticmethod
     def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgment:
-        """Judge the looks in their order; the first one that decides counts."""
-        judgement = UtilityJudgment(Verdict.INCONCLUSIVE, "none", "nothing was tried")
+        """Return the judgment of the first look that decides."""
+        judgment = undecided("nothing was tried")
         for index, look in enumerate(evidence.looks):
-            judgement = _judge_look(terms, look, look_share(index, evidence.planned, significance))
-            if judgement.verdict is not Verdict.INCONCLUSIVE:
-                return judgement
-        return judgement
+            judgment = _judge_look(terms, look, look_share(index, evidence.planned, significance))
+            if judgment.verdict is not Verdict.INCONCLUSIVE:
+                break
+        return judgment
 
-    def _failures(self, count: int, stream: Stream) -> int:
-        total = 0
-        for index, start in enumerate(range(0, count, BLOCK_REPLICATES)):
-            size = min(BLOCK_REPLICATES, count - start)
-            total += size - int(self._held(size, stream.child(index)).sum())
-        return total
 
-    def _held(self, size: int, stream: Stream) -> np.ndarray:
-        """Whether the guarantee held, in so many trials of one call."""
-        values = draw_array(self.trials, (), size, stream, "trials()")
-        if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
-            raise Unusable("trials() returned numbers where True or False was due")
-        return values.astype(bool)
+def gather_looks(
+    trials: Callable[..., Any], terms: GuaranteeTerms, allowance: Allowance, *, stop_early: bool = True
+) -> GuaranteeEvidence:
+    """Draw trials until a look decides; or the whole budget, unprobed, for one look at the full significance."""
+    size = min(_MOST_PROBED, allowance.budget // _PROBED_SHARE) if stop_early else 0
+    spent = PROBED_CALLS * size
+    plan = planned_looks(allowance.budget - spent) if stop_early else [allowance.budget]
+    evidence = GuaranteeEvidence(spent, "simulation", len(plan))
+    held = failures = 0
+    try:
+        if size:
+            probed(lambda child: _held(trials, size, child), allowance.stream.child(_PROBE), "trials()")
+        for index, until in enumerate(plan):
+            failures += _failures(trials, until - held, allowance.stream.child(_LOOK, index))
+            held = until
+            looks = (*evidence.looks, Look(until, failures))
+            evidence = GuaranteeEvidence(spent + until, "simulation", len(plan), looks)
+            if GuaranteeCheck.decide(terms, evidence, allowance.significance).verdict is not Verdict.INCONCLUSIVE:
+                break
+        return evidence
+    except Unusable as failure:
+        return replace(evidence, failure=str(failure))
 
 
 def planned_looks(budget: int) -> list[int]:
-    """Numbers of trials at which the guarantee is looked at; the last one is the budget."""
+    """Return the numbers of trials at which the guarantee is tested; the last one is the budget."""
     looks = []
     until = _FIRST_LOOK
     while until < budget:
@@ -165,10 +179,26 @@ def planned_looks(budget: int) -> list[int]:
 
 
 def look_share(index: int, planned: int, significance: float) -> float:
-    """Significance of one look: half for the last one planned, the rest shared equally by those before it."""
+    """Return the significance of one look: half for the last one planned, the rest shared by those before it."""
     if planned == 1:
         return significance
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
+
+
+def _failures(trials: Callable[..., Any], count: int, stream: Stream) -> int:
+    total = 0
+    for index, start in enumerate(range(0, count, BLOCK)):
+        size = min(BLOCK, count - start)
+        total += size - int(_held(trials, size, stream.child(index)).sum())
+    return total
+
+
+def _held(trials: Callable[..., Any], size: int, stream: Stream) -> np.ndarray:
+    """Return whether the guarantee held in each trial of one call."""
+    values = draw_array(trials, (), size, stream, "trials()")
+    if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
+        raise Unusable("trials() returned numbers where True or False was due")
+    return values.astype(bool)
 
 
 def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgment:
@@ -183,8 +213,9 @@ def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgm
     if upper <= allowed:
         reason = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
         return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
-    reason = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
-    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
+    return undecided(
+        f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}", found
+    )
 
 
 def check_guarantee(
@@ -201,14 +232,14 @@ def check_guarantee(
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:
-    """Check a guarantee that holds with probability at least 1 - beta.
+    """Check that a guarantee holds with probability at least 1 - beta.
 
     Parameters
     ----------
     trials, beta, slack, source, statement, expected
         See `audit.GuaranteeCheck`.
     budget : int >= 2
-        Trials in all.
+        Trials drawn at most.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 
@@ -220,6 +251,17 @@ def check_guarantee(
     ------
     AuditError
         For arguments outside their admissible sets.
+
+    References
+    ----------
+    See `audit.GuaranteeCheck`.
+
+    Examples
+    --------
+    >>> from audit import check_guarantee
+    >>> result = check_guarantee(lambda replicates, rng: rng.random(replicates) < 0.8, 0.05)
+    >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
+    FAIL 352
     """
     result: UtilityResult = checked(GuaranteeCheck, locals())
     return result

@@ -13,12 +13,19 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence
 from audit.checks.running import checked
-from audit.checks.utility.means import MeanSample
-from audit.checks.utility.simulation import Drawer, Support, Unusable, call, require_support
-from audit.checks.utility.theorem import Interval, UtilityCheck, UtilityEvidence, UtilityJudgment, UtilityResult
+from audit.checks.utility.loss_draws import LossDrawer, Support, Unusable, call, require_support
+from audit.checks.utility.mean_bounds import MeanSample
+from audit.checks.utility.theorem import (
+    Interval,
+    UtilityCheck,
+    UtilityEvidence,
+    UtilityJudgment,
+    UtilityResult,
+    undecided,
+)
 
 Sense = Literal["<=", ">=", "=="]
-ARITHMETIC = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
+_RELATIVE = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
 _ABSOLUTE = 1e-12  # absolute error that they may have, for bounds near 0
 
 
@@ -33,7 +40,7 @@ class Case:
 
 @dataclass(frozen=True)
 class InequalityTerms:
-    """What the judge needs of the claim."""
+    """The numbers of the claim."""
 
     sense: str
     tolerance: float
@@ -51,12 +58,11 @@ class InequalityEvidence(UtilityEvidence):
 
 @dataclass(frozen=True, kw_only=True)
 class InequalityCheck(UtilityCheck):
-    """A stated inequality `quantity <= bound`, `>=` or `==`.
+    """The claim of an inequality `quantity <= bound`, `>=` or `==`.
 
-    Either computed, by `values`: PASS (exact) when every case holds, FAIL when one does not. Or sampled, by `losses`
-    within `support`, and `bound`: the mean loss is compared with the bound by confidence bounds that hold in finite
-    samples. FAIL when the mean lies certainly on the wrong side; PASS when it lies certainly on the right side, but
-    for `slack`.
+    Either computed by `values`: PASS (exact) if every case holds, FAIL if one does not. Or sampled by `losses` within
+    `support`: the mean loss is compared with `bound` by confidence bounds that hold in finite samples. FAIL if the mean
+    lies certainly on the wrong side; PASS if it lies certainly on the right side, up to `slack`.
 
     Parameters
     ----------
@@ -65,18 +71,29 @@ class InequalityCheck(UtilityCheck):
     losses : callable, optional
         `(replicates, rng) -> (replicates,)`: independent values within `support`.
     bound : float, optional
-        What the mean of `losses` is compared with.
+        Number that the mean of `losses` is compared with.
     support : (low, high)
-        Where the losses lie; a loss outside is INCONCLUSIVE. An infinite end gives no bound on that side.
+        Range of the losses; a loss outside is INCONCLUSIVE. An infinite end gives no bound on that side.
     sense : {"<=", ">=", "=="}
         "==" needs `tolerance`.
     tolerance : float >= 0, optional
-        Relative to the bound for `values` (default 1e-9: the error of the arithmetic); absolute for `losses` (default
+        Relative to the bound for `values` (default 1e-9, the error of the arithmetic); absolute for `losses` (default
         0): by how much the mean may miss the bound without breaking the claim.
     slack : float >= 0
-        Absolute, for `losses`: a PASS may leave a violation by so much unexcluded. With "==", tolerance does this.
+        Absolute, for `losses`: a violation up to this may stay unexcluded under a PASS. With "==", tolerance does this.
 
     Other parameters are those of `UtilityCheck`.
+
+    References
+    ----------
+    Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, section 4.
+
+    Examples
+    --------
+    >>> from audit import InequalityCheck, run
+    >>> check = InequalityCheck(name="Bernoulli", values=lambda: [(f"n = {n}", 1 + n * 0.1, 1.1**n) for n in (1, 5, 9)])
+    >>> print(run([check], workers=0).verdict)
+    PASS
     """
 
     values: Callable[[], Any] | None = None
@@ -104,7 +121,9 @@ class InequalityCheck(UtilityCheck):
         if not callable(self.subject):
             raise InvalidArgument.of("values" if self.losses is None else "losses", "be callable", self.subject)
         if self.losses is not None:
-            object.__setattr__(self, "bound", _finite(self.bound))
+            object.__setattr__(self, "bound", real(self.bound, "bound"))
+            if not math.isfinite(self.bound or 0.0):
+                raise InvalidArgument.of("bound", "be finite", self.bound)
             object.__setattr__(self, "support", require_support(self.support))
 
     @property
@@ -118,65 +137,56 @@ class InequalityCheck(UtilityCheck):
         return f"quantity {self.sense} bound" if self.losses is None else f"mean {self.sense} {self.bound:.4g}"
 
     def terms(self) -> InequalityTerms:
-        """The numbers of the claim."""
-        default = ARITHMETIC if self.losses is None else 0.0
+        """Return the numbers of the claim."""
+        default = _RELATIVE if self.losses is None else 0.0
         return InequalityTerms(
             self.sense, default if self.tolerance is None else self.tolerance, self.bound, self.slack
         )
 
     def nothing(self, failure: str, cause: str = "error") -> InequalityEvidence:
-        """Evidence of a check that observed nothing."""
-        return InequalityEvidence(0, self._uses, failure=failure)
+        """Return the evidence of a check that observed nothing."""
+        return InequalityEvidence(0, "stated values" if self.losses is None else "simulation", failure=failure)
 
     def gather(self, allowance: Allowance) -> InequalityEvidence:
         """Compute the cases, or draw the losses."""
-        if self.losses is not None:
-            return self._sample(allowance)
-        try:
-            return self._compute()
-        except Unusable as failure:
-            return self.nothing(str(failure))
-
-    @staticmethod
-    def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
-        """Judge the evidence."""
-        if evidence.sample is not None:
-            return _judge_sample(terms, evidence.sample, significance)
-        return _judge_cases(terms, evidence.cases)
-
-    @property
-    def _uses(self) -> str:
-        return "stated values" if self.losses is None else "simulation"
-
-    def _compute(self) -> InequalityEvidence:
-        assert self.values is not None
-        listed = call(lambda: list(self.values()), what="values()")  # type: ignore[misc]
-        try:
-            cases = tuple(Case(str(label), float(quantity), float(bound)) for label, quantity, bound in listed)
-        except (TypeError, ValueError) as error:
-            raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
-        return InequalityEvidence(len(cases), self._uses, cases)
-
-    def _sample(self, allowance: Allowance) -> InequalityEvidence:
-        assert self.losses is not None
-        drawer = Drawer(self.losses)
+        if self.losses is None:
+            try:
+                cases = _cases_of(self.values)
+            except Unusable as failure:
+                return self.nothing(str(failure))
+            return InequalityEvidence(len(cases), "stated values", cases)
+        drawer, sample, failed = LossDrawer(self.losses), None, None
         share = allowance.significance / _sides(self.sense)
         try:
             sample = drawer.sample((), allowance.budget, self.support, share, allowance.stream)
-            failure = None
-        except Unusable as unusable:
-            sample, failure = None, str(unusable)
-        return InequalityEvidence(drawer.drawn, self._uses, sample=sample, failure=failure)
+        except Unusable as failure:
+            failed = str(failure)
+        return InequalityEvidence(drawer.drawn, "simulation", sample=sample, failure=failed)
+
+    @staticmethod
+    def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
+        """Return the judgment of the cases, or of the mean."""
+        if evidence.sample is not None:
+            return _judge_mean(terms, evidence.sample, significance)
+        return _judge_cases(terms, evidence.cases)
+
+
+def _cases_of(values: Any) -> tuple[Case, ...]:
+    listed = call(lambda: list(values()), what="values()")
+    try:
+        return tuple(Case(str(label), float(quantity), float(bound)) for label, quantity, bound in listed)
+    except (TypeError, ValueError) as error:
+        raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
 
 
 def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgment:
     if not cases:
-        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", "there is no case: nothing was compared")
+        return undecided("there is no case: nothing was compared")
     undefined = [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]
     if undefined:
         first = undefined[0]
-        reason = f"{first.label}: quantity {first.quantity:g}, bound {first.bound:g} ({len(undefined)} of {len(cases)})"
-        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason)
+        numbers = f"quantity {first.quantity:g}, bound {first.bound:g}"
+        return undecided(f"{first.label}: {numbers} ({len(undefined)} of {len(cases)})")
     worst = max(cases, key=lambda case: _excess(terms, case))
     found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)
     shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
@@ -188,7 +198,7 @@ def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudg
 
 
 def _excess(terms: InequalityTerms, case: Case) -> float:
-    """By how much a case breaks the inequality beyond what arithmetic may do; relative, > 0 when broken."""
+    """Return by how much a case breaks the inequality beyond the error of arithmetic; relative, > 0 if broken."""
     if case.quantity == case.bound:
         return -terms.tolerance
     over = case.quantity - case.bound
@@ -199,36 +209,27 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
     return (wrong - allowed) / max(abs(case.bound), abs(case.quantity))
 
 
-def _judge_sample(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
+def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
     assert terms.bound is not None
     share = significance / _sides(terms.sense)
     lower, upper = sample.lower_bound(share), sample.upper_bound(share)
     found = (Interval("mean", lower, upper),)
+    shown = f"[{lower:.6g}, {upper:.6g}]"
     above, below = lower > terms.bound + terms.tolerance, upper < terms.bound - terms.tolerance
     if (above and terms.sense != ">=") or (below and terms.sense != "<="):
-        reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], claimed {terms.sense} {terms.bound:.6g}"
+        reason = f"the mean lies in {shown}, claimed {terms.sense} {terms.bound:.6g}"
         reason += f" (error probability {significance:.2g}, {sample.count} losses)"
         return UtilityJudgment(Verdict.FAIL, "statistical", reason, found)
     room = terms.tolerance + terms.slack
-    kept = {"<=": upper <= terms.bound + room, ">=": lower >= terms.bound - room}
-    kept["=="] = kept["<="] and kept[">="]
-    if kept[terms.sense]:
-        reason = f"the mean lies in [{lower:.6g}, {upper:.6g}], {terms.sense} {terms.bound:.6g} up to {room:g}"
+    if (terms.sense == ">=" or upper <= terms.bound + room) and (terms.sense == "<=" or lower >= terms.bound - room):
+        reason = f"the mean lies in {shown}, {terms.sense} {terms.bound:.6g} up to {room:g}"
         return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
-    reason = f"not refuted, but the mean is only known to lie in [{lower:.6g}, {upper:.6g}]: raise the budget"
-    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
+    return undecided(f"not refuted, but the mean is only known to lie in {shown}: raise the budget", found)
 
 
 def _sides(sense: str) -> int:
-    """How many bounds can decide a FAIL: each side of "==", one otherwise."""
+    """Return how many bounds can decide a FAIL: one per side."""
     return 2 if sense == "==" else 1
-
-
-def _finite(bound: object) -> float:
-    number = real(bound, "bound")
-    if not math.isfinite(number):
-        raise InvalidArgument.of("bound", "be finite", bound)
-    return number
 
 
 def check_inequality(
@@ -264,7 +265,7 @@ def check_inequality(
     seed : int >= 0
         The same seed gives the same evidence.
     timeout : float > 0, optional
-        Run in a process of its own and stop it after this many seconds: for code that may hang or die.
+        Seconds after which the check, run in a process of its own, is stopped: for code that may hang or die.
 
     Returns
     -------
@@ -274,6 +275,17 @@ def check_inequality(
     ------
     AuditError
         For arguments outside their admissible sets.
+
+    References
+    ----------
+    See `audit.InequalityCheck`.
+
+    Examples
+    --------
+    >>> from audit import check_inequality
+    >>> result = check_inequality(losses=lambda replicates, rng: rng.random(replicates), bound=0.6, budget=2_000)
+    >>> print(result.verdict, result.found[0])
+    PASS mean in [0.467, 0.5019]
     """
     result: UtilityResult = checked(InequalityCheck, locals())
     return result

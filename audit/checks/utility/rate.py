@@ -14,17 +14,14 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.running import checked
-from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, losses_or_evaluator
-from audit.checks.utility.rate_exact import judge_evaluated
-from audit.checks.utility.rate_simulated import judge_simulated
-from audit.checks.utility.rate_terms import RateTerms, undecided
-from audit.checks.utility.simulation import Support, Unusable, call_number
-from audit.checks.utility.theorem import UtilityJudgment, UtilityResult
+from audit.checks.utility.loss_draws import Support, Unusable, call_number
+from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
+from audit.checks.utility.risk_curve import CurveCheck, CurveEvidence, CurvePoint, losses_or_evaluator
+from audit.checks.utility.theorem import UtilityJudgment, UtilityResult, undecided
 
 Sense = Literal["equivalent", "at_least"]
-_LEAST_SIZES = 3
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
-_BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean
+_BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean, whatever the significance
 _LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each so many times the one before
 _LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
 _MOST_BEYOND = 64  # values up to a horizon
@@ -34,32 +31,47 @@ _PATIENCE = 10.0  # seconds for a value beyond the grid; a slower evaluator has 
 
 @dataclass(frozen=True, kw_only=True)
 class RateCheck(CurveCheck):
-    """The mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
+    """The claim that the mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
+
+    FAIL if the exponent has certainly settled outside the margin; PASS if it certainly lies inside and is steady. A
+    range that begins before the asymptotic law is seen is INCONCLUSIVE.
 
     Parameters
     ----------
-    losses, evaluator, sizes, support
+    losses, evaluator, compared_at, sizes, support
         Excess over the limit; see `CurveCheck`. The sizes, at least 3 over at least three doublings, are declared
         before anything is drawn as the range on which the asymptotic law is claimed to be seen.
     exponent : float
         Claimed exponent of decay; a negative one claims growth.
     margin : float > 0
-        Absolute: how far from `exponent` the fitted exponent may lie.
+        Largest allowed distance of the fitted exponent from `exponent`.
     sense : {"equivalent", "at_least"}
         Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk).
     constant : float > 0, optional
         Claimed factor; with "at_least" the excess is claimed to stay below it.
     constant_margin : float > 0
-        Relative: how far from `constant` the factor at the largest size may lie.
+        Largest allowed distance of the factor at the largest size from `constant`, relative to it.
     scale : callable, optional
-        `(n) -> float`: what decays is a power of this in place of n; positive and increasing.
+        `(n) -> float`: what decays is a power of this instead of n; positive and increasing.
     horizon : int, optional
-        With an evaluator: largest size at which it may be asked when the declared range does not keep the claim. A
-        FAIL needs the claim broken there too, so that a range that begins too early is INCONCLUSIVE. Unless given, the
+        With an evaluator: largest size at which it may be asked if the declared range does not keep the claim. A
+        FAIL needs the claim broken there too: a range that begins too early is INCONCLUSIVE. Unless given, the
         evaluator is asked up to 2^20 times the largest size, and only before a FAIL. A horizon at or below the largest
         size declares that there is nothing to look for: the range alone decides.
 
     Other parameters are those of `UtilityCheck`.
+
+    References
+    ----------
+    `docs/utility.md` derives both judges. The bounds of the means are those of Waudby-Smith and Ramdas (2024),
+    Estimating means of bounded random variables by betting, section 4.
+
+    Examples
+    --------
+    >>> from audit import RateCheck, run
+    >>> check = RateCheck(name="root", evaluator=lambda n: 2 * n**-0.5, sizes=[64, 128, 256, 512], exponent=0.5)
+    >>> print(run([check], workers=0).verdict)
+    PASS
     """
 
     exponent: float
@@ -72,7 +84,7 @@ class RateCheck(CurveCheck):
 
     kind: ClassVar[str] = "rate"
     terms_type: ClassVar[type[Any]] = RateTerms
-    least_sizes: ClassVar[int] = _LEAST_SIZES
+    least_sizes: ClassVar[int] = 3
 
     def _validate(self) -> None:
         super()._validate()
@@ -101,17 +113,12 @@ class RateCheck(CurveCheck):
         return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
 
     def terms(self) -> RateTerms:
-        """The numbers of the claim."""
-        look = 0 if self.evaluator is None else min(self.last_look, self.sizes[-1] * _LEAST_LOOK)
+        """Return the numbers of the claim."""
+        look = 0 if self.evaluator is None else min(self._last_look, self.sizes[-1] * _LEAST_LOOK)
         return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
 
-    @property
-    def last_look(self) -> int:
-        """The horizon, or where looking ends without one."""
-        return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
-
     def reference(self, size: int) -> float | None:
-        """The scale at `size`."""
+        """Return the scale at `size`."""
         if self.scale is None:
             return float(size)
         value = call_number(self.scale, size, what=f"scale({size})")
@@ -121,33 +128,32 @@ class RateCheck(CurveCheck):
 
     @staticmethod
     def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-        """Judge the evidence."""
+        """Return the judgment of the curve."""
         scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
         if any(b <= a for a, b in pairwise(scales)):
             return undecided("the scale does not increase with n, so that there is no exponent to fit")
-        if evidence.uses == "evaluator":
-            return judge_evaluated(terms, evidence, significance)
-        return judge_simulated(terms, evidence, significance)
+        judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
+        return judge(terms, evidence, significance)
 
     def bet_share(self, significance: float) -> float:
-        """The same for every significance: the joint region spends a few nats on each mean."""
+        """Return the same for every significance: the joint region spends a few nats on each mean."""
         return _BET_SHARE
 
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
-        """Larger sizes, up to the horizon; where the evaluator gives up, looking ends.
+        """Return values at larger sizes, up to the horizon or until the evaluator gives up.
 
-        Values that keep the claim are left at that; without a horizon, all are but those that would refute it.
+        There are none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim.
         """
         if self.evaluator is None:
             return ()
         alone = replace(self.terms(), least_look=0)
-        verdict = self.decide(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
+        verdict = self.judge(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
         if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
             return ()
         step = _LOOK if self.horizon is None else 2
         found: list[CurvePoint] = []
         size = step * self.sizes[-1]
-        while size <= self.last_look and len(found) < _MOST_BEYOND:
+        while size <= self._last_look and len(found) < _MOST_BEYOND:
             point = self._point_beyond(size)
             if point is None:
                 break
@@ -155,8 +161,12 @@ class RateCheck(CurveCheck):
             size *= step
         return tuple(found)
 
+    @property
+    def _last_look(self) -> int:
+        return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
+
     def _point_beyond(self, size: int) -> CurvePoint | None:
-        """A value beyond the grid; None when the evaluator gives none, none with a logarithm, or takes too long."""
+        """Return a value beyond the grid; None if the evaluator fails or takes long, or its value has no logarithm."""
         assert self.evaluator is not None
         started = time.perf_counter()
         try:
@@ -196,7 +206,7 @@ def check_rate(
     Parameters
     ----------
     losses : callable or None
-        None, or left out, when an `evaluator` takes its place.
+        None, or left out, if an `evaluator` takes its place.
     sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
         See `audit.RateCheck`.
     source, statement, expected
@@ -214,6 +224,19 @@ def check_rate(
     ------
     AuditError
         For arguments outside their admissible sets.
+
+    References
+    ----------
+    See `audit.RateCheck`.
+
+    Examples
+    --------
+    >>> from audit import check_rate
+    >>> def losses(n, replicates, rng):
+    ...     return rng.random(replicates) * n**-0.5
+    >>> result = check_rate(losses, [64, 256, 1024], 0.5, margin=0.1, support=lambda n: (0, n**-0.5), budget=20_000)
+    >>> print(result.verdict, result.found[0])
+    PASS exponent in [0.4849, 0.5125]
     """
     result: UtilityResult = checked(RateCheck, locals())
     return result

@@ -156,3 +156,8 @@ class UtilityCheck(Check):
             "source": self.source,
             "terms": to_plain(self.terms()),
         }
+
+
+def undecided(reason: str, found: tuple[Interval, ...] = ()) -> UtilityJudgment:
+    """Return INCONCLUSIVE, for a reason."""
+    return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)

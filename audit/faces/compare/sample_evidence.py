@@ -24,7 +24,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from audit.base.arguments import open_probability
-from audit.checks.utility.means import summarise
+from audit.checks.utility.mean_bounds import summarize
 from audit.game.delta_bound import delta_lower_bound
 from audit.game.events import EventPair, choose_events
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
@@ -115,7 +115,7 @@ def _mean_interval(errors: np.ndarray, largest: float) -> tuple[float, float] | 
     if not (math.isfinite(largest) and errors.max() <= largest):
         return None
     cut = int(_PILOT * len(errors))
-    known = summarise(errors[:cut], errors[cut:], (0.0, largest), MISSED / 2)
+    known = summarize(errors[:cut], errors[cut:], (0.0, largest), MISSED / 2)
     return known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
 
 

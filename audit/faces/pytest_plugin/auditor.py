@@ -19,6 +19,7 @@ from audit.checks.utility import (
     check_guarantee,
     check_inequality,
     check_lower_bound,
+    check_packing,
     check_rate,
 )
 from audit.claims import Claim, claim_record
@@ -56,6 +57,7 @@ class Auditor:
     consistency = _method(check_consistency)
     rate = _method(check_rate)
     lower_bound = _method(check_lower_bound)
+    packing = _method(check_packing)
 
     def __init__(self, session: Session, test: str, settings: Settings) -> None:
         self.results: list[Result] = []

@@ -168,7 +168,7 @@ def _packing_check(epsilon: float, accuracy: float, rank: int) -> PackingCheck:
         source="Chaudhuri & Hsu 2011, Lemma 22",
         statement=f"A3 is {epsilon:g}-private under substitution; false: its thresholds give a moving point away.",
         learner=DataCover(epsilon, accuracy),
-        privacy=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
+        claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
         dataset_for=design.dataset,
         hits=design.hits,
         family_size=10**6,

@@ -22,7 +22,7 @@ from audit.base.verdict import Verdict
 from audit.checks.base import Allowance
 from audit.checks.kinds import judged_part
 from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
-from audit.checks.randomness.swaps import Values, concordance, equality, group_concordance, group_equality
+from audit.checks.randomness.comparisons import Values, concordance, equality, group_concordance, group_equality
 from audit.checks.running import run_check
 from audit.report.certificate import load_certificate, schema
 from audit.report.replay import replay
@@ -229,7 +229,7 @@ def test_scores_by_hand():
 
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
     parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
-    return judge_randomness(RandomnessEvidence(4096, tuple(parts), workers, failure), significance)
+    return judge_randomness(RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
 
 
 def test_the_judge():

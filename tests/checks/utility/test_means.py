@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.utility.means import MeanSample, summarise
+from audit.checks.utility.mean_bounds import MeanSample, summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):
     """The summary of so many ones and zeros: the bounds do not depend on their order."""
     pilot = np.r_[np.ones(pilot_ones), np.zeros(pilot_count - pilot_ones)]
     losses = np.r_[np.ones(ones), np.zeros(count - ones)]
-    return summarise(pilot, losses, (0.0, 1.0), significance)
+    return summarize(pilot, losses, (0.0, 1.0), significance)
 
 
 @settings(max_examples=20, deadline=None)
@@ -54,7 +54,7 @@ def test_exact_error_on_laws_of_three_values(values, pilot, significance):
     for chosen in itertools.combinations_with_replacement(range(3), 4):
         outcome = [values[index] for index in chosen]
         orders = len(set(itertools.permutations(chosen)))
-        sample = summarise(np.array(pilot), np.array(outcome), (0.0, 1.0), significance)
+        sample = summarize(np.array(pilot), np.array(outcome), (0.0, 1.0), significance)
         too_high += orders * (sample.lower_bound(significance) > mean + 1e-12)
         too_low += orders * (sample.upper_bound(significance) < mean - 1e-12)
     assert max(too_high, too_low) <= significance * 81
@@ -71,7 +71,7 @@ def test_bounds_hold_and_are_close_to_the_normal_ones(law):
         "rare": (lambda k: (rng.random(k) < 0.02).astype(float), 0.02),
     }[law]
     losses = draw(4000)
-    sample = summarise(draw(500), losses, (0.0, 1.0), 1e-7)
+    sample = summarize(draw(500), losses, (0.0, 1.0), 1e-7)
     low, high = sample.lower_bound(1e-7), sample.upper_bound(1e-7)
     assert low < mean < high
     normal = 2 * stats.norm.isf(1e-7) * losses.std() / math.sqrt(4000)
@@ -80,21 +80,21 @@ def test_bounds_hold_and_are_close_to_the_normal_ones(law):
 
 def test_an_infinite_end_gives_no_bound_there():
     losses = np.random.default_rng(1).exponential(size=1000)
-    sample = summarise(losses[:100], losses[100:], (0.0, math.inf), 0.01)
+    sample = summarize(losses[:100], losses[100:], (0.0, math.inf), 0.01)
     assert 0.8 < sample.lower_bound(0.01) < 1.0 < sample.upper_bound(0.01) == math.inf
-    assert summarise(-losses[:100], -losses[100:], (-math.inf, 0.0), 0.01).lower_bound(0.01) == -math.inf
+    assert summarize(-losses[:100], -losses[100:], (-math.inf, 0.0), 0.01).lower_bound(0.01) == -math.inf
 
 
 @pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
 def test_constant_losses_have_bounds_on_both_sides(value):
-    sample = summarise(np.full(10, value), np.full(500, value), (0.0, 1.0), 0.01)
+    sample = summarize(np.full(10, value), np.full(500, value), (0.0, 1.0), 0.01)
     assert sample.lower_bound(0.01) <= value <= sample.upper_bound(0.01)
     assert sample.upper_bound(0.01) - sample.lower_bound(0.01) < 0.03
 
 
 def test_bounds_move_with_the_significance_and_survive_their_record():
     losses = np.random.default_rng(2).random(300)
-    sample = summarise(losses[:50], losses[50:], (0.0, 1.0), 0.01)
+    sample = summarize(losses[:50], losses[50:], (0.0, 1.0), 0.01)
     lows = [sample.lower_bound(level) for level in (1e-9, 1e-3, 0.3)]
     assert lows == sorted(lows)
     assert from_plain(MeanSample, to_plain(sample)) == sample

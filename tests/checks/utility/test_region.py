@@ -5,16 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from audit.checks.utility.means import summarise
-from audit.checks.utility.region import Region
-from audit.checks.utility.regression import LogGrid
+from audit.checks.utility.log_means import LogGrid, Region
+from audit.checks.utility.mean_bounds import summarize
 
 LEVEL = 1e-7
 
 
 def samples_of(means, rng, replicates=3000):
     draws = [np.minimum(mean * rng.exponential(size=replicates + 300), 10 * mean) for mean in means]
-    return [summarise(d[:300], d[300:], (0.0, 10 * m), 0.02) for d, m in zip(draws, means, strict=True)]
+    return [summarize(d[:300], d[300:], (0.0, 10 * m), 0.02) for d, m in zip(draws, means, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +66,8 @@ def test_it_is_tighter_than_one_interval_a_mean(curve):
 
 
 def test_a_mean_that_may_be_zero_is_not_bounded():
-    zero = summarise(np.zeros(10), np.zeros(100), (0.0, 1.0), 0.01)
-    half = summarise(np.full(10, 0.5), np.full(100, 0.5), (0.0, 1.0), 0.01)
+    zero = summarize(np.zeros(10), np.zeros(100), (0.0, 1.0), 0.01)
+    half = summarize(np.full(10, 0.5), np.full(100, 0.5), (0.0, 1.0), 0.01)
     region = Region([zero, half], 0.01)
     assert region.unbounded == [0]
     assert region.bounds(np.array([1.0, 0.0])) == (-math.inf, math.inf)

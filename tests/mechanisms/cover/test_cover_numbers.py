@@ -52,7 +52,7 @@ def test_sample_sizes_on_the_hard_family(most, total, privacy):
 def test_packing_certificates_of_erm(size, published):
     design = MovingExample(size)
     result = check_packing(
-        ThresholdERM(), PrivacyClaim(1.0), design.dataset, design.hits, family_size=size, distance=1, trials=1000
+        ThresholdERM(), PrivacyClaim(1.0), design.dataset, design.hits, family_size=size, distance=1, budget=1000
     )
     assert result.successes == 1000
     assert result.epsilon_lower_bound >= published
@@ -64,7 +64,7 @@ def test_a_cover_from_the_data_gets_a_large_certificate(epsilon, accuracy, rank)
     design = BesideAPoint(10**6, rank)
     learner = covers.DataCover(epsilon, accuracy)
     result = check_packing(
-        learner, PrivacyClaim(epsilon), design.dataset, design.hits, family_size=10**6, distance=1, trials=1000
+        learner, PrivacyClaim(epsilon), design.dataset, design.hits, family_size=10**6, distance=1, budget=1000
     )
     assert result.epsilon_lower_bound >= 11.5
 

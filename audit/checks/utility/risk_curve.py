@@ -1,4 +1,4 @@
-"""Curves: the mean loss at each of several sample sizes, simulated or computed, and what the judges read off them."""
+"""The mean loss at each of several sample sizes, simulated or computed, which several checks judge."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, ClassVar, ParamSpec, TypeVar
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance, Evidence
-from audit.checks.utility.means import MeanSample
-from audit.checks.utility.simulation import Drawer, Support, Unusable, call, call_number, require_support
+from audit.checks.utility.loss_draws import LossDrawer, Support, Unusable, call, call_number, require_support
+from audit.checks.utility.mean_bounds import MeanSample
 from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence
 
 P = ParamSpec("P")
@@ -42,7 +42,7 @@ class CurvePoint:
     reference: float | None
 
     def interval(self, significance: float) -> tuple[float, float]:
-        """Bounds of the mean, each wrong with probability at most `significance`; equal when it was computed."""
+        """Return bounds of the mean, each wrong with probability at most `significance`; equal if it was computed."""
         if self.sample is None:
             assert self.exact is not None
             return self.exact, self.exact
@@ -55,51 +55,17 @@ class CurveEvidence(UtilityEvidence):
 
     Parameters
     ----------
-    samples : int
-        Losses drawn, pilots included, or values computed.
-    uses : str
-        "evaluator" or "simulation".
     points : tuple of CurvePoint
         In the order of the sizes.
     beyond : tuple of CurvePoint
         Values of an evaluator at larger sizes, which say from where on an exponent can be seen.
     compared : tuple of CurvePoint
-        Where the losses of the learner were held against the evaluator: both are there.
-    failure : str or None
-        Why the check ended early.
+        Where the losses of the learner were compared with the evaluator: both are there.
     """
 
     points: tuple[CurvePoint, ...]
     beyond: tuple[CurvePoint, ...] = ()
     compared: tuple[CurvePoint, ...] = ()
-
-    def barred(self, significance: float) -> str | None:
-        """Why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
-        if self.failure is not None:
-            return self.failure
-        for point, (lower, upper) in zip(self.compared, self.agreement(significance), strict=True):
-            assert point.exact is not None
-            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
-                return (
-                    f"the evaluator and the losses disagree at n = {point.size}: {point.exact:.6g}, and a mean in "
-                    f"[{lower:.6g}, {upper:.6g}]"
-                )
-        return None
-
-    def agreement(self, significance: float) -> list[tuple[float, float]]:
-        """Bounds of the mean losses where they were held against the evaluator, all right together."""
-        share = significance / (2 * max(1, len(self.compared)))
-        return [point.interval(share) for point in self.compared]
-
-    def how(self, significance: float) -> str:
-        """How the curve was observed, in words."""
-        if self.uses == "simulation":
-            return "by simulation"
-        if not self.compared:
-            return "by an evaluator, without noise"
-        widest = max((upper - lower) / 2 for lower, upper in self.agreement(significance))
-        sizes = ", ".join(str(point.size) for point in self.compared)
-        return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
 
     @property
     def basis(self) -> str:
@@ -112,9 +78,37 @@ class CurveEvidence(UtilityEvidence):
         return tuple(point.size for point in self.points)
 
     def intervals(self, significance: float) -> list[tuple[float, float]]:
-        """Bounds of all means, together right with probability at least 1 - significance."""
+        """Return bounds of all means, together right with probability at least 1 - significance."""
         share = significance / (2 * len(self.points))
         return [point.interval(share) for point in self.points]
+
+    def barred(self, significance: float) -> str | None:
+        """Return why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
+        if self.failure is not None:
+            return self.failure
+        for point, (lower, upper) in zip(self.compared, self._agreement(significance), strict=True):
+            assert point.exact is not None
+            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
+                return (
+                    f"the evaluator and the losses disagree at n = {point.size}: {point.exact:.6g}, and a mean in "
+                    f"[{lower:.6g}, {upper:.6g}]"
+                )
+        return None
+
+    def how(self, significance: float) -> str:
+        """Return how the curve was observed, in words."""
+        if self.uses == "simulation":
+            return "by simulation"
+        if not self.compared:
+            return "by an evaluator, without noise"
+        widest = max((upper - lower) / 2 for lower, upper in self._agreement(significance))
+        sizes = ", ".join(str(point.size) for point in self.compared)
+        return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
+
+    def _agreement(self, significance: float) -> list[tuple[float, float]]:
+        """Return bounds of the mean losses where they were compared with the evaluator, all right together."""
+        share = significance / (2 * max(1, len(self.compared)))
+        return [point.interval(share) for point in self.compared]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,19 +118,19 @@ class CurveCheck(UtilityCheck):
     Parameters
     ----------
     losses : callable, optional
-        `(n, replicates, rng) -> (replicates,)`: independent losses of the learner trained on n fresh examples.
+        `(n, replicates, rng) -> (replicates,)`: independent losses of the learner, each trained on n fresh examples.
     evaluator : callable, optional
-        `(n) -> float`: the mean loss without noise. Takes the place of `losses`; the result says so. When both are
-        given, the evaluator is judged, and is held against the losses at `compared_at`: where they contradict each
-        other, the check is INCONCLUSIVE.
+        `(n) -> float`: the mean loss without noise. It takes the place of `losses`, and the result says so. If both are
+        given, the evaluator is judged, and the losses at `compared_at` are compared with it: a contradiction makes the
+        check INCONCLUSIVE.
     compared_at : sequence of int
-        Sizes, for an evaluator with `losses`; the smallest of `sizes` unless given.
+        Sizes at which an evaluator and `losses` are compared; the smallest of `sizes` unless given.
     sizes : sequence of int
         Sample sizes, increasing.
     support : (low, high), or callable (n) -> (low, high)
-        Where the losses lie; [0, 1] unless given. A loss outside is INCONCLUSIVE. An infinite end gives no bound on
-        that side, so that claims about that side stay INCONCLUSIVE; the tighter the support, the tighter the bounds:
-        an upper bound allows for unseen losses at the upper end.
+        Range of the losses; [0, 1] unless given. A loss outside is INCONCLUSIVE. An infinite end gives no bound on
+        that side, and claims about that side stay INCONCLUSIVE. A tighter support gives tighter bounds, because an
+        upper bound allows for unseen losses at the upper end.
 
     Other parameters are those of `UtilityCheck`.
     """
@@ -171,21 +165,28 @@ class CurveCheck(UtilityCheck):
         return self.losses if self.evaluator is None else self.evaluator
 
     def reference(self, size: int) -> float | None:
-        """Value at `size` of the function that the claim states, if it states one."""
+        """Return the value at `size` of the function that the claim states, if it states one."""
         return None
 
+    def bet_share(self, significance: float) -> float:
+        """Return the significance for which bets are chosen; the bounds hold whatever it is."""
+        return significance / (2 * len(self.sizes))
+
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        """Return further values of an evaluator, if the kind of check needs any."""
+        return ()
+
     def nothing(self, failure: str, cause: str = "error") -> CurveEvidence:
-        """Evidence of a check that observed nothing."""
+        """Return the evidence of a check that observed nothing."""
         return CurveEvidence(0, self._uses, (), failure=failure)
 
     def gather(self, allowance: Allowance) -> CurveEvidence:
         """Observe every size; a failure ends it, and what was observed before is kept."""
-        drawer = Drawer(self.subject if self.losses is None else self.losses)
+        drawer = LossDrawer(self.subject if self.losses is None else self.losses)
         points: list[CurvePoint] = []
         compared: list[CurvePoint] = []
         beyond: tuple[CurvePoint, ...] = ()
         failure = None
-
         replicates = allowance.budget // len(self.compared_at or self.sizes)
         share = self.bet_share(allowance.significance)
 
@@ -204,23 +205,12 @@ class CurveCheck(UtilityCheck):
         values = 0 if self.evaluator is None else len(points) + len(beyond)
         return CurveEvidence(drawer.drawn + values, self._uses, tuple(points), beyond, tuple(compared), failure=failure)
 
-    def _value(self, size: int) -> float | None:
-        """The evaluator's value, if there is one."""
-        if self.evaluator is None:
-            return None
-        return call_number(self.evaluator, size, what=f"evaluator({size})")
-
-    def bet_share(self, significance: float) -> float:
-        """Significance of the bounds for which the bets are chosen; the bounds hold whatever it is."""
-        return significance / (2 * len(self.sizes))
-
-    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
-        """Further values of an evaluator; none unless a kind of check wants them."""
-        return ()
-
     @property
     def _uses(self) -> str:
         return "simulation" if self.evaluator is None else "evaluator"
+
+    def _value(self, size: int) -> float | None:
+        return None if self.evaluator is None else call_number(self.evaluator, size, what=f"evaluator({size})")
 
     def _support_at(self, size: int) -> Support:
         if not callable(self.support):
@@ -229,6 +219,11 @@ class CurveCheck(UtilityCheck):
             return require_support(call(self.support, size, what=f"support({size})"))
         except InvalidArgument as error:
             raise Unusable(str(error)) from None
+
+
+def exceeds(a: float, b: float) -> bool:
+    """Return whether a > b by more than the rounding of an evaluator."""
+    return a > b + ROUNDING * abs(b)
 
 
 def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
@@ -244,7 +239,7 @@ def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
 
 
 def losses_or_evaluator(check: Callable[P, R]) -> Callable[P, R]:
-    """Return a function `check_...` whose `losses` may be left out where an `evaluator` takes their place."""
+    """Return a function `check_...` whose `losses` may be left out if an `evaluator` takes their place."""
 
     @functools.wraps(check)
     def wrapped(*arguments: P.args, **settings: P.kwargs) -> R:

@@ -1,0 +1,271 @@
+"""Compare outputs by swapping: are the partners in (P, Q) and (P', Q') more alike than in (P, Q') and (P', Q)?
+
+Let f be any function of an output: the indicator of its value, or its rank. The score
+
+    < f(P) - f(P'), f(Q) - f(Q') >
+
+changes its sign if Q and Q' are swapped, and the swap leaves the joint law of independent, identically distributed
+outputs unchanged. So the score is positive as often as negative, and comparisons without a common output have
+independent signs. With the indicator it counts equal values: [P=Q] + [P'=Q'] - [P=Q'] - [P'=Q]. Collisions that the law
+of discrete outputs causes occur on both sides of the difference and cancel. For groups, f is summed over the group.
+Distances that a comparison needs are chosen on one part of the outputs; the comparisons are made on another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from audit.game.scorers.atoms import atom_keys
+from audit.subjects import Outputs
+
+IN_WORKERS = "same noise in workers"
+KINDS = {
+    "same noise in every call": "different calls give the same outputs at the same place, whatever generator they get",
+    "reused between calls": "outputs of one call come back in another call",
+    "repeats within a call": "outputs of one call repeat each other",
+    "shared within a call": "outputs of one call lie on the same side of those of another call",
+    "short period": "the outputs of successive calls repeat themselves at a fixed distance",
+    "short period within a call": "the outputs of one long call repeat themselves at a fixed distance",
+    "serial correlation": "outputs at a fixed distance in a call are correlated",
+    IN_WORKERS: "two worker processes give the same outputs at the same place",
+}
+_MOST_COORDINATES = 8  # a vector with more is compared as a whole beyond these
+_LONGEST_SERIAL = 32
+_SHARE_OF_LAGS = 0.75  # distances up to this part of the sequence are tried
+
+Scores = tuple[np.ndarray, np.ndarray]  # the scores, and what they would be if each Q repeated its P
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The numbers of comparisons won and lost that look for one kind of dependence.
+
+    A comparison takes two pairs (P, Q) and (P', Q') of outputs, or of groups of outputs, whose partners would be alike
+    if noise were reused this way. It is won if they are more alike than after swapping Q and Q', lost if less.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `KINDS`.
+    won, lost, tied : int
+        Comparisons of either outcome; they have no output in common.
+    able : int
+        Comparisons that would be won if each Q repeated its P: those with P and P' different.
+    lag : int or None
+        Distance between partners, chosen on outputs that are not compared; None if there is none to choose.
+    """
+
+    kind: str
+    won: int
+    lost: int
+    tied: int
+    able: int
+    lag: int | None = None
+
+    @property
+    def pvalue(self) -> float:
+        """Exact: under independence each comparison that is not tied is won with probability 1/2."""
+        return float(stats.binom.sf(self.won - 1, self.won + self.lost, 0.5))
+
+    @property
+    def least_pvalue(self) -> float:
+        """The p-value if noise were reused throughout."""
+        return 0.5**self.able
+
+    @property
+    def text(self) -> str:
+        """What was seen, in words."""
+        at = "" if self.lag is None else f" of {self.lag}"
+        said = KINDS[self.kind].replace("at a fixed distance", f"at a distance{at}")
+        p = f"p = {self.pvalue:.2g}" if self.pvalue > 0 else "p < 1e-300"
+        return f"{said} ({self.won} comparisons won, {self.lost} lost, {self.tied} tied; {p})"
+
+
+@dataclass(frozen=True)
+class Values:
+    """Outputs as codes and ranks; a permutation of the outputs permutes both and changes nothing else.
+
+    Parameters
+    ----------
+    codes : int array, shape (size, c)
+        Equal values have equal codes; one column per coordinate, or one for the outputs as a whole.
+    ranks : float array, shape (size,)
+        Centered ranks of the outputs, of the sums of vectors, of the codes of symbols.
+    """
+
+    codes: np.ndarray
+    ranks: np.ndarray
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Values:
+        """Return the codes and ranks of outputs."""
+        whole = _codes_of(atom_keys(outputs))
+        numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
+        ranks = _codes_of(np.where(np.isfinite(numbers), numbers, whole)).astype(float)
+        if outputs.is_scalar or outputs.symbolic.any():
+            return cls(whole[:, None], ranks - ranks.mean())
+        columns = [_codes_of(column) for column in outputs.numbers.T[:_MOST_COORDINATES]]
+        if len(columns) < outputs.numbers.shape[1]:
+            columns.append(whole)
+        return cls(np.stack(columns, axis=1), ranks - ranks.mean())
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Values:
+        return Values(self.codes[rows], self.ranks[rows])
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+
+def _codes_of(values: np.ndarray) -> np.ndarray:
+    return np.asarray(np.unique(values, return_inverse=True)[1]).reshape(-1)
+
+
+def equality(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+    """Return the scores of single outputs by equal values; the arguments are rows, shape (k,) each."""
+
+    def equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.asarray((values.codes[a] == values.codes[b]).sum(axis=1))
+
+    return equal(p, q) + equal(p2, q2) - equal(p, q2) - equal(p2, q), values.codes.shape[1] - equal(p, p2)
+
+
+def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+    """Return the scores of single outputs by their ranks."""
+    gap = values.ranks[p] - values.ranks[p2]
+    return gap * (values.ranks[q] - values.ranks[q2]), gap**2
+
+
+def group_equality(p: Values, q: Values, p2: Values, q2: Values) -> tuple[float, float]:
+    """Return the score of four groups of outputs by the numbers of equal values."""
+
+    def equal(a: Values, b: Values) -> int:
+        return int((a.codes[:, None, :] == b.codes[None, :, :]).sum())
+
+    score = equal(p, q) + equal(p2, q2) - equal(p, q2) - equal(p2, q)
+    return score, equal(p, p) + equal(p2, p2) - 2 * equal(p, p2)
+
+
+def group_concordance(p: Values, q: Values, p2: Values, q2: Values) -> tuple[float, float]:
+    """Return the score of four groups of outputs by their mean ranks; a difference of rounding size counts as 0."""
+    gap, other = (float(a.ranks.mean() - b.ranks.mean()) for a, b in ((p, p2), (q, q2)))
+    gap, other = (0.0 if abs(x) < 1e-9 else x for x in (gap, other))
+    return gap * other, gap**2
+
+
+def compare_all(
+    calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
+) -> tuple[Comparison, ...]:
+    """Return all comparisons; those of the workers only if there are some.
+
+    Parameters
+    ----------
+    calls : Values
+        Of the short calls one after the other, all of one size.
+    long : Values
+        Of the long call.
+    workers : Values, optional
+        Of two worker processes one after the other, of one size.
+    count : int
+        Number of short calls.
+    rng : numpy Generator
+        Pairs places, splits calls into halves, and numbers the codes for choosing a distance.
+    """
+    rows = np.arange(len(calls)).reshape(count, -1)
+    found = [_same_place(calls, rows, rng), *_groups(calls, rows, rng)]
+    found += [_period("short period", calls, rng), _period("short period within a call", long, rng)]
+    found.append(_serial(calls, rows, long))
+    if workers is not None:
+        found.append(_in_workers(workers, rng))
+    return tuple(found)
+
+
+def _count(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
+    found, most = (np.asarray(part) for part in scores)
+    won, lost = int((found > 0).sum()), int((found < 0).sum())
+    return Comparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
+
+
+def _same_place(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
+    """Compare a place of a call with the same place of the next call, for two places; places are paired at random."""
+    rows = rows[:, rng.permutation(rows.shape[1])]
+    half = rows.shape[1] // 2
+    first, second = rows[0::2], rows[1::2]
+    quads = (first[:, :half], second[:, :half], first[:, half:], second[:, half:])
+    return _count("same noise in every call", equality(calls, *(part.ravel() for part in quads)))
+
+
+def _in_workers(workers: Values, rng: np.random.Generator) -> Comparison:
+    """Compare the places of two workers as `_same_place` compares those of two calls."""
+    size = len(workers) // 2
+    places = rng.permutation(size)
+    one, other = places[: size // 2], places[size // 2 :]
+    return _count(IN_WORKERS, equality(workers, one, size + one, other, size + other))
+
+
+def _groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[Comparison]:
+    """Compare random halves of two calls: alike within a call, by values or by ranks, or alike between the calls."""
+    half = rows.shape[1] // 2
+    by_value, by_rank = [], []
+    for first, second in zip(rows[0::2], rows[1::2], strict=True):
+        a, b = rng.permutation(first), rng.permutation(second)
+        parts = [calls[part] for part in (a[:half], a[half:], b[:half], b[half:])]
+        by_value.append(group_equality(*parts))
+        by_rank.append(group_concordance(*parts))
+    values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
+    within = _count("repeats within a call", (values[0], values[1]))
+    # partners between the calls are those swapped within the calls: won there is lost here
+    between = Comparison("reused between calls", within.lost, within.won, within.tied, within.able)
+    return [between, within, _count("shared within a call", (ranks[0], ranks[1]))]
+
+
+def _period(kind: str, sequence: Values, rng: np.random.Generator) -> Comparison:
+    """Compare outputs of the second half at the distance at which those of the first half repeat most."""
+    half = len(sequence) // 2
+    numbered = [rng.standard_normal(codes.max() + 1)[codes] for codes in sequence.codes.T]
+    training = sum(_autocorrelation(part[:half] - part.mean()) for part in numbered)
+    lag = 1 + int(np.argmax(np.asarray(training)[1 : int(_SHARE_OF_LAGS * half)]))
+    first = half + rng.permutation(_partners(half, lag, _start(sequence[:half], lag) - half))
+    return _count(kind, equality(sequence, *_paired(first, lag)), lag)
+
+
+def _serial(calls: Values, rows: np.ndarray, long: Values) -> Comparison:
+    """Compare ranks within the short calls at the distance at which those of the long call are most correlated."""
+    longest = min(_LONGEST_SERIAL, rows.shape[1] // 2)
+    correlation = _autocorrelation(long.ranks - long.ranks.mean())[1 : longest + 1]
+    lag = 1 + int(np.argmax(np.abs(correlation)))
+    columns = _paired(_partners(rows.shape[1], lag), lag)
+    scores, most = concordance(calls, *(rows[:, part].ravel() for part in columns))
+    return _count("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)
+
+
+def _paired(first: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows (P, Q, P', Q') with Q at `lag` behind P, the two halves of `first` as P and P'."""
+    pairs = len(first) // 2
+    return first[:pairs], first[:pairs] + lag, first[pairs : 2 * pairs], first[pairs : 2 * pairs] + lag
+
+
+def _start(training: Values, lag: int) -> int:
+    """Return where the pairs (t, t + lag) that agree most begin, modulo 2 lag; the end if the lag leaves no choice."""
+    size = len(training)
+    if 4 * lag > size:
+        return size
+    agree = (training.codes[:-lag] == training.codes[lag:]).sum(axis=1)
+    folded = np.bincount(np.arange(size - lag) % (2 * lag), weights=agree, minlength=2 * lag)
+    sums = np.cumsum(np.concatenate([[0.0], folded, folded]))
+    return int(np.argmax(sums[lag : 3 * lag] - sums[: 2 * lag]))
+
+
+def _partners(size: int, lag: int, start: int = 0) -> np.ndarray:
+    """Return first places of disjoint pairs (t, t + lag) among `size` places: `lag` from `start` on, modulo 2 lag."""
+    places = np.arange(max(0, size - lag))
+    return places[(places - start) // lag % 2 == 0]
+
+
+def _autocorrelation(values: np.ndarray) -> np.ndarray:
+    """Return the mean of x_t x_(t + lag) over t, in units of its deviation, for every lag."""
+    spectrum = np.fft.rfft(values, 2 * len(values))
+    sums = np.fft.irfft(np.abs(spectrum) ** 2)[: len(values)]
+    return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))

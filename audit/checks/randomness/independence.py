@@ -1,0 +1,278 @@
+"""Check that the outputs of a mechanism are independent: no noise is reused or shared.
+
+Every other verdict of this package needs independent outputs. Here that is the null hypothesis: all outputs, over all
+calls and processes, are independent draws from one law, which may be anything, discrete or continuous. Then swapping
+outputs changes nothing, each comparison is won as often as lost, and the number of wins has an exact binomial law.
+A FAIL says that noise is reused or shared; it says nothing about epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from audit.base.defaults import DEFAULT_SIGNIFICANCE
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.base import Allowance, Check, Evidence, Judgment, Result
+from audit.checks.randomness.comparisons import IN_WORKERS, KINDS, Comparison, Values, compare_all
+from audit.checks.randomness.drawing import CALLS, draw_all
+from audit.checks.running import checked
+from audit.checks.utility.theorem import StatedClaim
+from audit.subjects import concatenate
+from audit.subjects.describe import show
+
+DEFAULT_RANDOMNESS_BUDGET = 4_096
+_DRAWING, _COMPARING = 0, 1  # children of the stream
+
+
+@dataclass(frozen=True)
+class RandomnessEvidence(Evidence):
+    """The comparisons.
+
+    Parameters
+    ----------
+    comparisons : tuple of Comparison
+        At most one of each kind.
+    workers : int
+        Worker processes that drew outputs; 0 where processes cannot be forked.
+    """
+
+    comparisons: tuple[Comparison, ...] = ()
+    workers: int = 0
+
+
+@dataclass(frozen=True)
+class RandomnessJudgment(Judgment):
+    """A judgment, with the comparisons that rejected independence, the clearest first."""
+
+    findings: tuple[Comparison, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """Return the judged part of a record; six digits, since a replay elsewhere may differ in the last ones."""
+        findings = [{"kind": part.kind, "pvalue": float(f"{part.pvalue:.6g}")} for part in self.findings]
+        return {"verdict": self.verdict.value, "basis": self.basis, "reason": self.reason, "findings": findings}
+
+
+@dataclass(frozen=True, repr=False)
+class RandomnessResult(Result):
+    """The outcome of a randomness check; see `Result` for what all results have.
+
+    Examples
+    --------
+    >>> import audit
+    >>> result = audit.check_randomness(lambda data, size, rng: rng.normal(size=size), None, budget=1_024)
+    >>> result.findings
+    ()
+    """
+
+    @property
+    def findings(self) -> tuple[Comparison, ...]:
+        """The comparisons that rejected independence."""
+        findings: tuple[Comparison, ...] = self.judgment.findings
+        return findings
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return the dataset."""
+        return {"dataset": show(self.check.dataset)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomnessCheck(Check):
+    """The claim that outputs on one dataset are independent draws from one law, over all calls and processes.
+
+    Looks for a fixed seed (the same outputs in every call), a stream reused between calls, repeats within a call, noise
+    shared by one call, a short period over the calls or within one, serial correlation, and forked processes that
+    share their noise. A law with few values is not a fault: swapping cancels the collisions that it causes.
+
+    Parameters
+    ----------
+    name : str
+        Unique within a run; `--select` matches it.
+    mechanism : callable
+        `(dataset, size, rng) -> array-like`; every call gets a generator with a seed of its own.
+    dataset : object
+        The dataset on which it runs.
+    source : str
+        Who says that the outputs are independent.
+    expected : Verdict
+        PASS; FAIL for a fault that the audit must find.
+    budget : int >= 2, optional
+        Outputs; a verdict needs at least 1,024, and at most 8,192 are drawn. None takes the run's budget.
+    timeout : float > 0, optional
+        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+
+    References
+    ----------
+    Lehmann and Romano (2005), Testing statistical hypotheses, section 15.2 (tests by randomization).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import RandomnessCheck, run
+    >>> def reseeded(data, size, rng):
+    ...     return np.random.default_rng(1).laplace(size=size)
+    >>> check = RandomnessCheck(name="reseeded", mechanism=reseeded, dataset=np.zeros(3))
+    >>> print(run([check], budget=2_000, workers=0).verdict)
+    FAIL
+    """
+
+    mechanism: Any
+    dataset: Any
+    source: str = ""
+
+    kind: ClassVar[str] = "randomness"
+    evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
+    result_type: ClassVar[type[Result]] = RandomnessResult
+
+    def _validate(self) -> None:
+        if not callable(self.mechanism):
+            raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
+        if not isinstance(self.source, str):
+            raise InvalidArgument.of("source", "be text", self.source)
+
+    @property
+    def subject(self) -> Any:
+        """The mechanism."""
+        return self.mechanism
+
+    @property
+    def stated(self) -> str:
+        """The claim in words."""
+        return "independent outputs, over calls and processes"
+
+    @property
+    def claim(self) -> StatedClaim:
+        """The claim in words, with its source."""
+        return StatedClaim(self.stated, self.source)
+
+    def gather(self, allowance: Allowance) -> RandomnessEvidence:
+        """Draw outputs and compare them. What the calls show stands even if a worker process fails."""
+        drawn = draw_all(self.mechanism, self.dataset, allowance.budget, allowance.stream.child(_DRAWING))
+        if drawn.long is None:
+            return RandomnessEvidence(drawn.samples, failure=drawn.failure)
+        values = Values.of(concatenate([*drawn.calls, drawn.long, *drawn.workers]))
+        start = sum(map(len, drawn.calls))
+        end = start + len(drawn.long)
+        workers = values[end:] if drawn.workers else None
+        rng = allowance.stream.child(_COMPARING).rng()
+        found = compare_all(values[:start], values[start:end], workers, CALLS, rng)
+        return RandomnessEvidence(drawn.samples, found, len(drawn.workers), failure=drawn.failure)
+
+    def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
+        """Return the evidence of a check that observed nothing."""
+        return RandomnessEvidence(0, failure=failure)
+
+    @classmethod
+    def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
+        """Return the judgment of the counts."""
+        return judge_randomness(evidence, significance)
+
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim in words."""
+        return {"statement": self.stated, "source": self.source}
+
+
+def judge_randomness(evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
+    """Judge the counts.
+
+    FAIL: the outputs are not independent draws from one law. Independent outputs FAIL with probability at most
+    `significance`, in finite samples and whatever their law: each of the kinds in `KINDS` gets an equal share of it.
+    PASS: no comparison found anything, and each of them would have found noise that is reused throughout.
+
+    Raises
+    ------
+    InvalidCertificate
+        If the counts contradict each other.
+    """
+    _require_form(evidence)
+    share = significance / len(KINDS)
+    rejected = (part for part in evidence.comparisons if part.pvalue <= share)
+    findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
+    if findings:
+        more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
+        reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
+        return RandomnessJudgment(Verdict.FAIL, "statistical", reason, findings)
+    if why_open := _why_open(evidence, share):
+        return RandomnessJudgment(Verdict.INCONCLUSIVE, "none", why_open)
+    smallest = min(part.pvalue for part in evidence.comparisons)
+    unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
+    reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g}){unseen}"
+    return RandomnessJudgment(Verdict.PASS, "statistical", reason)
+
+
+def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
+    """Return what bars a PASS, or None."""
+    if evidence.failure is not None:
+        return evidence.failure
+    due = [kind for kind in KINDS if kind != IN_WORKERS or evidence.workers]
+    if missing := [kind for kind in due if kind not in {part.kind for part in evidence.comparisons}]:
+        return f"not examined: {', '.join(missing)}"
+    blind = [part for part in evidence.comparisons if part.least_pvalue > share]
+    if not blind:
+        return None
+    worst = min(blind, key=lambda part: part.able)
+    return (
+        f"its outputs are so much alike, or so few, that reused noise would not show ({worst.kind}: "
+        f"{worst.able} comparisons could tell, at a share of {share:.2g} of the significance)"
+    )
+
+
+def _require_form(evidence: RandomnessEvidence) -> None:
+    kinds = [part.kind for part in evidence.comparisons]
+    if unknown := set(kinds) - set(KINDS):
+        raise InvalidCertificate(f"comparisons of kinds {sorted(unknown)} are not known")
+    if len(set(kinds)) < len(kinds):
+        raise InvalidCertificate("a kind of comparison occurs twice")
+    for part in evidence.comparisons:
+        if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
+            raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
+
+
+def check_randomness(
+    mechanism: Any,
+    dataset: Any,
+    *,
+    source: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = DEFAULT_RANDOMNESS_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> RandomnessResult:
+    """Test whether the outputs of a mechanism on one dataset are independent.
+
+    Parameters
+    ----------
+    mechanism, dataset, source, expected, budget, timeout
+        See `audit.RandomnessCheck`.
+    name : str, optional
+        Shown in messages; the mechanism's own name unless given.
+    significance : float in (0, 1)
+        Probability of a FAIL if all outputs are independent draws from one law, whatever that law is.
+    seed : int >= 0
+        Seeds the calls and the comparisons; the same seed gives the same evidence.
+
+    Returns
+    -------
+    RandomnessResult
+
+    Raises
+    ------
+    AuditError
+        For arguments outside their admissible sets.
+
+    References
+    ----------
+    See `audit.RandomnessCheck`.
+
+    Examples
+    --------
+    >>> from audit import check_randomness
+    >>> result = check_randomness(lambda data, size, rng: data + rng.laplace(size=size), 0.0, budget=1_024)
+    >>> print(result.verdict)
+    PASS
+    """
+    result: RandomnessResult = checked(RandomnessCheck, locals())
+    return result

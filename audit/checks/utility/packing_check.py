@@ -1,0 +1,270 @@
+"""The packing audit: test a privacy claim by how often a learner hits its target in a family of datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit.base.arguments import integer, positive
+from audit.base.defaults import DEFAULT_SIGNIFICANCE
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.base import Allowance, Evidence, Result
+from audit.checks.running import run_check
+from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, GuaranteeTerms, gather_looks, look_share
+from audit.checks.utility.theorem import UtilityCheck, UtilityResult
+from audit.claims import PrivacyClaim
+from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
+from audit.subjects.describe import name_of
+from audit.subjects.subject import CAUGHT
+
+DatasetFor = Callable[[int, np.random.Generator], Any]
+Hits = Callable[[int, Any], Any]
+_LARGEST_FAMILY = 2**62
+_SPOT_CHECK = 2  # child of the check's stream
+
+
+@dataclass(frozen=True, repr=False)
+class PackingResult(UtilityResult):
+    """The outcome of a packing audit; see `Result`."""
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """Lower bound of epsilon at the claim's delta, for one step; too high with probability <= `significance`."""
+        check, evidence = self.check, self.evidence
+        bounds = (
+            packing_epsilon_lower_bound(
+                look.failures,
+                look.trials,
+                check.family_size,
+                check.distance,
+                delta=check.claim.delta,
+                significance=look_share(index, evidence.planned, self.significance),
+            )
+            for index, look in enumerate(evidence.looks)
+        )
+        return max(bounds, default=0.0)
+
+    @property
+    def successes(self) -> int:
+        """Outputs that hit their target, of those at the last look."""
+        return self.evidence.looks[-1].failures if self.evidence.looks else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingCheck(UtilityCheck):
+    """A privacy claim, tested by how often a learner hits its target in a family of datasets.
+
+    K datasets, any two within b steps, and K disjoint sets of outputs. For a target drawn uniformly, an
+    (epsilon, delta)-private learner hits the target's set with probability at most
+
+        (e^(epsilon b) + (K - 1) delta_b) / (e^(epsilon b) + K - 1).
+
+    The exact binomial tests of `GuaranteeCheck` judge this; in the record a failure is a hit. FAIL refutes the privacy
+    claim. PASS says only that hits beyond this rate and the slack are excluded: a packing audit refutes data-dependent
+    supports and learners that do not randomize, and does not show that any other learner is private.
+
+    Parameters
+    ----------
+    learner : callable
+        `(dataset, size, rng) -> sequence` of length `size`; called with size 1, once per target. An exception counts as
+        a miss and bars a PASS.
+    claim : PrivacyClaim
+        The claim under test.
+    dataset_for : callable (index, rng) -> dataset
+        The dataset of target 0 <= index < family_size; random or not.
+    hits : callable (index, output) -> bool
+        Whether an output lies in the target's set. The caller promises disjoint sets; they are spot-checked.
+    family_size : int, 2 <= family_size <= 2^62
+        K.
+    distance : int >= 1
+        b; spot-checked if the claim's relation counts steps.
+    slack : float > 0, optional
+        As in `GuaranteeCheck`, for the rate of hits.
+    stop_early : bool
+        Whether drawing ends at the first look that decides. Otherwise there is one test, after the whole budget and at
+        the full significance, which gives the best bound of epsilon.
+    budget : int >= 2, optional
+        Outputs of the learner, one per target; None takes the run's budget.
+
+    Other parameters are those of `UtilityCheck`.
+
+    References
+    ----------
+    Chaudhuri and Hsu (2011), Sample complexity bounds for differentially private learning, lemma 22 and theorem 5.
+
+    Examples
+    --------
+    >>> from audit import Local, PackingCheck, PrivacyClaim, run
+    >>> check = PackingCheck(
+    ...     name="identity", learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index,
+    ...     claim=PrivacyClaim(1.0, relation=Local()), hits=lambda index, output: output == index, family_size=10,
+    ...     distance=1)
+    >>> print(run([check], budget=1_000, workers=0).verdict)
+    FAIL
+    """
+
+    learner: Callable[..., Any]
+    claim: PrivacyClaim
+    dataset_for: DatasetFor
+    hits: Hits
+    family_size: int
+    distance: int
+    slack: float | None = None
+    stop_early: bool = True
+
+    kind: ClassVar[str] = GuaranteeCheck.kind
+    terms_type: ClassVar[type[Any]] = GuaranteeTerms
+    evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
+    result_type: ClassVar[type[Result]] = PackingResult
+    decide = staticmethod(GuaranteeCheck.decide)
+
+    def _validate(self) -> None:
+        for name in ("learner", "dataset_for", "hits"):
+            if not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, "be callable", getattr(self, name))
+        if not isinstance(self.claim, PrivacyClaim):
+            raise InvalidArgument.of("claim", "be a PrivacyClaim, an epsilon and a delta", self.claim)
+        if integer(self.family_size, "family_size", at_least=2) > _LARGEST_FAMILY:
+            raise InvalidArgument.of("family_size", "be at most 2^62 to draw targets from", self.family_size)
+        integer(self.distance, "distance", at_least=1)
+        if self.slack is not None:
+            object.__setattr__(self, "slack", positive(self.slack, "slack"))
+        self.terms()
+
+    @property
+    def subject(self) -> Any:
+        """The learner."""
+        return self.learner
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few symbols."""
+        return f"holds with probability >= {1 - self.terms().beta:.6g}"
+
+    def terms(self) -> GuaranteeTerms:
+        """Return the largest rate of hits that the claim allows, and the slack."""
+        return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance), self.slack)
+
+    def nothing(self, failure: str, cause: str = "error") -> GuaranteeEvidence:
+        """Return the evidence of a check that observed nothing."""
+        return GuaranteeEvidence(0, "simulation", 0, failure=failure)
+
+    def gather(self, allowance: Allowance) -> GuaranteeEvidence:
+        """Draw outputs until a look decides."""
+        raised: list[str] = []
+        evidence = gather_looks(partial(self.misses, raised), self.terms(), allowance, stop_early=self.stop_early)
+        refuted = self.judge(self.terms(), evidence, allowance.significance).verdict is Verdict.FAIL
+        if raised and not refuted and evidence.failure is None:
+            return replace(evidence, failure=f"the learner raised in {len(raised)} runs, first {raised[0]}")
+        return evidence
+
+    def misses(self, raised: list[str], replicates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each of `replicates` runs misses its own random target; list the exceptions in `raised`.
+
+        Raises
+        ------
+        InvalidArgument
+            If two datasets are too far apart, or an output lies in two sets (spot checks).
+        """
+        missed = np.ones(replicates, dtype=bool)
+        first = None
+        for run, target in enumerate(rng.integers(0, self.family_size, replicates).tolist()):
+            dataset = self.dataset_for(target, rng)
+            if run == 0:
+                first = dataset
+            elif run == 1:
+                self._require_distance(first, dataset)
+            try:
+                output = self.learner(dataset, 1, rng)[0]
+            except CAUGHT as error:
+                raised.append(f"{type(error).__name__}: {str(error)[:200]}")
+                continue
+            missed[run] = not self.hits(target, output)
+            if run == 0:
+                self._require_disjoint(output, target, rng)
+        return missed
+
+    def _require_distance(self, first: Any, second: Any) -> None:
+        measure = getattr(self.claim.relation, "distance", None)
+        steps = 0 if measure is None else measure(first, second)
+        if isinstance(steps, str) or steps > self.distance:
+            raise InvalidArgument.of("distance", "bound the steps between any two datasets of the family", steps)
+
+    def _require_disjoint(self, output: Any, target: int, rng: np.random.Generator) -> None:
+        """Try the sets of the target's neighbors and of a few others."""
+        others = {int(index) for index in rng.integers(0, self.family_size, 4)}
+        others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}
+        found = sorted(index for index in others if bool(self.hits(index, output)))
+        if len(found) > 1:
+            rule = "describe pairwise disjoint sets: this output lies in two"
+            raise InvalidArgument.of("hits", rule, (output, found[:2]))
+
+
+def check_packing(
+    learner: Callable[..., Any],
+    claim: PrivacyClaim,
+    dataset_for: DatasetFor,
+    hits: Hits,
+    *,
+    family_size: int,
+    distance: int,
+    slack: float | None = None,
+    stop_early: bool = False,
+    source: str = "",
+    statement: str = "",
+    expected: Verdict = Verdict.PASS,
+    name: str | None = None,
+    budget: int = 1_000,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    seed: int = 0,
+    timeout: float | None = None,
+) -> PackingResult:
+    """Test a privacy claim on a family of datasets: how often does an output hit its own target?
+
+    Parameters
+    ----------
+    learner, claim, dataset_for, hits, family_size, distance, slack, stop_early, source, statement, expected
+        See `audit.PackingCheck`.
+    budget : int >= 2
+        Outputs of the learner, one per target. Two more are drawn for the spot checks.
+    name, significance, seed, timeout
+        As for `audit.check_inequality`.
+
+    Returns
+    -------
+    PackingResult
+        Its `epsilon_lower_bound` is the certified bound.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments outside their admissible sets; for a claim along a curve, which group privacy of (epsilon, delta)
+        does not cover; or if a spot check finds two datasets too far apart, or an output in two sets.
+
+    References
+    ----------
+    See `audit.PackingCheck`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Local, PrivacyClaim, check_packing
+    >>> def respond(record, size, rng):  # tells the truth with probability 0.9
+    ...     return np.where(rng.random(size) < 0.9, record, rng.integers(0, 100, size))
+    >>> result = check_packing(respond, PrivacyClaim(5.0, relation=Local()), lambda index, rng: index,
+    ...                        lambda index, output: output == index, family_size=100, distance=1)
+    >>> print(result.verdict, round(result.epsilon_lower_bound, 1))
+    FAIL 6.5
+    """
+    arguments = dict(locals())
+    allowance = Allowance.of(*(arguments.pop(setting) for setting in ("budget", "significance", "seed")))
+    check = PackingCheck(**{**arguments, "name": name or name_of(learner)})
+    if timeout is None:  # a run records a broken promise of the caller as the cause; here it raises
+        check.misses([], 2, allowance.stream.child(_SPOT_CHECK).rng())
+    result: PackingResult = run_check(check, allowance, timeout)
+    return result
