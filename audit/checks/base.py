@@ -206,8 +206,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Show the check in a notebook as its certificate does."""
-        rendering = import_module("audit.report.html")  # on demand: no check needs the room above
-        text: str = rendering.check_html(self.record())
+        rendering = import_module("audit.report.renderers")  # on demand: no check needs the room above
+        text: str = rendering.check_fragment(self.record())
         return text
 
 

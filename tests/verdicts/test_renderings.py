@@ -180,6 +180,7 @@ def test_a_fragment_shows_a_check_and_keeps_its_style_to_itself(certificate):
 
 
 def test_a_report_is_text_and_an_overview(report):
+    assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
     assert repr(report) == "Report(FAIL: 6 of 8 checks as expected)"
     assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
     assert "8 checks: 5 PASS, 1 INCONCLUSIVE, 2 FAIL" in str(report)
