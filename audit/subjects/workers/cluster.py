@@ -28,7 +28,8 @@ _ANSWER = 15.0  # seconds for the scheduler to answer
 _WORKERS = 60.0  # seconds without any worker after which the cluster is given up
 _PULSE = 3.0  # seconds between two looks at the scheduler
 _LARGE = 2**12  # bytes of a function from which it is sent once, and not with every call
-_LOST = (Exception, asyncio.CancelledError, concurrent.futures.CancelledError)
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+_LOST = (Exception, asyncio.CancelledError)
 
 
 class Cluster(Pool):
@@ -73,6 +74,8 @@ class Cluster(Pool):
     def _failure(self, error: BaseException) -> Exception:
         if isinstance(error, self._killed_worker):
             return ChildProcessError("killed its process, and the worker beside it")
+        if isinstance(error, _CANCELLED):
+            return Unreachable(self._loss or f"the connection to the scheduler at {self._address} is lost")
         return super()._failure(error)
 
     def _threads_when_there(self) -> int:
