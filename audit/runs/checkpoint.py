@@ -16,11 +16,12 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Check, Result
+from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.report.certificate import load_certificate
 from audit.report.chain import digest
 from audit.report.files import write_whole
@@ -31,51 +32,26 @@ FOLDER = "unfinished"
 _PLAN = "plan.json"
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """The result of a check that an earlier process audited: its record, and what is read off it."""
+@dataclass(frozen=True, repr=False)
+class Recorded(Result):
+    """The result of a check that another process has run: its record stands for the evidence."""
 
-    check: Any
     document: Mapping[str, Any]
-    seconds: float
 
-    @property
-    def name(self) -> str:
-        """Name of the check."""
-        return str(self.document["name"])
-
-    @property
-    def verdict(self) -> Verdict:
-        """PASS, FAIL or INCONCLUSIVE."""
-        return Verdict(self.document["verdict"])
-
-    @property
-    def reason(self) -> str:
-        """Why, in one sentence."""
-        return str(self.document["reason"])
-
-    @property
-    def significance(self) -> float:
-        """The check's share of the run's."""
-        return float(self.document["settings"]["significance"])
-
-    @property
-    def samples(self) -> int:
-        """Outputs, losses or values that were drawn."""
-        return int(self.document["evidence"]["samples"])
-
-    @property
-    def met(self) -> bool:
-        """Whether the verdict is the expected one."""
-        return self.verdict is self.check.expected
+    @classmethod
+    def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None) -> Recorded:
+        """Return the result that a record tells; `check` is the check itself where it is at hand."""
+        check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
+        settings, samples = document["settings"], int(document["evidence"]["samples"])
+        judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
+        evidence = Evidence(samples, failure=document["evidence"].get("failure"))
+        return cls(
+            check, settings.get("budget", 0), settings["significance"], evidence, judgment, seconds, dict(document)
+        )
 
     def record(self) -> dict[str, Any]:
-        """Plain data without durations."""
+        """Return plain data without durations."""
         return dict(self.document)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with the duration."""
-        return {**self.document, "seconds": self.seconds}
 
 
 class Checkpoint:
@@ -98,7 +74,7 @@ class Checkpoint:
 
     @classmethod
     def of(
-        cls, directory: Path, checks: Sequence[Check], settings: Mapping[str, Any], targets: Iterable[str]
+        cls, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]
     ) -> Checkpoint:
         """Return the checkpoint of a run; nothing is read or written yet.
 
@@ -108,7 +84,7 @@ class Checkpoint:
             [check.name, type(check).__qualname__, check.stated, check.expected.value, check.budget, check.timeout]
             for check in checks
         ]
-        plan = digest(listed, dict(settings), _code(targets), versions(), sys.version.split()[0])
+        plan = digest(listed, list(settings), _code(targets), versions(), sys.version.split()[0])
         return cls(directory, plan, [check.name for check in checks])
 
     def begin(self, checks: Sequence[Check], resume: bool) -> dict[str, Recorded]:
@@ -143,7 +119,7 @@ class Checkpoint:
         found = _read(self._place[check.name])
         if found is None or found.get("plan") != self.plan or found["record"]["name"] != check.name:
             return None
-        return Recorded(check, found["record"], found["seconds"])
+        return Recorded.of_record(found["record"], found["seconds"], check)
 
     def keep(self, result: Result) -> None:
         """Write a finished check."""
@@ -166,7 +142,7 @@ class Checkpoint:
         if found["provenance"].get("plan") != self.plan:
             return {}
         return {
-            check.name: Recorded(check, record, found["timing"].get(check.name, 0.0))
+            check.name: Recorded.of_record(record, found["timing"].get(check.name, 0.0), check)
             for check, record in zip(checks, found["checks"], strict=True)
         }
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from audit.base.arguments import integer, open_probability, positive
+from audit.base.arguments import positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
 from audit.checks.base import Allowance, Check, Result
@@ -30,34 +30,6 @@ LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a che
 
 Progress = Callable[[Result], None]
 Announce = Callable[[Check], None]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all checks of a run share; see `run`."""
-
-    significance: float = DEFAULT_SIGNIFICANCE
-    budget: int = DEFAULT_BUDGET
-    seed: int = 0
-    workers: int | None = None
-    timeout: float = DEFAULT_TIMEOUT
-    executor: str | Executor = DEFAULT_EXECUTOR
-
-    def __post_init__(self) -> None:
-        open_probability(self.significance, "significance")
-        positive(self.timeout, "timeout")
-        for name, least in (("budget", 2), ("seed", 0)):
-            object.__setattr__(self, name, integer(getattr(self, name), name, at_least=least))
-        self.place  # noqa: B018 - raises for what does not go together
-
-    @property
-    def place(self) -> Place:
-        """Where the checks run."""
-        return Place(self.executor, self.workers)
-
-    def decisive(self) -> dict[str, Any]:
-        """Return the settings that evidence depends on."""
-        return {name: getattr(self, name) for name in ("significance", "budget", "seed", "timeout")}
 
 
 def run(
@@ -140,20 +112,25 @@ def run(
     >>> [str(result.verdict) for result in report.results], str(report.verdict)
     (['PASS', 'FAIL'], 'FAIL')
     """
-    listed = require_checks(checks)
-    settings = Settings(significance, budget, seed, workers, timeout, executor)
-    checkpoint, results = None, dict[str, Any]()
-    if directory is not None:
-        checkpoint = Checkpoint.of(Path(directory), listed, settings.decisive(), targets)
-        results |= checkpoint.begin(listed, resume)
-    elif resume:
+    listed, place, timeout = require_checks(checks), Place(executor, workers), positive(timeout, "timeout")
+    whole = Allowance.of(budget, significance, seed)
+    if resume and directory is None:
         raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
+    settings = (whole.budget, whole.significance, whole.stream.entropy, timeout)
+    checkpoint = None if directory is None else Checkpoint.of(Path(directory), listed, settings, targets)
+    results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(listed, resume))
     if fresh := [check for check in listed if check.name not in results]:
-        share = settings.significance / len(listed)
-        results |= _Run(settings, share, progress, announce, checkpoint).on(fresh, targets)
-    ordered = [results[check.name] for check in listed]
-    plan = None if checkpoint is None else checkpoint.plan
-    report = Report(ordered, settings.significance, settings.budget, settings.seed, targets=targets, plan=plan)
+        share = replace(whole, significance=whole.significance / len(listed))
+        place = replace(place, code=_code(fresh, targets))
+        results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
+    report = Report(
+        [results[check.name] for check in listed],
+        whole.significance,
+        whole.budget,
+        whole.stream.entropy,
+        targets=targets,
+        plan=None if checkpoint is None else checkpoint.plan,
+    )
     if checkpoint is not None and not checkpoint.is_finished:
         report.save(checkpoint.directory)
         checkpoint.end()
@@ -214,31 +191,31 @@ def stream_of(check: Check, seed: int) -> Stream:
 
 @dataclass(frozen=True)
 class _Run:
-    """Runs checks where the settings say, and keeps what comes back."""
+    """Runs checks at a place, and keeps what comes back."""
 
-    settings: Settings
-    share: float
+    share: Allowance
+    timeout: float
+    place: Place
     progress: Progress | None = None
     announce: Announce | None = None
     checkpoint: Checkpoint | None = None
 
-    def on(self, checks: Sequence[Check], targets: Sequence[str]) -> dict[str, Result]:
+    def on(self, checks: Sequence[Check]) -> dict[str, Result]:
         """Return the results of the checks by name."""
-        place = replace(self.settings.place, code=_code(checks, targets))
-        with open_pool(place) as pool:
+        with open_pool(self.place) as pool:
             large = self._large(checks, pool.width)
             blocks = pool.for_blocks(len(large)) if large else None
             spread = [check for check in checks if blocks is not None and check.name in large]
             whole = [check for check in checks if blocks is None or check.name not in large]
             found = self._side_by_side(whole, pool)
             if spread:
-                with open_pool(Place(workers=min(len(spread), os.cpu_count() or 1), code=place.code)) as here:
+                with open_pool(Place(workers=min(len(spread), os.cpu_count() or 1), code=self.place.code)) as here:
                     found |= self._side_by_side(spread, here, blocks)
         return found
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
         """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
-        budgets = {check.name: check.budget or self.settings.budget for check in checks}
+        budgets = {check.name: check.budget or self.share.budget for check in checks}
         least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
         return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 
@@ -254,17 +231,16 @@ class _Run:
 
     def _one(self, check: Check, pool: Pool, blocks: Place | None) -> Result:
         """Announce a check, run it, keep its result, and tell of it."""
-        settings, lost = self.settings, False
         if self.announce is not None:
             self.announce(check)
-        allowance = Allowance(settings.budget, self.share, stream_of(check, settings.seed))
+        share, lost = replace(self.share, stream=stream_of(check, self.share.stream.entropy)), False
         try:
-            result: Result = run_check(check, allowance, check.timeout or settings.timeout, pool, blocks)
+            result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
         except OtherCode:
             raise
         except AuditError as error:
             lost = isinstance(error, Unreachable)
-            result = failed_check(check, allowance, "lost" if lost else "error", str(error))
+            result = failed_check(check, share, "lost" if lost else "error", str(error))
         if self.checkpoint is not None and not lost:
             self.checkpoint.keep(result)
         if self.progress is not None:

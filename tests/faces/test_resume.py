@@ -238,7 +238,7 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
 def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
     checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=1")
     result = suite.run(checks, budget=2000, workers=0).results[0]
-    checkpoint = Checkpoint.of(tmp_path, checks, {}, ["mechanisms.laplace"])
+    checkpoint = Checkpoint.of(tmp_path, checks, (), ["mechanisms.laplace"])
     assert checkpoint.begin(checks, resume=False) == {}
     checkpoint.keep(result)
     again = Checkpoint(tmp_path, checkpoint.plan, [check.name for check in checks]).recorded(checks[0])

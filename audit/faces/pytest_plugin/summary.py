@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from audit.base.errors import AuditError
@@ -55,7 +54,7 @@ def received(records: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
     for record in records:
         document = dict(record)
         seconds = float(document.pop("seconds"))
-        yield Recorded(SimpleNamespace(expected=Verdict(document["expected"])), document, seconds)
+        yield Recorded.of_record(document, seconds)
 
 
 def lines(results: Sequence[Any], significance: float) -> Iterator[str]:

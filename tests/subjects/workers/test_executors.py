@@ -13,6 +13,7 @@ from cluster_subjects import Marking, check, dies, judged, laplace, marks
 
 import audit
 from audit.base.errors import InvalidArgument, MissingExtra, OtherCode, Unreachable
+from audit.checks.base import Allowance
 from audit.faces.command_line import main
 from audit.runs import suite
 from audit.runs.checkpoint import finished_checks
@@ -62,10 +63,10 @@ def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(opti
         audit.run([check("never", laplace)], **options)
 
 
-def test_settings_name_a_place():
-    assert suite.Settings().place == Place("processes", None)
-    assert suite.Settings(workers=0).place == suite.Settings(executor="serial").place == HERE
-    assert suite.Settings(workers=3).place == Place("processes", 3)
+def test_no_workers_means_this_process():
+    assert Place() == Place("processes", None)
+    assert Place(workers=0) == Place("serial", 0) == HERE
+    assert not Place(workers=1).is_here
 
 
 def test_the_default_is_a_worker_for_each_available_core():
@@ -305,7 +306,7 @@ def test_groups_of_an_audit_of_1e11_outputs(seconds):
 def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
     def large(budgets, width):
         checks = [check(str(number), laplace, budget=budget) for number, budget in enumerate(budgets)]
-        return suite._Run(suite.Settings(), 0.05)._large(checks, width)
+        return suite._Run(Allowance(100_000, 0.05, Stream(0)), 600.0, HERE)._large(checks, width)
 
     assert large([10**6], 1) == set()
     assert large([10**6], 2) == {"0"}
