@@ -42,12 +42,10 @@ class Recorded(Result):
     def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None) -> Recorded:
         """Return the result that a record tells; `check` is the check itself where it is at hand."""
         check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
-        settings, samples = document["settings"], int(document["evidence"]["samples"])
+        settings, evidence = document["settings"], Evidence(int(document["evidence"]["samples"]))
         judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
-        evidence = Evidence(samples, failure=document["evidence"].get("failure"))
-        return cls(
-            check, settings.get("budget", 0), settings["significance"], evidence, judgment, seconds, dict(document)
-        )
+        budget, significance = settings.get("budget", 0), settings["significance"]
+        return cls(check, budget, significance, evidence, judgment, seconds, dict(document))
 
     def record(self) -> dict[str, Any]:
         """Return plain data without durations."""

@@ -84,8 +84,8 @@ def width(cluster):
 
 
 def test_a_call_comes_back_with_what_the_function_does(cluster, tmp_path):
+    wait_until(lambda: width(cluster) == 2)
     with open_pool(Place(cluster.address)) as pool:
-        assert pool.width == 2
         assert pool.call(divmod, 7, 2, timeout=60) == (3, 1)
         with pytest.raises(ZeroDivisionError):
             pool.call(divmod, 7, 0, timeout=60)
