@@ -1,1 +1,1 @@
-"""The empirical engine: scorers, events, the guess game, and what it would have caught."""
+"""Play the guess game: scorers choose events on training outputs, and exact tests certify them on fresh ones."""

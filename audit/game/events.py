@@ -1,4 +1,4 @@
-"""The events of the guess game: scorers compete on training outputs, and the score that promises most is used."""
+"""Choose the events of the guess game: scorers compete on training outputs for the largest estimated bound."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.game.candidates import Candidate, Fits
-from audit.game.folds import Folds, thinned
+from audit.game import tuning
+from audit.game.candidates import Candidate, Fits, Folds
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.game.thresholds import TestDesign, Thresholds
 from audit.subjects import Outputs
-
-_TRIAL = 25_000  # outputs a side on which slow scorers show whether they are worth the time
-_UNSURE = 0.06  # standard error of a log-ratio of guesses, relative to what they estimated_bound
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class EventPair:
     thresholds : Thresholds
         A NaN makes its event empty.
     estimated_bound : float
-        The epsilon that the training outputs estimated_bound; an estimate, may be negative.
+        Of epsilon, from the training outputs; certifies nothing, may be negative.
     complete : bool
         Whether some score that competed sees every difference between two laws on outputs of this kind.
     needs_more : float
@@ -46,7 +43,7 @@ class EventPair:
     needs_more: float = 0.0
 
     def guess(self, outputs: Outputs) -> np.ndarray:
-        """1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
+        """Return 1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
         scores = self.score(outputs)
         guesses = (scores >= self.thresholds.upper).view(np.int8)
         guesses -= (scores <= self.thresholds.lower).view(np.int8)
@@ -54,38 +51,38 @@ class EventPair:
 
     @property
     def plus_is_empty(self) -> bool:
-        """True when "left" is never guessed."""
+        """Whether "left" is never guessed."""
         return math.isnan(self.thresholds.upper)
 
     @property
     def minus_is_empty(self) -> bool:
-        """True when "right" is never guessed."""
+        """Whether "right" is never guessed."""
         return math.isnan(self.thresholds.lower)
 
     def delta_share(self, delta: float) -> float:
-        """The delta that one run may use: half when one event is empty, since only half of the runs can."""
+        """Return the delta that one run may use: half when one event is empty, since only half of the runs can."""
         return delta * self.thresholds.used / 2
 
     def describe(self) -> tuple[str, str]:
-        """Both events in words."""
+        """Return both events in words."""
         plus, minus = self.score.describe(self.thresholds.upper, self.thresholds.lower)
         return ("never" if self.plus_is_empty else plus), ("never" if self.minus_is_empty else minus)
 
 
 class Proposal(NamedTuple):
-    """What a score and its thresholds estimated_bound."""
+    """A score, its thresholds, and their estimated bound."""
 
     estimated_bound: float
     candidate: Candidate
     thresholds: Thresholds
 
     def needs_more(self, design: TestDesign) -> float:
-        """How many times the guesses that it rests on it takes to say that it is this good; see `EventPair`."""
+        """Return how many times its guesses are needed to show that it is this good; see `EventPair`."""
         if self.candidate.calibrated or not self.estimated_bound > design.epsilon:
             return 0.0
         seen = self.candidate.both
         guesses = sum(self.thresholds.frequencies(seen)) * seen.total
-        return (2 / (_UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
+        return (2 / (tuning.UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
 
 
 def choose_events(
@@ -94,34 +91,33 @@ def choose_events(
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
 ) -> EventPair | None:
-    """The event pair with the largest estimated bound over all scorers; None when no scorer can read the outputs.
+    """Return the event pair with the largest estimated bound over all scorers; None when no scorer reads the outputs.
 
-    The scorers of last resort are slow. They are not asked when another score sees everything or the mechanism states
-    its likelihood ratio, nor while more outputs will train if chance decides. Else each is tried on a few outputs, and
-    competes when that trial promises more than the others do, or when it would see everything and the others expect
-    no refutation.
+    Slow scorers are not asked when another score sees everything or the mechanism states its likelihood ratio, nor
+    while more outputs will train if chance decides. Otherwise each is tried on a few outputs. It competes when its
+    estimate on them exceeds all others, or when it would see everything and the others expect no refutation.
     """
     return choose_events_for_each(training, [design], scorers, slow_scorers)[0]
 
 
 def choose_events_for_each(
     training: Training,
-    design: Sequence[TestDesign],
+    designs: Sequence[TestDesign],
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
 ) -> list[EventPair | None]:
-    """`choose_events` at several design, with the scores fitted once."""
+    """Return what `choose_events` would for several test designs, with the scores fitted once."""
     folds = Folds.of(training)
-    proposals = _proposals(_competing(scorers, folds), design)
-    if _needs_slow_scorers(proposals[0], design[0]):
-        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // _TRIAL)
+    proposals = _proposals(_competing(scorers, folds), designs)
+    if _needs_slow_scorers(proposals[0], designs[0]):
+        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
         for scorer in slow_scorers:
-            trial = _proposals(_competing([scorer], Folds.of(thinned(training, step)) if step > 1 else folds), design)
-            if any(_worth_trying(*case) for case in zip(trial, found, design, strict=True)):
+            trial = _proposals(_competing([scorer], Folds.of(training.every(step)) if step > 1 else folds), designs)
+            if any(_worth_trying(*case) for case in zip(trial, found, designs, strict=True)):
                 if step > 1:
-                    trial = _proposals(_competing([scorer], folds), design)
+                    trial = _proposals(_competing([scorer], folds), designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
-    return [_best(*at) for at in zip(proposals, design, strict=True)]
+    return [_best(*at) for at in zip(proposals, designs, strict=True)]
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
@@ -137,20 +133,20 @@ def _worth_trying(trial: Sequence[Proposal], found: float, design: TestDesign) -
 
 def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None:
     for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
-        estimated_bound, candidate, thresholds = proposal
+        bound, candidate, thresholds = proposal
         if candidate.score is not None:
             complete, placed = any(other.candidate.complete for other in proposals), candidate.placed(thresholds)
-            return EventPair(candidate.score, placed, estimated_bound, complete, proposal.needs_more(design))
+            return EventPair(candidate.score, placed, bound, complete, proposal.needs_more(design))
     return None
 
 
-def _proposals(competing: Iterable[Candidate], design: Sequence[TestDesign]) -> list[list[Proposal]]:
-    """For each of the design what every candidate promises."""
-    proposals: list[list[Proposal]] = [[] for _ in design]
+def _proposals(competing: Iterable[Candidate], designs: Sequence[TestDesign]) -> list[list[Proposal]]:
+    """Return, for each test design, the proposal of every candidate."""
+    proposals: list[list[Proposal]] = [[] for _ in designs]
     for candidate in competing:
-        for at, found in zip(design, proposals, strict=True):
-            thresholds, estimated_bound = candidate.proposal(at)
-            found.append(Proposal(estimated_bound, candidate, thresholds))
+        for design, found in zip(designs, proposals, strict=True):
+            thresholds, bound = candidate.proposal(design)
+            found.append(Proposal(bound, candidate, thresholds))
         candidate.discard()
     return proposals
 

@@ -1,7 +1,7 @@
-"""The fixed-budget audit: train on one part of the budget, certify on the rest.
+"""Run the fixed-budget audit: train on one part of the budget, certify on the rest.
 
-For every pair some outputs are drawn to choose events; the pair with the largest estimated bound is certified on fresh
-outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
+For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on
+fresh outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.game import tuning
 from audit.game.events import EventPair, choose_events
 from audit.game.guesses import GameCounts
 from audit.game.scorers import SCORERS, Scorer, Training
@@ -21,28 +22,22 @@ from audit.game.thresholds import TestDesign
 from audit.subjects import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
 from audit.subjects.workers import Place
 
-FIRST_SHARE = 0.125  # of the budget that trains
-MORE_SHARE = 0.2  # of it that trains too when the events found are rare, so that chance decides which are best
-FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs a side that events take to show, if that is not too much of a budget
-MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs a side over all pairs, in a step: memory stays as budgets grow
-_TOO_FEW = 4.0  # the estimate rises with more outputs, so fewer suffice than it says: by this factor at least
-_MOST_NUMBERS = 2**24  # nor with the width of the outputs: 128 MiB a side
-TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each step of more has one from MORE on
+TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
 LEFT, RIGHT = 0, 1
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a budget is divided.
+    """Divide a budget.
 
     Parameters
     ----------
     training : int
-        Training outputs a side for each pair.
+        Training outputs per dataset for each pair.
     more : tuple of int
-        As many again may train, step by step, as far as the events found are rare.
+        Outputs that also train, step by step, while the events found are rare.
     runs : int
-        Certifying runs, both sides together, when no more trains.
+        Certifying runs, both sides together, when no more outputs train.
     """
 
     training: int
@@ -51,21 +46,22 @@ class Split:
 
     @classmethod
     def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
-        """Divide `budget` outputs a side, of `width` numbers each, among `pairs`; `spent` (both sides) are gone."""
-        most = max(1, _MOST_NUMBERS // width)
-        first, more_share = FIRST_SHARE * budget, MORE_SHARE
-        if first < FEWEST_FIRST:  # too few to choose events by: take more at once, and leave it at that
-            first, more_share = min(FEWEST_SHARE * budget, FEWEST_FIRST), 0.0
-        training = max(1, min(int(first), MOST_FIRST, most) // pairs)
+        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `spent` (both sides) are gone."""
+        most = max(1, tuning.MOST_NUMBERS // width)
+        first, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
+        if first < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
+            first, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
+        training = max(1, min(int(first), tuning.MOST_FIRST, most) // pairs)
         room = min(int(more_share * budget), most)
-        steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
+        step = tuning.MOST_MORE
+        steps = (step, step) if room >= 2 * step else (min(step, room),)
         more = tuple(size // pairs for size in steps if size >= pairs)
         return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
 
     def with_more(self, wanted: float) -> Split:
-        """The division when one step more trains, or all those without which `wanted` times the outputs are far off."""
+        """Let one more step train, or all steps needed to come near `wanted` times the outputs."""
         sizes = np.cumsum((self.training, *self.more))
-        taken = int(np.clip(np.searchsorted(sizes, wanted / _TOO_FEW * self.training), 1, len(self.more)))
+        taken = int(np.clip(np.searchsorted(sizes, wanted / tuning.OVERSTATED * self.training), 1, len(self.more)))
         return replace(self, training=int(sizes[taken]), more=self.more[taken:])
 
 
@@ -73,11 +69,11 @@ def draw_training(
     subject: Subject, pairs: Sequence[tuple[Any, Any]], size: int, stream: Stream, stage: int = TRAINING
 ) -> tuple[list[tuple[Outputs, Outputs]], Counter[str]]:
     """Draw `size` training outputs on both sides of every pair."""
-    odd: Counter[str] = Counter()
+    anomalies: Counter[str] = Counter()
 
     def one_side(dataset: Any, key: Stream) -> Outputs:
         drawn = [subject.draw(block) for block in blocks(dataset, size, key)]
-        odd.update(chain.from_iterable(counter.elements() for _, counter in drawn))
+        anomalies.update(chain.from_iterable(counter.elements() for _, counter in drawn))
         return concatenate([outputs for outputs, _ in drawn])
 
     keys = [stream.child(stage, index) for index in range(len(pairs))]
@@ -85,7 +81,7 @@ def draw_training(
         (one_side(left, key.child(LEFT)), one_side(right, key.child(RIGHT)))
         for (left, right), key in zip(pairs, keys, strict=True)
     ]
-    return outputs, odd
+    return outputs, anomalies
 
 
 def choose_pair(
@@ -95,7 +91,7 @@ def choose_pair(
     design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
 ) -> tuple[int, EventPair] | None:
-    """The pair and the events with the largest estimated bound; None when no scorer can read the outputs."""
+    """Return the pair and the events with the largest estimated bound; None when no scorer can read the outputs."""
     proposals = [
         (index, choose_events(Training(left, right, mechanism, pair), design, scorers))
         for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
@@ -112,31 +108,31 @@ def play(
     stream: Stream,
     place: Place,
 ) -> tuple[GameCounts, Counter[str]]:
-    """Play the guess game: a fair coin a run decides the side, the events decide the guess."""
+    """Play the guess game: a fair coin decides the side of each run, the events decide the guess."""
     on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
     sizes = (on_left, runs - on_left)
     sides = [Side(pair[side], sizes[side], stream.child(CERTIFYING, side)) for side in (LEFT, RIGHT)]
     tallies = np.zeros((2, 3), dtype=np.int64)
-    odd: Counter[str] = Counter()
+    anomalies: Counter[str] = Counter()
     for side, (tally, found) in map_blocks(_Guesser(subject, events), sides, place):
         tallies[side] += tally
-        odd.update(found)
-    return GameCounts(*map(int, tallies.ravel())), odd
+        anomalies.update(found)
+    return GameCounts(*map(int, tallies.ravel())), anomalies
 
 
 @dataclass(frozen=True)
 class _Guesser:
-    """Draws blocks and counts their guesses: outputs never leave the worker."""
+    """Draw blocks and count their guesses: outputs never leave the worker."""
 
     subject: Subject
     events: EventPair
 
     def __call__(self, group: Iterable[Block]) -> tuple[np.ndarray, Counter[str]]:
-        tally, odd = np.zeros(3, dtype=np.int64), Counter[str]()
+        tally, anomalies = np.zeros(3, dtype=np.int64), Counter[str]()
         for block in group:
             outputs, found = self.subject.draw(block)
             guesses = self.events.guess(outputs)
             plus, minus = (int(np.count_nonzero(guesses == sign)) for sign in (1, -1))
             tally += (plus, minus, len(guesses) - plus - minus)
-            odd.update(found)
-        return tally, odd
+            anomalies.update(found)
+        return tally, anomalies

@@ -1,15 +1,16 @@
-"""The guess game: one exact binomial test for both directions of a privacy claim.
+"""Test both directions of a privacy claim by one exact binomial test: the guess game.
 
-Each run flips a fair coin and runs the mechanism on `left` or `right`; events fixed beforehand make it guess
-"left", guess "right" or abstain. Under epsilon-DP a guess is right with probability at most
-theta = e^epsilon / (1 + e^epsilon), whatever the runs before it, so that the number of right guesses among m is
-stochastically at most Binomial(m, theta). There is no nuisance parameter, no approximation, and no second tail.
+Each run flips a fair coin and runs the mechanism on `left` or `right`. Events fixed beforehand make it guess "left",
+guess "right" or abstain. Under epsilon-DP a guess is right with probability at most
+theta = e^epsilon / (1 + e^epsilon), whatever happened in earlier runs. The number of right guesses among m is
+therefore stochastically at most Binomial(m, theta): no nuisance parameter, no approximation, no second tail.
 
 For delta > 0 each run is replaced, independently and with probability eta = d / (1 + d), d = delta e^-epsilon, by
 a virtual wrong guess. From P(right) <= e^epsilon P(wrong) + delta, where P(right) and P(wrong) average over the
 coin, (1 - eta) P(right) <= e^epsilon ((1 - eta) P(wrong) + eta): the same binomial test applies. When one of
-the two events is empty only half of the runs can be guessed right, and delta / 2 takes the place of delta.
-One uniform a run serves all epsilon, so that fewer runs are replaced as epsilon grows and the test is monotone.
+the two events is empty, only half of the runs can be guessed right, and delta / 2 takes the place of delta.
+One uniform per run serves all epsilon and all delta. Fewer runs are replaced as epsilon grows or delta falls, so the
+test is monotone in both, and the parameters it rejects form an interval from 0.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.base.arguments import closed_probability, open_probability
+from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
 
 
 @dataclass(frozen=True)
 class GameCounts:
-    """What came of the runs of a guess game.
+    """Count what came of the runs of a guess game.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class GameCounts:
 def game_epsilon_lower_bound(
     counts: GameCounts, delta: float, significance: float, coins: np.random.SeedSequence | None = None
 ) -> float:
-    """Lower confidence bound of epsilon at a given delta; too high with probability at most `significance`.
+    """Return a lower confidence bound of epsilon at a given delta; too high with probability <= `significance`.
 
     The probability is over the coins of the game, the randomness of the mechanism and, for delta > 0, the
     uniforms drawn from `coins`. Exact for every number of runs and every mechanism. 0.0 when nothing is certified.
@@ -94,16 +95,104 @@ def game_epsilon_lower_bound(
         return max(0.0, _logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance))
     if coins is None:
         raise InvalidArgument.of("coins", "be given when delta > 0", coins)
-    return _bound_with_virtual_guesses(counts, delta, significance, np.random.default_rng(coins))
+    virtual = _VirtualGuesses.draw(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
+    epsilon = 0.0
+    while True:  # the least fixed point: every epsilon below it is rejected, and it is the first that is not
+        odds = delta * math.exp(-epsilon)
+        correct, guesses = virtual.replaced(odds / (1 + odds))
+        bound = _logit_lower_bound(correct, guesses, significance)
+        if bound <= epsilon:
+            return epsilon
+        if (correct, guesses) == (counts.correct, counts.correct + counts.wrong):
+            return bound
+        epsilon = bound
+
+
+def delta_lower_bound(
+    correct: int,
+    wrong: int,
+    abstained: int = 0,
+    *,
+    epsilon: float,
+    significance: float = 0.05,
+    seed: int | np.random.SeedSequence,
+    one_sided: bool = False,
+) -> float:
+    """Return a lower confidence bound of delta at `epsilon` from the counts of a guess game.
+
+    Too high with probability at most `significance`, over the fair coin of each run, the randomness of the mechanism
+    and the uniforms drawn from `seed`. Exact for every number of runs and every mechanism.
+
+    Parameters
+    ----------
+    correct, wrong, abstained : int >= 0
+        Runs that were guessed right, guessed wrong, and not guessed. Each run flips a fair coin and runs the
+        mechanism on one of two neighboring datasets; the rule that guesses was fixed before the runs.
+    epsilon : float, finite, >= 0
+        Where delta is bounded.
+    significance : float in (0, 1), default 0.05
+        Probability that the bound may exceed the true delta.
+    seed : int >= 0 or numpy.random.SeedSequence
+        Source of one uniform per run. Fix it before the counts are seen, and do not use it to draw the outputs.
+    one_sided : bool, default False
+        True when only one of the two datasets is ever guessed. At most half of the runs can then be guessed right,
+        and they can use half of delta, so the bound doubles.
+
+    Returns
+    -------
+    float in [0, 1]
+        Every smaller delta is refuted at `epsilon`; 0.0 when nothing is certified.
+
+    Raises
+    ------
+    AuditError
+        When an argument lies outside its admissible set.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath (2015), "The composition theorem for differential privacy", Theorem 2.1, bounds the two
+    error probabilities of every test between neighbors. Averaged over the coin this is
+    P(right) <= e^epsilon P(wrong) + delta, which the binomial test of `audit.game.guesses` inverts in delta.
+
+    Examples
+    --------
+    Of 2,000 runs, 60 showed their dataset outright; the others were not guessed:
+
+    >>> import audit
+    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 3)
+    0.022
+    """
+    right = integer(correct, "correct", at_least=0)
+    guesses = right + integer(wrong, "wrong", at_least=0)
+    idle = integer(abstained, "abstained", at_least=0)
+    at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
+    most = float(special.expit(-at))  # eta at delta = 1
+    virtual = _VirtualGuesses.draw(right, guesses - right, idle, most, seed)
+    changes = np.r_[0.0, np.sort(np.concatenate([virtual.right, virtual.idle])), most]  # etas at which counts change
+
+    def rejected(eta: float) -> bool:
+        remaining, played = virtual.replaced(eta)
+        if remaining <= 0:
+            return False
+        return bool(special.betaincc(played - remaining + 1, remaining, special.expit(-at)) <= level)
+
+    if not rejected(0.0):
+        return 0.0
+    low, high = 0, len(changes) - 1  # the last change is the largest delta, where nothing need be rejected
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if rejected(float(changes[middle])) else (low, middle)
+    eta = float(changes[high])
+    return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
 
 def largest_certifiable_epsilon(runs: int, significance: float) -> float:
-    """log(b / (1 - b)), b = significance^(1 / runs): no valid auditor certifies more from that many runs."""
+    """Return log(b / (1 - b)), b = significance^(1 / runs): no valid auditor certifies more from that many runs."""
     return _logit_lower_bound(runs, runs, significance)
 
 
 def _logit_lower_bound(correct: int, guesses: int, significance: float) -> float:
-    """logit of the exact lower bound of a success probability: log(BetaInv / (1 - BetaInv))."""
+    """Return the logit of the exact lower bound of a success probability: log(BetaInv / (1 - BetaInv))."""
     if correct == 0:
         return -math.inf
     wrong = guesses - correct
@@ -115,35 +204,31 @@ def _logit_lower_bound(correct: int, guesses: int, significance: float) -> float
     return math.log(success) - math.log1p(-success)
 
 
-def _bound_with_virtual_guesses(
-    counts: GameCounts, delta: float, significance: float, rng: np.random.Generator
-) -> float:
-    """Least fixed point of epsilon -> bound with the runs that are virtual at that epsilon.
+@dataclass(frozen=True)
+class _VirtualGuesses:
+    """The uniforms of right guesses and of abstentions that some parameter replaces by wrong guesses, sorted."""
 
-    With k right guesses and a abstentions replaced, correct - k of correct + wrong + a guesses are right. Both k and
-    a fall as epsilon grows, so the bound rises with epsilon; every epsilon below the least fixed point is
-    rejected, and it is the first one that is not.
-    """
-    most = delta / (1 + delta)
-    right = smallest_uniforms(counts.correct, most, rng)
-    idle = smallest_uniforms(counts.abstained, most, rng)
-    epsilon = 0.0
-    while True:
-        odds = delta * math.exp(-epsilon)
-        eta = odds / (1 + odds)
-        lost = int(np.searchsorted(right, eta))
-        added = int(np.searchsorted(idle, eta))
-        guesses = counts.correct + counts.wrong + added
-        bound = _logit_lower_bound(counts.correct - lost, guesses, significance)
-        if bound <= epsilon:
-            return epsilon
-        if lost == 0 and added == 0:
-            return bound
-        epsilon = bound
+    correct: int
+    wrong: int
+    right: np.ndarray
+    idle: np.ndarray
+
+    @classmethod
+    def draw(
+        cls, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
+    ) -> _VirtualGuesses:
+        rng = np.random.default_rng(seed)
+        return cls(correct, wrong, smallest_uniforms(correct, most, rng), smallest_uniforms(abstained, most, rng))
+
+    def replaced(self, eta: float) -> tuple[int, int]:
+        """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
+        lost = int(np.searchsorted(self.right, eta, side="right"))
+        added = int(np.searchsorted(self.idle, eta, side="right"))
+        return self.correct - lost, self.correct + self.wrong + added
 
 
 def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
-    """Those of `count` independent uniforms on (0, 1) that lie below `most`, sorted; without drawing the rest.
+    """Return those of `count` independent uniforms on (0, 1) that lie below `most`, sorted; the rest is not drawn.
 
     Renyi's representation: -log(1 - U_(k)) is a sum of independent exponentials E_j / (count - j + 1), j <= k.
     """

@@ -1,4 +1,4 @@
-"""Confidence bounds for a binomial proportion, wrapped once, with the side in the name.
+"""Bound a binomial proportion with given confidence, wrapped once, with the side in the name.
 
 SciPy's and statsmodels' one-sided `alternative` arguments point opposite ways, and statsmodels defaults to the
 normal approximation; nothing else in the package calls them.
@@ -13,7 +13,7 @@ from audit.base.errors import InvalidArgument
 
 
 def proportion_lower_bound(successes: int, trials: int, significance: float) -> float:
-    """Lower confidence bound of a binomial proportion; too high with probability at most `significance`.
+    """Return a lower confidence bound of a binomial proportion; too high with probability at most `significance`.
 
     Exact (Clopper and Pearson 1934), over the randomness of the trials. 0.0 when there is no success.
     """
@@ -24,7 +24,7 @@ def proportion_lower_bound(successes: int, trials: int, significance: float) -> 
 
 
 def proportion_upper_bound(successes: int, trials: int, significance: float) -> float:
-    """Upper confidence bound of a binomial proportion; too low with probability at most `significance`.
+    """Return an upper confidence bound of a binomial proportion; too low with probability at most `significance`.
 
     Exact (Clopper and Pearson 1934), over the randomness of the trials. 1.0 when there is no failure.
     """
@@ -34,7 +34,7 @@ def proportion_upper_bound(successes: int, trials: int, significance: float) -> 
 def two_proportion_epsilon_lower_bound(
     left_hits: int, left_runs: int, right_hits: int, right_runs: int, significance: float, delta: float = 0.0
 ) -> float:
-    """Baseline: lower confidence bound of log((P(E) - delta) / Q(E)) from two exact bounds, half each.
+    """Return a baseline: the lower confidence bound of log((P(E) - delta) / Q(E)) from two exact bounds, half each.
 
     The event must be fixed beforehand. Kept for comparison with the guess game, which needs one tail only.
     """

@@ -1,4 +1,4 @@
-"""The resolution of a game: the smallest violation that it would have caught.
+"""Compute the resolution of a game: the smallest violation that it would have caught.
 
 The violation is an event E with P(E) = p + delta and Q(E) = p e^-epsilon, all else equal: the game guesses
 "left" on E and abstains elsewhere. Power is exact for the binomial test at the expected number of guesses.
@@ -25,7 +25,7 @@ def game_resolution(
     significance: float,
     event_probability: float = EVENT_PROBABILITY,
 ) -> float:
-    """Smallest epsilon above the claim that the game refutes with power 0.8; inf when none is caught.
+    """Return the smallest epsilon above the claim that the game refutes with power 0.8; inf when none is caught.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def game_resolution(
 
 
 def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
-    """Smallest epsilon above the claim that a sequential game of that many steps refutes with power 0.8.
+    """Return the smallest epsilon above the claim that a sequential game of `steps` steps refutes with power 0.8.
 
     A game that learns its bets needs e^-LEARNING_COST more evidence than a fixed test of a known event.
     """
@@ -59,7 +59,7 @@ def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, sign
 
 
 def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
-    """Fewest steps, up to a power of 1.1, after which the sequential resolution is within `target`; None if never."""
+    """Return the fewest steps, up to a factor of 1.1, to a sequential resolution within `target`; None if never."""
     steps = 1_000
     while steps < _MOST_STEPS:
         if sequential_resolution(claimed_epsilon, delta, steps, significance) <= target:
@@ -69,7 +69,7 @@ def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, signif
 
 
 def blind_spot(training: int) -> float:
-    """Events rarer than this on both sides were not examined: too few training outputs hit them."""
+    """Return the probability below which events were not examined: too few training outputs hit them."""
     return min(1.0, _FEWEST_HITS / training) if training > 0 else 1.0
 
 

@@ -1,7 +1,7 @@
-"""Thresholds on one score: which pair of them promises the largest certified bound.
+"""Choose two thresholds on one score: the pair with the largest estimated bound.
 
-What is promised is the bound that the certifying runs would give if the frequencies seen were true, less what
-chance may have added to them: without that penalty the best of many thresholds is the one that chance flatters most.
+The estimated bound is the bound that the certifying runs would give if the frequencies seen were true, less a penalty
+for training noise. Without the penalty, the best of many thresholds is the one that chance favors most.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
+from audit.game import tuning
+from audit.game.scorers.base import distinct, merged
 
-_COARSE = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
-_FINE = 12  # ranks tried on either side of a threshold that was chosen on the coarse grid
+Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores of left and of right outputs, sorted once: only their order is looked at, many times.
+    """Scores of left and of right outputs, sorted once: only their order is used, many times.
 
     Parameters
     ----------
@@ -41,28 +41,23 @@ class Ranked:
         return cls((_sorted(left), _sorted(right)), (len(left), len(right)))
 
     def with_more(self, other: Ranked) -> Ranked:
-        """These scores and others together."""
+        """Merge these scores and others."""
         left, right = (merged(*both) for both in zip(self.sides, other.sides, strict=True))
         return Ranked((left, right), (self.sizes[0] + other.sizes[0], self.sizes[1] + other.sizes[1]))
 
-    def on_line(self, slope: float, offset: float) -> Ranked:
-        """slope * score + offset; the slope is positive."""
-        return Ranked((slope * self.sides[0] + offset, slope * self.sides[1] + offset), self.sizes)
-
     @property
     def total(self) -> int:
-        """How many outputs there were."""
+        """Number of outputs."""
         return sum(self.sizes)
 
     @cached_property
     def distinct(self) -> int:
-        """How many different scores the left outputs have."""
-        side = self.sides[0]
-        return int(np.count_nonzero(side[1:] != side[:-1])) + min(1, len(side))
+        """Number of different scores of the left outputs."""
+        return len(distinct(self.sides[0]))
 
     @cached_property
     def pooled(self) -> np.ndarray:
-        """The scores of both sides, sorted."""
+        """Scores of both sides, sorted."""
         return merged(*self.sides)
 
 
@@ -73,19 +68,14 @@ class Thresholds:
     upper: float
     lower: float
 
-    def shares(self, ordered: np.ndarray) -> tuple[float, float]:
-        """Shares of sorted scores beyond each threshold."""
-        return self._above(ordered, len(ordered)), self._below(ordered, len(ordered))
-
     def moved(self, source: np.ndarray, target: np.ndarray) -> Thresholds:
-        """Cut off the same shares of other scores: one fitted on fewer outputs is noisier, and so more spread out."""
-        above, below = self.shares(source)
-        upper = self.upper if math.isnan(self.upper) else _cut(target, above)
-        lower = self.lower if math.isnan(self.lower) else -_cut(-target[::-1], below)
+        """Cut off the same shares of other sorted scores; a score fitted on fewer outputs is more spread out."""
+        upper = self.upper if math.isnan(self.upper) else _cut(target, self._above(source, len(source)))
+        lower = self.lower if math.isnan(self.lower) else -_cut(-target[::-1], self._below(source, len(source)))
         return self if upper <= lower else Thresholds(upper, lower)
 
     def frequencies(self, ranked: Ranked) -> tuple[float, float]:
-        """Frequencies of a right and of a wrong guess in one run, the coin's fairness taken for granted."""
+        """Return the frequencies of a right and of a wrong guess in one run, for a fair coin."""
         plus = [self._above(*side) for side in zip(ranked.sides, ranked.sizes, strict=True)]
         minus = [self._below(*side) for side in zip(ranked.sides, ranked.sizes, strict=True)]
         return (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
@@ -102,7 +92,7 @@ class Thresholds:
 
     @property
     def used(self) -> int:
-        """How many of the two events are not empty."""
+        """Number of events that are not empty."""
         return 2 - math.isnan(self.upper) - math.isnan(self.lower)
 
 
@@ -120,12 +110,10 @@ class TestDesign:
     training_runs, certifying_runs : int
         Both sides together.
     epsilon : float
-        The claimed one: what promises more is a refutation.
+        The claimed one: a bound above it is a refutation.
     more : bool
-        Whether more outputs will train if chance decides what looks best on these.
+        Whether more outputs will train if chance decides which events look best on these.
     """
-
-    __test__ = False  # pytest: not a class of tests
 
     delta: float
     significance: float
@@ -133,11 +121,12 @@ class TestDesign:
     certifying_runs: int
     epsilon: float = math.inf
     more: bool = False
+    __test__ = False  # pytest: not a class of tests
 
     def estimated_bound(
         self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
     ) -> np.ndarray:
-        """An estimate of the bound that the certifying runs will give, less a penalty for training noise.
+        """Estimate the bound that the certifying runs will give, less a penalty for training noise.
 
         Parameters
         ----------
@@ -151,7 +140,7 @@ class TestDesign:
         return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
 
     def standard_errors(self, penalty: float) -> float:
-        """Standard errors, of the test and charged for training, times one run's standard deviation."""
+        """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
         test = max(float(-special.ndtri(self.significance)), 0.5)
         return test / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
 
@@ -169,7 +158,7 @@ class Tails:
 
     @classmethod
     def counted(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
-        """Frequencies on either side."""
+        """Count the scores of either side."""
         pairs = list(zip(ranked.sides, ranked.sizes, strict=True))
         least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in pairs]
         most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in pairs]
@@ -177,14 +166,14 @@ class Tails:
 
     @classmethod
     def stated(cls, grid: np.ndarray, ordered: np.ndarray, total: int) -> Tails:
-        """What log-likelihood ratios say themselves: each output came from the left with probability expit(ratio)."""
+        """Let log-likelihood ratios say it themselves: each output came from the left with probability expit(ratio)."""
         weights = [2 * special.expit(ordered) / total, 2 * special.expit(-ordered) / total]
         sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in weights]
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
     def best(self, design: TestDesign, penalty: float) -> Thresholds:
-        """The thresholds with the largest estimated bound."""
+        """Return the thresholds with the largest estimated bound."""
         nonempty = np.append(np.ones(len(self.grid)), 0.0)
         used = np.add.outer(nonempty, nonempty)
         right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
@@ -197,7 +186,7 @@ class Tails:
 
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
-    """The pair of thresholds with the largest estimated bound, on a coarse grid of ranks and then near its best pair.
+    """Return the thresholds with the largest estimated bound, on a coarse grid of ranks and then near its best pair.
 
     `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
     """
@@ -209,38 +198,49 @@ def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: 
     grid = coarse_grid(ranked.pooled)
     if not len(grid):
         return NO_THRESHOLDS
-    coarse = search(grid)
-    return search(_fine_grid(ranked.pooled, grid, coarse))
+    return search(_fine_grid(ranked.pooled, grid, search(grid)))
 
 
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:
-    """Candidate thresholds among sorted scores: all values when they are few."""
+    """Pick candidate thresholds among sorted scores: all values when they are few."""
     n = len(ordered)
-    if n == 0:
-        return ordered
-    size = int(np.clip(math.sqrt(n), *_COARSE))
-    distinct = ordered[np.r_[True, ordered[1:] != ordered[:-1]]]
-    if len(distinct) <= 2 * size:
-        return distinct
+    size = int(np.clip(math.sqrt(n), *tuning.COARSE_GRID))
+    values = distinct(ordered)
+    if len(values) <= 2 * size:
+        return values
     tails = np.geomspace(1, n, size).astype(int) - 1
     ranks = np.concatenate([tails, n - 1 - tails, np.linspace(0, n - 1, size).astype(int)])
     return np.unique(ordered[ranks])
 
 
 def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.ndarray:
-    """Values between the neighbors of the chosen thresholds on the coarse grid, and those thresholds."""
-    ranks = [np.searchsorted(ordered, [value for value in (chosen.upper, chosen.lower) if not math.isnan(value)])]
+    """Pick values between the neighbors of the chosen thresholds on the coarse grid, and those thresholds."""
+    ranks = []
     for value in (chosen.upper, chosen.lower):
         if not math.isnan(value):
             at = int(np.searchsorted(grid, value))
-            ends = np.searchsorted(ordered, grid[[max(0, at - 1), min(len(grid) - 1, at + 1)]])
-            ranks.append(np.linspace(ends[0], ends[1], 2 * _FINE + 1).astype(int))
-    return np.unique(ordered[np.minimum(np.concatenate(ranks), len(ordered) - 1)])
+            low, high = np.searchsorted(ordered, grid[[max(0, at - 1), min(len(grid) - 1, at + 1)]])
+            ranks.append(np.linspace(low, high, 2 * tuning.FINE_GRID + 1).astype(int))
+            ranks.append(np.searchsorted(ordered, [value]))
+    return np.unique(ordered[np.concatenate(ranks)]) if ranks else grid[:0]
 
 
-def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Two sorted arrays as one."""
-    return np.sort(np.concatenate([first, second]), kind="stable")  # quick where the parts are sorted
+def estimate_bound(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, errors: float) -> np.ndarray:
+    """Estimate the bound that a game will give; for ranking only, it certifies nothing.
+
+    Solves C - t W - delta = k sqrt(C + t^2 W + t delta) for t = e^epsilon, with C and W the probabilities of a right
+    and of a wrong guess in one run, and k the standard errors. W is raised by k^2 / 2 to keep empty counts finite.
+    """
+    c, w = right_guess, wrong_guess + errors**2 / 2
+    excess = c - delta
+    a = w * w - errors**2 * w
+    b = 2 * w * excess + errors**2 * delta
+    k = excess**2 - errors**2 * c
+    root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
+        bound = np.log(np.maximum(t, 1e-300))
+    return np.where(excess > 0, bound, -np.inf)
 
 
 def _sorted(scores: np.ndarray) -> np.ndarray:
@@ -250,7 +250,7 @@ def _sorted(scores: np.ndarray) -> np.ndarray:
 
 
 def _cut(ordered: np.ndarray, share: float) -> float:
-    """The value at or above which the share of `ordered` comes closest to `share`; ties are not divided."""
+    """Return the value at or above which the share of `ordered` comes closest to `share`; ties are not divided."""
     wanted = (1 - share) * len(ordered)
     value = ordered[min(len(ordered) - 1, round(wanted))]
     first, beyond = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
@@ -259,23 +259,5 @@ def _cut(ordered: np.ndarray, share: float) -> float:
 
 
 def _with_empty(sides: Sequence[np.ndarray]) -> Sides:
-    """Both sides' probabilities, and zero for the empty event."""
+    """Append zero for the empty event to both sides' probabilities."""
     return np.append(sides[0], 0.0), np.append(sides[1], 0.0)
-
-
-def estimate_bound(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, kappa: float) -> np.ndarray:
-    """An estimate of the bound that a game will give: for ranking only, it certifies nothing.
-
-    Solves C - t W - delta = kappa sqrt(C + t^2 W + t delta) for t = e^epsilon, C and W the probabilities of a
-    right and of a wrong guess in one run; W is raised by kappa^2 / 2, which keeps empty counts finite.
-    """
-    c, w = right_guess, wrong_guess + kappa**2 / 2
-    excess = c - delta
-    a = w * w - kappa**2 * w
-    b = 2 * w * excess + kappa**2 * delta
-    k = excess**2 - kappa**2 * c
-    root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
-        estimated_bound = np.log(np.maximum(t, 1e-300))
-    return np.where(excess > 0, estimated_bound, -np.inf)

@@ -85,4 +85,5 @@ def delta_at_epsilon(delta: float, one_sided: bool, level: float, factor: float,
         right = rng.multinomial(2 * RUNS - on_left, [lie, shown + truth, 0.0])
     counts = GameCounts(*map(int, left), *map(int, right))
     coins = np.random.SeedSequence([seed, _BASE - 1])
-    return delta_lower_bound(counts, CLAIMED, level, coins, one_sided=one_sided) > delta
+    played = (counts.correct, counts.wrong, counts.abstained)
+    return delta_lower_bound(*played, epsilon=CLAIMED, significance=level, seed=coins, one_sided=one_sided) > delta

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from audit import AuditError
+from audit import AuditError, delta_lower_bound
 from audit.game.confusion import epsilon_interval, event_epsilon_lower_bound
-from audit.game.delta_bound import delta_lower_bound
-from audit.game.guesses import GameCounts
 
 
 @pytest.mark.parametrize(("n1", "n0", "delta"), [(3, 4, 0.0), (6, 2, 0.1), (1, 7, 0.0)])
@@ -49,10 +47,6 @@ def test_interval_by_direction_and_refusals():
         epsilon_interval(1, 1, 1, 1, significance=0.0)
 
 
-def counts_of(correct, wrong, abstained):
-    return GameCounts(correct, 0, abstained, wrong, 0, 0)
-
-
 def test_delta_bound_exact_size_on_small_games():
     # null: exactly (eps, delta): P(right) = e^eps P(wrong) + delta, all tables of 8 runs; uniforms by 60 seeds a table.
     # The mean over seeds has standard deviation below .01 in all; the level is .1, so .13 is three of them away.
@@ -66,7 +60,14 @@ def test_delta_bound_exact_size_on_small_games():
                 if mass < 1e-6:
                     continue
                 found = [
-                    delta_lower_bound(counts_of(c, w, runs - c - w), epsilon, level, np.random.SeedSequence((c, w, s)))
+                    delta_lower_bound(
+                        c,
+                        w,
+                        runs - c - w,
+                        epsilon=epsilon,
+                        significance=level,
+                        seed=np.random.SeedSequence((c, w, s)),
+                    )
                     for s in range(60)
                 ]
                 size += mass * np.mean(np.array(found) > delta)
@@ -75,13 +76,13 @@ def test_delta_bound_exact_size_on_small_games():
 
 def test_delta_bound_finds_delta_and_doubles_one_side():
     # one-sided leak: 5 % of runs on the left show it, none on the right; half of the runs are on the left
-    game = GameCounts(5000, 0, 95_000, 0, 0, 100_000)
-    bound = delta_lower_bound(game, 1.0, 0.05, np.random.SeedSequence(1), one_sided=True)
+    game = (5000, 0, 195_000)
+    bound = delta_lower_bound(*game, epsilon=1.0, seed=1, one_sided=True)
     assert 0.045 < bound < 0.055
-    two = delta_lower_bound(game, 1.0, 0.05, np.random.SeedSequence(1))
+    two = delta_lower_bound(*game, epsilon=1.0, seed=1)
     assert bound == pytest.approx(2 * two)
-    assert delta_lower_bound(counts_of(50, 50, 0), 0.0, 0.05, np.random.SeedSequence(0)) == 0.0
-    falling = [delta_lower_bound(game, e, 0.05, np.random.SeedSequence(1), one_sided=True) for e in (0.0, 0.5, 4.0)]
+    assert delta_lower_bound(50, 50, epsilon=0.0, seed=0) == 0.0
+    falling = [delta_lower_bound(*game, epsilon=e, seed=1, one_sided=True) for e in (0.0, 0.5, 4.0)]
     assert all(value <= 0.056 for value in falling)
 
 
@@ -92,6 +93,6 @@ def test_delta_bound_at_the_edge_by_simulation():
     right = delta + (1 - delta) * math.e / (1 + math.e)
     wrong_bounds = 0
     for seed, c in enumerate(rng.binomial(runs, right, 2000)):
-        found = delta_lower_bound(counts_of(int(c), runs - int(c), 0), epsilon, 0.05, np.random.SeedSequence(seed))
+        found = delta_lower_bound(int(c), runs - int(c), epsilon=epsilon, seed=seed)
         wrong_bounds += found > delta
     assert wrong_bounds <= 150

@@ -5,9 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from audit.game.candidates import Fits
+from audit.game.candidates import Fits, Folds
 from audit.game.events import choose_events
-from audit.game.folds import Folds
 from audit.game.scorers import Training
 from audit.game.thresholds import Ranked, TestDesign, Thresholds
 from audit.subjects import BLOCK, encode

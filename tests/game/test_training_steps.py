@@ -6,7 +6,7 @@ import pytest
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.base import Allowance
 from audit.checks.privacy.gather import train
-from audit.game import fixed_budget
+from audit.game import tuning
 from audit.game.fixed_budget import Split
 from audit.subjects import Stream
 
@@ -32,8 +32,8 @@ def mostly_apart(data, size, rng):
 
 
 def trained(monkeypatch, mechanism, pairs, epsilon):
-    monkeypatch.setattr(fixed_budget, "MOST_FIRST", FIRST)
-    monkeypatch.setattr(fixed_budget, "MOST_MORE", STEP)
+    monkeypatch.setattr(tuning, "MOST_FIRST", FIRST)
+    monkeypatch.setattr(tuning, "MOST_MORE", STEP)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
     session = check.session(Allowance(50_000, 0.05, Stream(0)))

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
+from audit.game.logistic import fit_logistic
 from audit.game.scorers import SCORERS, Training
 from audit.game.scorers.coordinates import Coordinates
-from audit.game.scorers.layout import Layout, nearness
-from audit.game.scorers.logistic import independent, newton
+from audit.game.scorers.rows import Layout, nearness
+from audit.game.scorers.vectors import independent
 from audit.subjects import encode
 
 BUDGET = 20_000
@@ -141,12 +142,12 @@ def test_layout_groups_coordinates_that_change_alike():
     assert Layout.of((np.zeros(2), np.ones(2)), 3).left is None
 
 
-def test_newton_finds_the_coefficients_and_redundant_columns_go():
+def test_logistic_regression_finds_the_coefficients_and_redundant_columns_go():
     """Logistic model with weights (0.5, -1): each estimate within five standard errors (miss below 1e-5)."""
     rng = np.random.default_rng(0)
     x = np.column_stack([np.ones(40_000), rng.normal(size=40_000)])
     of_left = rng.random(40_000) < 1 / (1 + np.exp(-(0.5 - x[:, 1])))
-    weights, errors = newton(x, of_left)
+    weights, errors = fit_logistic(x, of_left)
     assert np.all(np.abs(weights - [0.5, -1.0]) < 5 * errors)
     assert independent(np.column_stack([x, 2 * x[:, 1], rng.normal(size=40_000)])).tolist() == [True, True, False, True]
 

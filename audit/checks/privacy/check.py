@@ -21,8 +21,7 @@ from audit.checks.privacy.judge import PrivacyJudgment, is_dependent, judge
 from audit.checks.privacy.pair_search import found_pair
 from audit.checks.running import checked
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
-from audit.game.delta_bound import delta_lower_bound
-from audit.game.guesses import GameCounts
+from audit.game.guesses import GameCounts, delta_lower_bound
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed, encode
 from audit.subjects.describe import code_of, show
@@ -74,8 +73,15 @@ class PrivacyResult(Result):
         game = self.evidence.game
         if game is None or is_dependent(self.evidence):
             return 0.0
+        counts = game.counts
         return delta_lower_bound(
-            game.counts, self.tested.epsilon, self.significance, game.coin_seed(), one_sided=game.one_sided
+            counts.correct,
+            counts.wrong,
+            counts.abstained,
+            epsilon=self.tested.epsilon,
+            significance=self.significance,
+            seed=game.coin_seed(),
+            one_sided=game.one_sided,
         )
 
     @property

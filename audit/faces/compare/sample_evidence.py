@@ -25,9 +25,8 @@ from scipy import optimize, stats
 
 from audit.base.arguments import open_probability
 from audit.checks.utility.mean_bounds import summarize
-from audit.game.delta_bound import delta_lower_bound
 from audit.game.events import EventPair, choose_events
-from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound
 from audit.game.resolution import POWER, game_resolution
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
@@ -155,7 +154,15 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     return LawTest(
         differ=ratio > 0,
         ratio=ratio,
-        variation=delta_lower_bound(counts, 0.0, level, stream.child(1).seed(), one_sided=one_sided),
+        variation=delta_lower_bound(
+            counts.correct,
+            counts.wrong,
+            counts.abstained,
+            epsilon=0.0,
+            significance=level,
+            seed=stream.child(1).seed(),
+            one_sided=one_sided,
+        ),
         runs=runs,
         event=events.describe()[0 if not events.plus_is_empty else 1],
         ratio_resolution=resolved if math.isfinite(resolved) else None,

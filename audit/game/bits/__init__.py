@@ -1,33 +1,20 @@
-"""Events on the bits of floating-point outputs: what rounding lets through of an answer that noise should hide.
+"""Score the bits of floating-point outputs: rounding may show an answer that the noise should hide.
 
 `PATTERN_SCORERS` need nothing but outputs; `bit_scorers(epsilon)` adds those that guess the two exact answers and the
-scale of the noise. All of them only choose events: the guess game certifies, so a wrong guess costs power, never
-validity.
+scale of the noise. They only choose events, which the guess game certifies: a wrong guess costs power, never validity.
 """
 
 from typing import Any
 
-from audit.game.bits.answers import AnswerPair, guess_answers
-from audit.game.bits.bit_patterns import PATTERN_SCORERS, BitPatterns
-from audit.game.bits.residuals import Residuals
-from audit.game.bits.roundtrip import RoundTrips
-from audit.game.bits.samplers import InverseCdf
+from audit.game.bits.bit_patterns import PATTERN_SCORERS, Grids
+from audit.game.bits.reachability import InverseCdf, RoundTrips
 from audit.game.scorers import Scorer
 
-__all__ = [
-    "PATTERN_SCORERS",
-    "AnswerPair",
-    "BitPatterns",
-    "InverseCdf",
-    "Residuals",
-    "RoundTrips",
-    "bit_scorers",
-    "guess_answers",
-]
+__all__ = ["PATTERN_SCORERS", "bit_scorers"]
 
 
 def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
-    """The scorers of the precision audit.
+    """Return the scorers of the precision audit.
 
     Parameters
     ----------
@@ -36,4 +23,4 @@ def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
     query : callable, optional
         dataset -> exact answer, when the caller knows it; else simple statistics are tried.
     """
-    return (*PATTERN_SCORERS, Residuals(query), RoundTrips(query), InverseCdf(epsilon, query))
+    return (*PATTERN_SCORERS, Grids(query), RoundTrips(query), InverseCdf(epsilon, query))

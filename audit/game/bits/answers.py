@@ -1,7 +1,7 @@
-"""Guesses of the two exact answers: simple statistics of the datasets, and whole numbers near the outputs.
+"""Guess the two exact answers: simple statistics of the datasets, and whole numbers near the outputs.
 
-The auditor knows the datasets and usually the query; guessing spares the user from stating it. An answer that is wrong
-gives events without power, and the training outputs tell.
+The auditor knows the datasets and usually the query; guessing spares the user from stating it. A wrong answer gives
+events without power, which the training outputs show.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from audit.game import tuning
+from audit.game.bits.float_parts import survives_round_trip
 from audit.game.scorers import Training
 from audit.subjects import Outputs
-
-_MOST_STEPS = 2  # whole numbers on either side of the median that are tried
-_MOST_LABELS = 64
-_MOST_RECORDS = 2_000_000  # larger datasets are not read for guesses
 
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """What the query may answer on either dataset.
+    """Hold what the query may answer on either dataset.
 
     Parameters
     ----------
@@ -57,7 +55,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
-    """Distinct guesses that differ between the two sides and have the shape of an output.
+    """Return distinct guesses that differ between the two sides and have the shape of an output.
 
     `query(dataset)`, or the mechanism's attribute of that name, is tried first.
     """
@@ -74,8 +72,28 @@ def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
 
 
 def columns(outputs: Outputs) -> np.ndarray:
-    """The numbers of a batch as shape (size, d)."""
+    """Return the numbers of a batch as shape (size, d)."""
     return outputs.numbers.reshape(len(outputs), -1)
+
+
+def numeric_columns(training: Training) -> list[np.ndarray] | None:
+    """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
+    sides = [columns(side)[~side.symbolic] for side in training.sides]
+    return sides if min(map(len, sides)) else None
+
+
+def reach_rates(sides: list[np.ndarray], answers: AnswerPair) -> tuple[float, float]:
+    """Return the share of coordinates that their own answer reaches (the lesser side), and that the other does not."""
+    own, other = (answers.left, answers.right), (answers.right, answers.left)
+    shares = [[float(survives_round_trip(x, c).mean()) for x, c in zip(sides, cs, strict=True)] for cs in (own, other)]
+    return min(shares[0]), 2.0 - sum(shares[1])
+
+
+def shown(answer: np.ndarray) -> str:
+    """Return an answer in words: a number, or the first entries of a vector."""
+    if answer.ndim == 0:
+        return f"{float(answer):.17g}"
+    return "(" + ", ".join(f"{c:.6g}" for c in answer[:4]) + (", ...)" if len(answer) > 4 else ")")
 
 
 def _queried(training: Training, query: Any) -> Iterator[AnswerPair]:
@@ -85,7 +103,7 @@ def _queried(training: Training, query: Any) -> Iterator[AnswerPair]:
 
 
 def _answered(name: str, function: Callable[..., Any], left: Any, right: Any) -> Iterator[AnswerPair]:
-    """The guess that a function of the dataset makes; none when it raises or answers without numbers."""
+    """Yield the guess that a function of the dataset makes; none when it raises or answers without numbers."""
     try:
         values = [np.asarray(function(side), dtype=float) for side in (left, right)]
     except Exception:  # a guess may fail on any dataset
@@ -103,7 +121,7 @@ def _statistics(pair: tuple[Any, Any]) -> Iterator[AnswerPair]:
 
 
 def _views(dataset: Any) -> list[np.ndarray]:
-    """The numeric arrays in a dataset: itself, or the parts of a labelled one."""
+    """Return the numeric arrays in a dataset: itself, or the parts of a labeled one."""
     parts = [dataset.y, dataset.X] if hasattr(dataset, "X") and hasattr(dataset, "y") else [dataset]
     arrays = []
     for part in parts:
@@ -111,7 +129,7 @@ def _views(dataset: Any) -> list[np.ndarray]:
             array = np.asarray(part, dtype=float)
         except (ValueError, TypeError):
             continue
-        if array.ndim == 0 or 0 < array.size <= _MOST_RECORDS:
+        if array.ndim == 0 or 0 < array.size <= tuning.MOST_RECORDS:
             arrays.append(array)
     return arrays
 
@@ -120,7 +138,7 @@ def _label_counts(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.n
     if left.ndim != 1 or right.ndim != 1:
         return None
     labels = np.unique(np.concatenate([left, right]))
-    if len(labels) > _MOST_LABELS:
+    if len(labels) > tuning.MOST_LABELS:
         return None
     first, second = ((labels[:, None] == side[None, :]).sum(axis=1).astype(float) for side in (left, right))
     return first, second
@@ -133,11 +151,11 @@ def _constants() -> Iterator[AnswerPair]:
 
 
 def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
-    """Whole numbers near the medians; for a vector, the nearest ones."""
+    """Yield whole numbers near the medians; for a vector, the nearest ones."""
     sides = [columns(training.left), columns(training.right)]
     if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
         return
-    centres = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
-    steps = range(-_MOST_STEPS, _MOST_STEPS + 1) if shape == () else (0,)
+    centers = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
+    steps = range(-tuning.MOST_STEPS, tuning.MOST_STEPS + 1) if shape == () else (0,)
     for a, b in product(steps, steps):
-        yield AnswerPair(np.asarray(centres[0] + a), np.asarray(centres[1] + b), "whole numbers near the medians")
+        yield AnswerPair(np.asarray(centers[0] + a), np.asarray(centers[1] + b), "whole numbers near the medians")

@@ -1,99 +1,92 @@
-"""Atoms: outputs that repeat. Discrete mechanisms, symbols, rows of small integers."""
+"""Score outputs that repeat: discrete mechanisms, symbols, rows of small integers."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
-from audit.game.scorers.base import Training, log_ratio, shrunk_log_ratio
+from audit.game import tuning
+from audit.game.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
 from audit.subjects import Outputs, Symbols
 
-_FEWEST = 5  # an atom counts when it was seen this often; rarer outputs share one cell for each kind
-_MOST_RARE = 0.005  # share of rare outputs up to which atoms see everything: half of an event that must be seen
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
-class AtomScore:
-    """Estimated log-likelihood ratio of the output's atom."""
+class AtomScore(Score):
+    """Estimated log-likelihood ratio of the output's atom; texts of the atoms for reports."""
 
-    keys: np.ndarray
-    ratios: np.ndarray
-    rare: float
-    texts: dict[int, str]
-    complete: bool
-    name: str = "atoms"
-    calibrated: bool = False
+    table: RatioTable
+    complete: bool = False
+    texts: dict[int, str] = field(default_factory=dict)
+    name = "atoms"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        keys = atom_keys(outputs)
-        scores = self._look_up(keys)
+        known = replace(self.table, rare=np.nan)
+        scores = known(atom_keys(outputs))
         missed = np.isnan(scores)
         if missed.any() and outputs.symbols is not None:
-            scores[missed] = self._look_up(_kind_keys(outputs.symbols)[missed])
-        return np.where(np.isnan(scores), self.rare, scores)
-
-    def _look_up(self, keys: np.ndarray) -> np.ndarray:
-        where = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[where] == keys, self.ratios[where], np.nan)
+            scores[missed] = known(_kind_keys(outputs.symbols)[missed])
+        return np.where(np.isnan(scores), self.table.rare, scores)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        return self._listed(self.ratios >= upper), self._listed(self.ratios <= lower)
+        return self._listed(self.table.ratios >= upper), self._listed(self.table.ratios <= lower)
 
     def _listed(self, chosen: np.ndarray, most: int = 6) -> str:
         if not chosen.any():
-            return "no output" if len(self.ratios) else "rare outputs"
-        order = np.argsort(-np.abs(np.where(chosen, self.ratios, 0)))[: int(chosen.sum())]
-        shown = [self.texts[int(self.keys[i])] for i in order[:most]]
+            return "no output" if len(chosen) else "rare outputs"
+        order = np.argsort(-np.abs(np.where(chosen, self.table.ratios, 0)))[: int(chosen.sum())]
+        shown = [self.texts[int(self.table.keys[i])] for i in order[:most]]
         more = len(order) - len(shown)
         return "output in {" + ", ".join(shown) + (f", and {more} more" if more else "") + "}"
 
 
-class Atoms:
-    """Counts how often each output was seen on either side."""
+class Atoms(Scorer):
+    """Count how often each output was seen on either side."""
 
-    learned = True
     needs_all = True
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
         score = count_atoms(training)
-        return [] if score is None else [replace(score, texts=_texts(training, score.keys))]
+        return [] if score is None else [replace(score, texts=_texts(training, score.table.keys))]
 
 
 def count_atoms(training: Training) -> AtomScore | None:
-    """The score of the values that repeat, without their texts; None when none does."""
-    plain = all(outputs.is_scalar and outputs.symbols is None for outputs in (training.left, training.right))
-    if plain and not _repeats(_pooled(training.left.numbers, training.right.numbers)):
-        return None  # of continuous outputs not even keys are made
-    sides = np.sort(_counted(training.left)), np.sort(_counted(training.right))
-    pooled = _pooled(*sides)
-    if not _repeats(pooled):
+    """Return the score of the values that repeat, without their texts; None when none does."""
+    plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
+    if plain and not _repeats(merged(training.left.numbers, training.right.numbers)):
+        return None  # continuous outputs: save the cost of their keys
+    left, right = (np.sort(_counted(outputs)) for outputs in training.sides)
+    if not _repeats(merged(left, right)):
         return None
-    starts = np.flatnonzero(np.r_[True, pooled[1:] != pooled[:-1]])
-    keys, counts = pooled[starts], np.diff(np.r_[starts, len(pooled)])
-    from_left = np.searchsorted(sides[0], keys, side="right") - np.searchsorted(sides[0], keys)
-    from_right = counts - from_left
-    frequent = counts >= _FEWEST
-    totals = len(training.left), len(training.right)
-    ratios = shrunk_log_ratio(from_left, from_right, *totals)[frequent]
-    rare_left, rare_right = from_left[~frequent].sum(), from_right[~frequent].sum()
-    rare = float(log_ratio(np.array(rare_left), np.array(rare_right), *totals))
-    return AtomScore(keys[frequent], ratios, rare, {}, _share_of_rare(training) <= _MOST_RARE)
+    keys, of_left, of_right = count_keys(left, right)
+    frequent = of_left + of_right >= tuning.ATOM_COUNT
+    totals = len(left), len(right)
+    ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
+    rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
+    table = RatioTable(keys[frequent], ratios, float(rare))
+    return AtomScore(table, _share_of_rare(training) <= tuning.MOST_RARE_ATOMS)
 
 
 def atom_keys(outputs: Outputs) -> np.ndarray:
-    """One 64-bit key an output: equal outputs have equal keys (and others too, with probability 2^-64)."""
+    """Return one 64-bit key per output: equal outputs have equal keys (and others too, with probability 2^-64)."""
     bits = np.ascontiguousarray(outputs.numbers).view(np.uint64).reshape(len(outputs), -1)
-    keys = np.zeros(len(outputs), dtype=np.uint64)
-    for column in range(bits.shape[1]):
-        keys = (keys ^ bits[:, column]) * _MIX
-        keys ^= keys >> np.uint64(29)
+    keys = mixed_keys(bits.T, len(outputs))
     if outputs.symbols is not None:
         keys = np.where(outputs.symbolic, _symbol_keys(outputs.symbols, outputs.symbols.table), keys)
+    return keys
+
+
+def mixed_keys(parts: Iterable[np.ndarray], size: int) -> np.ndarray:
+    """Hash the rows of some columns of 64-bit words; shape (size,)."""
+    keys = np.zeros(size, dtype=np.uint64)
+    for part in parts:
+        keys = (keys ^ part) * _MIX
+        keys ^= keys >> np.uint64(29)
     return keys
 
 
@@ -105,43 +98,35 @@ def _kind_keys(symbols: Symbols) -> np.ndarray:
     return _symbol_keys(symbols, map(_kind, symbols.table))
 
 
-def _pooled(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.sort(np.concatenate([left, right]), kind="stable")  # quick where the sides are sorted
-
-
 def _repeats(ordered: np.ndarray) -> bool:
-    """Whether any value occurs often enough to be an atom."""
-    return bool(np.any(ordered[_FEWEST - 1 :] == ordered[: 1 - _FEWEST]))
+    """Return whether any value occurs often enough to be an atom."""
+    return bool(np.any(ordered[tuning.ATOM_COUNT - 1 :] == ordered[: 1 - tuning.ATOM_COUNT]))
 
 
 def _counted(outputs: Outputs) -> np.ndarray:
-    """Keys of the outputs; a symbol that is rare on its side is counted as its kind."""
+    """Return keys of the outputs; a symbol that is rare on its side is counted as its kind."""
     keys = atom_keys(outputs)
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.where((counts[where] < _FEWEST) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
+    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
 
 
 def _share_of_rare(training: Training) -> float:
-    """Share of outputs whose own value was seen too rarely to be an atom, even if its kind is one."""
-    keys = np.sort(np.concatenate([atom_keys(training.left), atom_keys(training.right)]))
-    counts = np.diff(np.r_[np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]]), len(keys)])
-    return float(counts[counts < _FEWEST].sum() / len(keys))
+    """Return the share of outputs whose own value was seen too rarely to be an atom, even if its kind is one."""
+    keys = np.concatenate([atom_keys(outputs) for outputs in training.sides])
+    counts = np.unique(keys, return_counts=True)[1]
+    return float(counts[counts < tuning.ATOM_COUNT].sum() / len(keys))
 
 
 def _texts(training: Training, wanted: np.ndarray) -> dict[int, str]:
-    """The text of each wanted key, as it was first seen; `wanted` is sorted."""
+    """Return the text of each wanted key, as it was first seen; `wanted` is sorted."""
     texts: dict[int, str] = {}
-    for outputs in (training.left, training.right):
-        keys = _counted(outputs)
-        where = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
-        rows = np.flatnonzero(wanted[where] == keys)[::-1]
-        first = np.full(len(wanted), -1)
-        first[where[rows]] = rows  # of rows with one key the last assignment stays, which is the first row
-        for key, row in zip(wanted.tolist(), first.tolist(), strict=True):
-            if row >= 0:
-                texts.setdefault(key, _shown(outputs, row, key))
+    for outputs in training.sides:
+        keys, rows = np.unique(_counted(outputs), return_index=True)
+        known = np.isin(keys, wanted)
+        for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
+            texts.setdefault(key, _shown(outputs, row, key))
     return texts
 
 

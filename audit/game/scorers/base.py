@@ -1,15 +1,15 @@
-"""What a scorer is: it reads training outputs of both sides and proposes scores.
+"""Define scorers, which read the training outputs of a pair, and the scores they propose.
 
-A score is a real function of one output that grows with the likelihood ratio of left over right; NaN abstains.
-Adding a scorer takes one file in this folder and one line in `SCORERS`.
+A new scorer takes one file in this folder and its line in `SCORERS` (or `SLOW_SCORERS`).
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -19,94 +19,153 @@ from audit.subjects import Outputs
 
 @dataclass(frozen=True)
 class Training:
-    """Training outputs of one pair, with what a scorer may ask the mechanism.
+    """Training outputs of one pair, and the mechanism with its optional methods.
 
     Parameters
     ----------
     left, right : Outputs
         Drawn on the left and on the right dataset; never used again after training.
     mechanism : callable
-        The subject itself, for its optional methods.
+        The mechanism itself.
     pair : tuple
         The two datasets.
     """
 
     left: Outputs
     right: Outputs
-    mechanism: Any
-    pair: tuple[Any, Any]
-
-
-class Score(Protocol):
-    """A fitted score."""
+    mechanism: Any = None
+    pair: tuple[Any, Any] = (None, None)
 
     @property
-    def name(self) -> str:
-        """Shown in reports."""
-        ...
+    def sides(self) -> tuple[Outputs, Outputs]:
+        """The left and the right outputs."""
+        return self.left, self.right
 
-    @property
-    def complete(self) -> bool:
-        """Whether every difference between the two output laws shows in it, given enough outputs."""
-        ...
+    def every(self, step: int, start: int = 0) -> Training:
+        """Keep every `step`-th output of both sides."""
+        return self.with_sides(self.left[start::step], self.right[start::step])
 
-    @property
-    def calibrated(self) -> bool:
-        """Whether the score is the log-likelihood ratio itself, as stated rather than as learned."""
-        ...
+    def with_sides(self, left: Outputs, right: Outputs) -> Training:
+        """Return other outputs of the same mechanism and pair."""
+        return Training(left, right, self.mechanism, self.pair)
 
+
+class Score(ABC):
+    """A fitted real function of one output that grows with the likelihood ratio of left over right.
+
+    Attributes
+    ----------
+    name : str
+        Shown in reports.
+    complete : bool
+        Whether every difference between the two output laws shows in it, given enough outputs.
+    calibrated : bool
+        Whether it is the log-likelihood ratio itself, as stated rather than as learned.
+    """
+
+    name: str
+    complete: bool = False
+    calibrated: bool = False
+
+    @abstractmethod
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        """Scores, shape (size,); NaN abstains."""
-        ...
+        """Return the scores, shape (size,); NaN abstains."""
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        """The events {score >= upper} and {score <= lower} in words."""
-        ...
-
-
-class Scorer(Protocol):
-    """Proposes scores; an empty list when the outputs are not of its kind."""
+        """Return the events {score >= upper} and {score <= lower} in words."""
+        return f"{self.meaning} >= {upper:.6g}", f"{self.meaning} <= {lower:.6g}"
 
     @property
-    def learned(self) -> bool:
-        """True when the score is fitted, so that the outputs it was fitted on flatter it."""
-        ...
+    def meaning(self) -> str:
+        """What the number means, for `describe`."""
+        return self.name
 
-    @property
-    def needs_all(self) -> bool:
-        """True when it takes a fit on all outputs, not on half of them, to say whether the score is complete."""
-        ...
 
+class Scorer(ABC):
+    """Propose scores for outputs of one kind.
+
+    Attributes
+    ----------
+    learned : bool
+        Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones.
+    needs_all : bool
+        Whether only a fit on all outputs, not on half of them, can say whether the score is complete.
+    """
+
+    learned: bool = True
+    needs_all: bool = False
+
+    @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
-        """Fit on training outputs."""
-        ...
+        """Fit on training outputs; return no score when they are not of its kind."""
+
+
+@dataclass(frozen=True)
+class RatioTable:
+    """Estimated log-likelihood ratio of each integer key.
+
+    Parameters
+    ----------
+    keys : int array, shape (k,), sorted, k >= 1
+        Keys seen in training.
+    ratios : float array, shape (k,)
+        Their log-ratios.
+    rare : float
+        The log-ratio of any other key.
+    """
+
+    keys: np.ndarray
+    ratios: np.ndarray
+    rare: float = 0.0
+
+    @classmethod
+    def fit(cls, left: np.ndarray, right: np.ndarray) -> RatioTable:
+        """Count the keys of either side."""
+        keys, of_left, of_right = count_keys(np.sort(left), np.sort(right))
+        return cls(keys, log_ratio(of_left, of_right, len(left), len(right)))
+
+    def __call__(self, keys: np.ndarray) -> np.ndarray:
+        where = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[where] == keys, self.ratios[where], self.rare)
+
+
+def count_keys(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct keys of two sorted arrays, and how often each occurs in either."""
+    keys = distinct(merged(left, right))
+    counts = [np.searchsorted(side, keys, side="right") - np.searchsorted(side, keys) for side in (left, right)]
+    return keys, counts[0], counts[1]
+
+
+def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Merge two sorted arrays."""
+    return np.sort(np.concatenate([first, second]), kind="stable")  # fast where the parts are sorted
+
+
+def distinct(ordered: np.ndarray) -> np.ndarray:
+    """Return the distinct values of a sorted array."""
+    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
 
 
 def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
-    """Estimated log-likelihood ratio of cells from their counts, with half a count more on each side."""
+    """Estimate log-likelihood ratios of cells from their counts, with half a count added on each side."""
     return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))
 
 
 def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
-    """`log_ratio` of many cells, drawn towards 0 as far as chance explains it: rare cells look extreme by chance.
+    """Estimate log-likelihood ratios of many cells, shrunk toward 0: rare cells look extreme by chance.
 
-    Each estimate is normal about the true ratio; the true ratios are taken as normal about 0, with the variance that
+    Each estimate is normal about the true ratio. The true ratios are taken as normal about 0, with the variance that
     the excess of the estimates over their errors shows (empirical Bayes, after DerSimonian and Laird 1986). A cell
-    that stands out from so many alike ones is drawn in by no more than its deviance says (James and Stein 1961): a few
-    rare cells that tell all are lost in that variance when the frequent ones tell nothing.
+    that stands out is shrunk by no more than its own deviance suggests (James and Stein 1961): otherwise a few rare,
+    decisive cells would be lost in a variance that many uninformative cells determine.
     """
     ratios = log_ratio(left, right, left_total, right_total)
     errors = 1 / (left + 0.5) + 1 / (right + 0.5)
     weights = 1 / errors
     spread = float(np.sum(weights * ratios**2)) - weights.size
     variance = max(1.0, spread) / float(weights.sum())
-    alike = variance / (variance + errors)
-    alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(_deviance(left, right, left_total, right_total), 1e-12)
-    return np.asarray(ratios * np.maximum(alike, alone))
-
-
-def _deviance(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
-    """Of counts from the hypothesis of equal frequencies; 1 in the mean when that holds."""
-    both, share = left + right, left_total / (left_total + right_total)
-    parts = special.rel_entr(left, both * share) + special.rel_entr(right, both * (1 - share))
-    return np.asarray(2 * parts)
+    share = left_total / (left_total + right_total)
+    deviance = 2 * special.rel_entr(left, (left + right) * share)  # of equal frequencies; has mean 1 under them
+    deviance += 2 * special.rel_entr(right, (left + right) * (1 - share))
+    alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(deviance, 1e-12)
+    return np.asarray(ratios * np.maximum(variance / (variance + errors), alone))

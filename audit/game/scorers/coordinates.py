@@ -1,6 +1,7 @@
-"""Vectors coordinate by coordinate: the sum of the coordinates' log-ratios, and the best coordinate alone.
+"""Score vectors coordinate by coordinate: by learned log-ratios, and by distances to the two inputs.
 
-Exact for independent coordinates; blind to structure that no marginal shows, so it can refute and not acquit.
+Both are exact for independent coordinates of the right form, and blind to structure that no marginal shows: they can
+refute a claim, but never show that it holds.
 """
 
 from __future__ import annotations
@@ -10,67 +11,96 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.game.scorers.base import Training
-from audit.game.scorers.cells import Cells, CellScore
+from audit.game.scorers.base import Score, Scorer, Training
+from audit.game.scorers.rows import Layout, RowScore, at, finite_or_zero, nearness
+from audit.game.scorers.scalars import Cells, CellScore
 from audit.subjects import Outputs
 
 
 @dataclass(frozen=True)
-class CoordinateScore:
+class CoordinateScore(Score):
     """Sum of the log-ratios of some coordinates."""
 
     parts: tuple[tuple[int, CellScore], ...]
-    complete: bool = False
-    name: str = "coordinates"
-    calibrated: bool = False
+    name = "coordinates"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
             return np.full(len(outputs), np.nan)
-        return np.sum([part(_column(outputs, index)) for index, part in self.parts], axis=0)
+        columns = ((np.ascontiguousarray(outputs.numbers[:, index]), part) for index, part in self.parts)
+        return np.sum([part(Outputs(column, column)) for column, part in columns], axis=0)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        if len(self.parts) == 1:
-            index, part = self.parts[0]
-            plus, minus = part.describe(upper, lower)
-            return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
-        names = f"sum of the log-ratios of {len(self.parts)} coordinates"
-        return f"{names} >= {upper:.6g}", f"{names} <= {lower:.6g}"
+        if len(self.parts) > 1:
+            return super().describe(upper, lower)
+        index, part = self.parts[0]
+        plus, minus = part.describe(upper, lower)
+        return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
+
+    @property
+    def meaning(self) -> str:
+        return f"sum of the log-ratios of {len(self.parts)} coordinates"
 
 
-class Coordinates:
-    """Vector outputs."""
-
-    learned = True
-    needs_all = False
+class Coordinates(Scorer):
+    """Propose the sum of the coordinates' log-ratios, and the coordinate of largest divergence alone."""
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
-        left, right = training.left, training.right
+        left, right = training.sides
         if left.is_scalar or right.is_scalar or left.numbers.shape[1:] != right.numbers.shape[1:]:
             return []
         parts, divergences = [], []
         for index in range(left.numbers.shape[1]):
-            sides = _sorted(_column(left, index)), _sorted(_column(right, index))
-            for score in Cells().propose(Training(*sides, None, training.pair)):
+            columns = [np.sort(side.numbers[:, index]) for side in training.sides]  # the order carries no information
+            column = Training(Outputs(columns[0], columns[0]), Outputs(columns[1], columns[1]))
+            for score in Cells().propose(column):
                 parts.append((index, score))
-                divergences.append(_divergence(score, *sides))
+                divergences.append(float(np.nanmean(score(column.left)) - np.nanmean(score(column.right))))
         if not parts:
             return []
         return [CoordinateScore(tuple(parts)), CoordinateScore((parts[int(np.argmax(divergences))],))]
 
 
-def _column(outputs: Outputs, index: int) -> Outputs:
-    column = np.ascontiguousarray(outputs.numbers[:, index])
-    return Outputs(column, column)
+@dataclass(frozen=True)
+class DistanceScore(RowScore):
+    """Sum over coordinates of |x - right| - |x - left|, or of the squares, of the output or of its increments."""
+
+    left: np.ndarray
+    right: np.ndarray
+    squared: bool
+    increments: bool
+    name: str
+
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        if self.increments:
+            with np.errstate(invalid="ignore"):
+                numbers = np.diff(numbers, axis=1, prepend=0.0)
+        changed = np.flatnonzero(self.left != self.right)
+        left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
+        if self.squared:
+            return np.asarray(finite_or_zero(part) @ (left - right))
+        return np.asarray(nearness(part, left, right).sum(axis=1))
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        what = "nearness to left over right, summed over " + ("increments" if self.increments else "coordinates")
+        return f"{what}, >= {upper:.6g}", f"{what}, <= {lower:.6g}"
 
 
-def _sorted(column: Outputs) -> Outputs:
-    """Its order says nothing, and is used over and over."""
-    numbers = np.sort(column.numbers)
-    return Outputs(numbers, numbers)
+class Distances(Scorer):
+    """Propose nearness to the inputs, summed over coordinates; only the thresholds are learned.
 
+    For independent Laplace noise of one scale this is the log-likelihood ratio up to that scale, however wide the
+    output. The increments serve running sums.
+    """
 
-def _divergence(score: CellScore, left: Outputs, right: Outputs) -> float:
-    """Estimated symmetric Kullback-Leibler divergence of one coordinate."""
-    means = [float(np.nanmean(score(side))) for side in (left, right)]
-    return means[0] - means[1]
+    learned = False
+
+    def propose(self, training: Training) -> Sequence[DistanceScore]:
+        if any(side.is_scalar for side in training.sides):
+            return []
+        width = training.left.numbers.shape[1]
+        layout = Layout.of(training.pair, width)
+        if layout.left is None or layout.right is None:
+            return []
+        kinds = ((False, False, "distances"), (True, False, "distances"), (False, True, "distances of increments"))
+        return [DistanceScore(width, np.nan, layout.left, layout.right, *kind) for kind in kinds]

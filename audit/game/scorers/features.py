@@ -1,31 +1,25 @@
-"""Columns derived from a vector output: what a classifier may look at, screened by what each shows on its own.
+"""Derive features from vector outputs, and keep the few that differ most between the two sides.
 
 Candidates are the coordinates, indicators of values that repeat, nearness to the inputs, summaries of the row and of
-groups of coordinates, and sums, differences and products of two coordinates: joint structure that no marginal shows
-is plain in one of these. Screening keeps a few of many, so that one bad coordinate among hundreds is found and
-noise in the others does not drown it.
+groups of coordinates, and sums, differences and products of two coordinates. Joint structure that no marginal shows
+appears in one of these. Screening finds one bad coordinate among hundreds, where noise in the others would hide it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from audit.game.scorers.layout import Layout, at, nearness
-
-_CELLS = 16
-_ALL_PAIRS = 8  # coordinates up to which every pair of them is a candidate
-_MOST_PAIRS = 20
-_DIGITS = 9
-_ROWS_TIMES_COLUMNS = 1_000_000  # work that screening may cost
-_FEWEST_ROWS, _MOST_ROWS = 8_000, 40_000
+from audit.game import tuning
+from audit.game.scorers.base import merged
+from audit.game.scorers.rows import Layout, Rows, at, finite_or_zero, nearness, sample_of
 
 
 @dataclass(frozen=True)
-class Column:
-    """One derived number an output.
+class Feature:
+    """One derived number per output.
 
     Parameters
     ----------
@@ -33,10 +27,10 @@ class Column:
         A key of `KINDS`.
     of : tuple of int
         Coordinates.
-    value : float
-        What the indicator looks for.
     layout : Layout
         Where the inputs lie.
+    value : float
+        What the indicator looks for, or the center of a product.
     """
 
     kind: str
@@ -53,71 +47,69 @@ class Column:
         return f"{self.kind} of {shown}" + (f" at {self.value:.6g}" if self.kind == "indicator" else "")
 
 
-def _zeroed(numbers: np.ndarray) -> np.ndarray:
-    return np.where(np.isfinite(numbers), numbers, 0.0)
+def _near(feature: Feature, numbers: np.ndarray) -> np.ndarray:
+    assert feature.layout.left is not None
+    assert feature.layout.right is not None
+    of = list(feature.of)
+    return np.asarray(nearness(numbers, feature.layout.left[of], feature.layout.right[of]).sum(axis=1))
 
 
-def _near(column: Column, numbers: np.ndarray) -> np.ndarray:
-    assert column.layout.left is not None
-    assert column.layout.right is not None
-    of = list(column.of)
-    return np.asarray(nearness(numbers, column.layout.left[of], column.layout.right[of]).sum(axis=1))
-
-
-def _first_finite(column: Column, numbers: np.ndarray) -> np.ndarray:
-    where = np.isfinite(numbers).argmax(axis=1)
-    return numbers[np.arange(len(numbers)), where]
-
-
-KINDS: dict[str, Callable[[Column, np.ndarray], np.ndarray]] = {
-    "coordinate": lambda column, x: x[:, 0],
-    "indicator": lambda column, x: x[:, 0] == column.value,
-    "sum": lambda column, x: np.round(_zeroed(x).sum(axis=1), _DIGITS),
-    "difference": lambda column, x: np.round(x[:, 0] - x[:, 1], _DIGITS),
-    "product": lambda column, x: (x[:, 0] - column.value) * (x[:, 1] - column.value),
-    "largest": lambda column, x: x.max(axis=1),
-    "smallest": lambda column, x: x.min(axis=1),
-    "number finite": lambda column, x: np.isfinite(x).sum(axis=1),
-    "first finite": _first_finite,
-    "sum of squares": lambda column, x: (_zeroed(x) ** 2).sum(axis=1),
+KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
+    "coordinate": lambda feature, x: x[:, 0],
+    "indicator": lambda feature, x: x[:, 0] == feature.value,
+    "sum": lambda feature, x: np.round(finite_or_zero(x).sum(axis=1), tuning.SCORE_DECIMALS),
+    "difference": lambda feature, x: np.round(x[:, 0] - x[:, 1], tuning.SCORE_DECIMALS),
+    "product": lambda feature, x: (x[:, 0] - feature.value) * (x[:, 1] - feature.value),
+    "largest": lambda feature, x: x.max(axis=1),
+    "smallest": lambda feature, x: x.min(axis=1),
+    "number finite": lambda feature, x: np.isfinite(x).sum(axis=1),
+    "first finite": lambda feature, x: x[np.arange(len(x)), np.isfinite(x).argmax(axis=1)],
+    "sum of squares": lambda feature, x: (finite_or_zero(x) ** 2).sum(axis=1),
     "nearness": _near,
 }
 
 
-def candidates(rows: tuple[np.ndarray, np.ndarray], layout: Layout) -> list[Column]:
-    """Every column worth screening for outputs like these."""
-    sample = np.concatenate([side[:_FEWEST_ROWS] for side in rows])
+def chosen_features(rows: Rows, layout: Layout) -> list[Feature]:
+    """Return the screened features, best first; all coordinates too when they are few or nothing stands out."""
+    everything = derived_features(rows, layout)
+    strengths = np.array(separations(rows, everything))
+    best = np.argsort(-strengths, kind="stable")[: tuning.MOST_FEATURES]
+    chosen = [everything[i] for i in best if strengths[i] > tuning.FEATURE_ERRORS]
+    width = rows[0].shape[1]
+    if width <= tuning.FEW_COORDINATES or not chosen:
+        chosen += [feature for feature in everything[: min(width, tuning.MOST_FEATURES)] if feature not in chosen]
+    return chosen
+
+
+def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
+    """Return every feature worth screening for outputs like these; the coordinates come first."""
+    sample = sample_of(rows, tuning.SCREENED_ROWS[0])
     width = sample.shape[1]
-    found = [Column("coordinate", (i,), layout) for i in range(width)]
-    found += [Column("indicator", (i,), layout, value) for i in range(width) for value in _repeated(sample[:, i])]
+    found = [Feature("coordinate", (i,), layout) for i in range(width)]
+    found += [Feature("indicator", (i,), layout, value) for i in range(width) for value in _repeated(sample[:, i])]
     found += _of_groups(sample, layout)
-    found += [
-        Column(kind, pair, layout, value)
-        for pair in _pairs(rows)
-        for kind, value in (
-            ("difference", 0.0),
-            ("sum", 0.0),
-            ("product", float(np.median(_zeroed(sample[:, list(pair)])))),
-        )
-    ]
+    for pair in _pairs(rows):
+        middle = float(np.median(finite_or_zero(sample[:, list(pair)])))
+        found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
+        found.append(Feature("product", pair, layout, middle))
     return found
 
 
-def screened(rows: tuple[np.ndarray, np.ndarray], columns: Iterable[Column], most: int, least: float) -> list[Column]:
-    """The columns that differ most between the sides, at most `most`, each by more than `least` standard errors."""
-    columns = list(columns)
-    size = int(np.clip(_ROWS_TIMES_COLUMNS // max(1, len(columns)), _FEWEST_ROWS, _MOST_ROWS))
+def separations(rows: Rows, features: list[Feature]) -> list[float]:
+    """Return the separation of each feature, on as many rows as a fixed amount of work allows."""
+    size = int(np.clip(tuning.SCREENING_WORK // max(1, len(features)), *tuning.SCREENED_ROWS))
     left, right = (side[:: max(1, len(side) // size)] for side in rows)
-    strengths = np.array([separation(column(left), column(right)) for column in columns])
-    order = np.argsort(-strengths, kind="stable")
-    return [columns[i] for i in order[:most] if strengths[i] > least]
+    return [separation(feature(left), feature(right)) for feature in features]
 
 
 def separation(left: np.ndarray, right: np.ndarray) -> float:
-    """Chi-square statistic of two samples over cells, standardised to mean 0 and variance 1 under one law."""
+    """Return the chi-square statistic of two samples over cells, with mean 0 and variance 1 under one law.
+
+    scikit-learn's `f_classif` would miss a change of spread, and its `mutual_info_classif` takes seconds per feature.
+    """
     sides = np.sort(left), np.sort(right)
-    pooled = np.sort(np.concatenate(sides), kind="stable")
-    edges = np.unique(pooled[np.arange(1, _CELLS) * len(pooled) // _CELLS])
+    pooled = merged(*sides)
+    edges = np.unique(pooled[np.arange(1, tuning.SCREENING_CELLS) * len(pooled) // tuning.SCREENING_CELLS])
     counts = [_cell_counts(side, edges) for side in sides]
     total = counts[0] + counts[1]
     used = total >= 5
@@ -131,51 +123,43 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
 
 
 def _cell_counts(ordered: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Cells between the edges, and each edge itself: values that repeat are cells of their own."""
+    """Count between the edges, and at each edge itself: values that repeat are cells of their own."""
     below, upto = (np.searchsorted(ordered, edges, side) for side in ("left", "right"))
     return np.diff(np.r_[0, np.column_stack([below, upto]).ravel(), len(ordered)])
 
 
 def _repeated(column: np.ndarray, most: int = 3) -> list[float]:
-    """Values with a share above 1 % in a column that also takes others, the most frequent first."""
+    """Return the values with a share above 1 % in a column that also takes others, the most frequent first."""
     values, counts = np.unique(column, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    frequent = [float(values[i]) for i in order[: most + 1] if counts[i] > 0.01 * len(column)]
-    return frequent[:most] if len(values) > 2 else []
+    order = np.argsort(-counts, kind="stable")[:most]
+    return [float(values[i]) for i in order if counts[i] > tuning.FREQUENT * len(column) and len(values) > 2]
 
 
-def _of_groups(sample: np.ndarray, layout: Layout) -> list[Column]:
+def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
     everything = tuple(range(sample.shape[1]))
-    mixed = not np.isfinite(sample).all()
-    kinds = ["sum", "sum of squares", "largest", "smallest"] + ["number finite", "first finite"] * mixed
-    found = [Column(kind, everything, layout) for kind in kinds]
+    mixed = [] if np.isfinite(sample).all() else ["number finite", "first finite"]
+    found = [Feature(kind, everything, layout) for kind in ["sum", "sum of squares", "largest", "smallest", *mixed]]
     for members in layout.members():
         of = tuple(int(i) for i in members)
         if 1 < len(of) < len(everything):
-            found += [Column(kind, of, layout) for kind in ["sum"] + ["number finite", "first finite"] * mixed]
+            found += [Feature(kind, of, layout) for kind in ["sum", *mixed]]
         if layout.left is not None and layout.right is not None and layout.left[of[0]] != layout.right[of[0]]:
-            found.append(Column("nearness", of, layout))
-    if layout.left is not None:
-        found.append(Column("nearness", everything, layout))
-    return found
+            found.append(Feature("nearness", of, layout))
+    return found if layout.left is None else [*found, Feature("nearness", everything, layout)]
 
 
-def _pairs(rows: tuple[np.ndarray, np.ndarray]) -> list[tuple[int, int]]:
-    """All pairs of few coordinates; of many, those whose second moments differ most between the sides."""
+def _pairs(rows: Rows) -> list[tuple[int, int]]:
+    """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides."""
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)
-    if width > _ALL_PAIRS:
-        moments = [_second_moments(side, rows) for side in rows]
-        change = np.abs(moments[0] - moments[1])[upper]
-        chosen = np.argsort(-change, kind="stable")[:_MOST_PAIRS]
+    if width > tuning.ALL_PAIRS:
+        pooled = finite_or_zero(sample_of(rows, tuning.SCREENED_ROWS[0]))
+        center = np.median(pooled, axis=0)
+        spread = np.mean(np.abs(pooled - center), axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+        plain = [(finite_or_zero(side[: tuning.SCREENED_ROWS[1]]) - center) / scale for side in rows]
+        left, right = (np.clip(side, -tuning.CLIP, tuning.CLIP) for side in plain)
+        change = np.abs(left.T @ left / len(left) - right.T @ right / len(right))[upper]
+        chosen = np.argsort(-change, kind="stable")[: tuning.MOST_PAIRS]
         upper = (upper[0][chosen], upper[1][chosen])
     return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
-
-
-def _second_moments(side: np.ndarray, rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    pooled = _zeroed(np.concatenate([part[:_FEWEST_ROWS] for part in rows]))
-    centre = np.median(pooled, axis=0)
-    spread = np.mean(np.abs(pooled - centre), axis=0)
-    plain = (_zeroed(side[:_MOST_ROWS]) - centre) / np.where(spread > 0, spread, 1.0)
-    plain = np.clip(plain, -4, 4)
-    return np.asarray(plain.T @ plain / len(plain))

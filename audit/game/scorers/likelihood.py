@@ -1,4 +1,4 @@
-"""The exact log-likelihood ratio, when the mechanism states its law or its log-likelihood."""
+"""Score by the exact log-likelihood ratio, when the mechanism states its law or its log-likelihood."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from audit.game.scorers.base import Training
+from audit.game import tuning
+from audit.game.scorers.base import Score, Scorer, Training
 from audit.subjects import Outputs
-
-_DIGITS = 9  # log-ratios that agree to this many decimals are one value: plateaus survive rounding
 
 
 @dataclass(frozen=True)
-class LikelihoodRatio:
+class LikelihoodRatio(Score):
     """log p(output | left) - log p(output | right), by the mechanism's own statement."""
 
     log_likelihood: Callable[[Any, Any], Any]
     pair: tuple[Any, Any]
     complete: bool
-    name: str = "likelihood"
-    calibrated: bool = True
+    name = "likelihood"
+    calibrated = True
+    meaning = "log-likelihood ratio"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         scores = np.full(len(outputs), np.nan)
@@ -32,22 +32,18 @@ class LikelihoodRatio:
             raw = [row for row, keep in zip(raw, rows, strict=True) if keep]
         with np.errstate(invalid="ignore", divide="ignore"):
             left, right = (np.asarray(self.log_likelihood(data, raw), dtype=float) for data in self.pair)
-            ratio = np.round(left - right, _DIGITS)
+            ratio = np.round(left - right, tuning.SCORE_DECIMALS)
         if ratio.shape == scores.shape:
             return ratio
         if rows is not None and ratio.shape == (int(rows.sum()),):
             scores[rows] = ratio
         return scores
 
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        return f"log-likelihood ratio >= {upper:.6g}", f"log-likelihood ratio <= {lower:.6g}"
 
-
-class Likelihood:
-    """Uses `log_likelihood(dataset, outputs)`, or the law's, and learns nothing."""
+class Likelihood(Scorer):
+    """Use `log_likelihood(dataset, outputs)`, or that of the stated law; nothing is learned."""
 
     learned = False
-    needs_all = False
 
     def propose(self, training: Training) -> Sequence[LikelihoodRatio]:
         log_likelihood = stated_log_likelihood(training.mechanism)
@@ -55,14 +51,14 @@ class Likelihood:
             return []
         score = LikelihoodRatio(log_likelihood, training.pair, complete=False)
         try:
-            usable = np.isfinite(score(training.left)).any() or np.isfinite(score(training.right)).any()
-        except Exception:  # a log-likelihood that fails is no score; the other scorers carry on
+            usable = any(bool((~np.isnan(score(outputs))).any()) for outputs in training.sides)
+        except Exception:  # the log-likelihood is the mechanism's code and may fail; the other scorers carry on
             return []
-        return [score] if usable or _separates(score, training) else []
+        return [score] if usable else []
 
 
 def stated_log_likelihood(mechanism: Any) -> Callable[[Any, Any], Any] | None:
-    """The mechanism's `log_likelihood`, or the one of its stated law, or None."""
+    """Return the mechanism's `log_likelihood`, or that of its stated law, or None."""
     stated: Callable[[Any, Any], Any] | None = getattr(mechanism, "log_likelihood", None)
     if callable(stated):
         return stated
@@ -71,13 +67,9 @@ def stated_log_likelihood(mechanism: Any) -> Callable[[Any, Any], Any] | None:
 
 @dataclass(frozen=True)
 class LawLikelihood:
-    """`log_likelihood` derived from a mechanism's `law`."""
+    """Derive `log_likelihood` from a mechanism's `law`."""
 
     mechanism: Any
 
     def __call__(self, dataset: Any, outputs: Any) -> Any:
         return self.mechanism.law(dataset).log_likelihood(np.asarray(outputs))
-
-
-def _separates(score: LikelihoodRatio, training: Training) -> bool:
-    return bool(np.isinf(score(training.left)).any() or np.isinf(score(training.right)).any())

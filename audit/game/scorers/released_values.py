@@ -1,12 +1,11 @@
-"""Rows of flags with a few released values among them, as sparse-vector mechanisms that answer give.
+"""Score rows of flags with a few released values among them, as sparse-vector mechanisms return.
 
-How often each flag occurs says where the values were released, the values themselves how near they lie to either
-input. The two speak together: a value that was compared with a hidden threshold bounds that threshold, and with it
-what the flags before it tell. So the counts of flags are also weighed by how low the lowest value lies, along ramps
-that are level beyond their ends: a threshold far below every answer tells no more than one just below. Logistic
-regression sees all of it; every number is kept, since on such outputs the rare events that tell most are the ones
-that a significance test of a coefficient, or of the ramps together, would miss. The score without any ramp competes
-with the one that has them: they are noise where the values are not the ones that were compared.
+The counts of the flags say where the values were released; the values say how near they lie to either input. A value
+that was compared with a hidden threshold also bounds that threshold, and so changes what the flags before it say. The
+counts of flags are therefore also weighted by the lowest value, along ramps that are level beyond their ends: a
+threshold far below every answer says no more than one just below. Logistic regression combines the features. No
+coefficient is dropped: on such outputs the most informative events are rare, and a significance test would miss them.
+A score without ramps competes with the one that has them, since ramps are noise where other values were compared.
 """
 
 from __future__ import annotations
@@ -14,25 +13,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 
-from audit.game.scorers.base import Training
-from audit.game.scorers.flags import PatternScore, fit_patterns, frequent_flags, groups_of
-from audit.game.scorers.layout import Layout, RowScore, at, nearness, numeric_rows, occurrences, symbol_ratio
-from audit.game.scorers.logistic import newton
-
-_MOST_ROWS = 400_000  # a side
-_SAMPLE = 2000
-_FEWEST_VALUES = 40  # distinct numbers in a block that holds released values rather than flags
-_CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
-_KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest value between which the weight of a flag changes evenly
+from audit.game import tuning
+from audit.game.logistic import fit_logistic
+from audit.game.scorers.base import Scorer, Training
+from audit.game.scorers.flags import FlagCounts, fit_flag_counts, frequent_flags
+from audit.game.scorers.rows import (
+    Layout,
+    RowScore,
+    at,
+    nearness,
+    numeric_rows,
+    occurrences,
+    positions,
+    sample_of,
+    symbol_ratio,
+)
 
 
 @dataclass(frozen=True)
-class Block:
-    """Numbers derived from one copy of the input; shape (size, features) from the block's coordinates.
+class BlockFeatures:
+    """Features of one copy of the input; shape (size, features) from the block's coordinates.
 
     Parameters
     ----------
@@ -43,8 +46,8 @@ class Block:
     counted : tuple of (flag, int array)
         A flag, and the coordinates of a group (within the block) in which it is counted.
     knots : tuple of float
-        Of the lowest value, where ramps end; with none, and no flag counted, the values stand alone.
-    centre, scale : float
+        Of the lowest value, where ramps end. Without knots and counted flags, only the values are features.
+    center, scale : float
         Median and standard deviation of the lowest value.
     """
 
@@ -53,41 +56,34 @@ class Block:
     right: np.ndarray | None
     counted: tuple[tuple[float, np.ndarray], ...]
     knots: tuple[float, ...]
-    centre: float
+    center: float
     scale: float
 
     @classmethod
-    def fit(cls, of: np.ndarray, layout: Layout, flags: np.ndarray, sample: np.ndarray) -> Block:
-        """Lay knots where the lowest values of a sample of rows lie."""
+    def fit(cls, of: np.ndarray, layout: Layout, flags: np.ndarray, sample: np.ndarray) -> BlockFeatures:
+        """Put knots where the lowest values of a sample of rows lie."""
         lowest, released = _lowest(sample[:, of])
         values = lowest[released]
-        known = layout.left is not None and layout.right is not None
-        left, right = (side[of] if known and side is not None else None for side in (layout.left, layout.right))
-        groups = groups_of(layout.groups[of])
+        left, right = (None if side is None else side[of] for side in (layout.left, layout.right))
         needed = flags[:-1] if len(flags) > 1 else flags  # the last count nearly follows from the others
-        counted = tuple((float(flag), group) for flag in needed for group in groups)
-        knots, centre = tuple(np.quantile(values, _KNOTS)), float(np.median(values))
-        return cls(of, left, right, counted, knots, centre, float(np.std(values)) or 1.0)
-
-    @property
-    def plain(self) -> Block:
-        """The values alone."""
-        return replace(self, counted=(), knots=())
+        counted = tuple((float(flag), group) for flag in needed for group in positions(layout.groups[of]))
+        knots, center = tuple(np.quantile(values, tuning.KNOTS)), float(np.median(values))
+        return cls(of, left, right, counted, knots, center, float(np.std(values)) or 1.0)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         part = at(numbers, self.of)
         lowest, released = _lowest(part)
-        total = np.clip(np.where(np.isfinite(part), part - self.centre, 0.0).sum(axis=1) / self.scale, -_CLIP, _CLIP)
-        ramps = [_ramp(lowest, *ends) for ends in pairwise(self.knots)]
-        counts = [occurrences(at(part, group), flag) for flag, group in self.counted]
-        columns = [released, total]
+        total = np.where(np.isfinite(part), part - self.center, 0.0).sum(axis=1) / self.scale
+        columns = [released, np.clip(total, -tuning.CLIP, tuning.CLIP)]
         if self.left is not None and self.right is not None:
             columns.append(nearness(part, self.left, self.right).sum(axis=1))
+        ramps = [_ramp(lowest, *ends) for ends in pairwise(self.knots)]
+        counts = [occurrences(at(part, group), flag) for flag, group in self.counted]
         columns += [*ramps, *counts, *(count * ramp for count in counts for ramp in ramps)]
         return np.column_stack(columns)
 
 
-Parts: TypeAlias = tuple[PatternScore | Block, ...]
+Parts = tuple[FlagCounts | BlockFeatures, ...]
 
 
 @dataclass(frozen=True)
@@ -96,60 +92,48 @@ class ReleasedValuesScore(RowScore):
 
     parts: Parts
     weights: np.ndarray
-    complete: bool = False
-    name: str = "releases"
-    calibrated: bool = False
+    name = "releases"
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
-        return np.asarray(_design(self.parts, numbers) @ self.weights)
+        return np.asarray(_table(self.parts, numbers) @ self.weights)
 
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        what = f"log-odds of flags and released values ({len(self.weights)} terms)"
-        return f"{what} >= {upper:.6g}", f"{what} <= {lower:.6g}"
+    @property
+    def meaning(self) -> str:
+        return f"log-odds of flags and released values ({len(self.weights)} terms)"
 
 
-class ReleasedValues:
-    """Vectors in which flags repeat and other entries do not."""
-
-    learned = True
-    needs_all = False
+class ReleasedValues(Scorer):
+    """Read vectors in which flags repeat and other entries do not."""
 
     def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:
-        rows = numeric_rows(training, _MOST_ROWS)
+        rows = numeric_rows(training, tuning.MANY_ROWS)
         if rows is None:
             return []
-        layout = Layout.of(training.pair, rows[0].shape[1])
-        sample = np.concatenate([side[:_SAMPLE] for side in rows])
-        with_values = [block for block in layout.each_block() if _holds_values(sample[:, block])]
-        patterns = fit_patterns(rows, layout) if with_values else ()
+        layout, sample = Layout.of(training.pair, rows[0].shape[1]), sample_of(rows, tuning.SAMPLE)
+        with_values = [of for of in layout.each_block() if len(np.unique(sample[:, of])) > tuning.FEW_OUTPUTS]
+        counts = fit_flag_counts(rows, layout) if with_values else ()
         flags = frequent_flags(rows)
-        if not patterns or flags is None:
+        if not counts or flags is None:
             return []
-        blocks = [Block.fit(of, layout, flags, sample) for of in with_values]
-        of_symbols, width = symbol_ratio(training), rows[0].shape[1]
-        designs: list[Parts] = [(*patterns, *(block.plain for block in blocks)), (*patterns, *blocks)]
-        return [ReleasedValuesScore(width, of_symbols, parts, _weights(rows, parts)) for parts in designs]
-
-
-def _holds_values(sample: np.ndarray) -> bool:
-    return len(np.unique(sample)) > _FEWEST_VALUES
+        blocks = [BlockFeatures.fit(of, layout, flags, sample) for of in with_values]
+        pooled, of_symbols = np.concatenate(rows), symbol_ratio(training)
+        of_left = np.arange(len(pooled)) < len(rows[0])
+        plain = [replace(block, counted=(), knots=()) for block in blocks]
+        designs: list[Parts] = [(*counts, *plain), (*counts, *blocks)]
+        fitted = [(parts, fit_logistic(_table(parts, pooled), of_left)[0]) for parts in designs]
+        return [ReleasedValuesScore(pooled.shape[1], of_symbols, *fit) for fit in fitted]
 
 
 def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest finite entry of each row, and whether there is one."""
+    """Return the lowest finite entry of each row, and whether there is one."""
     lowest = np.where(np.isfinite(part), part, np.inf).min(axis=1)
     return lowest, lowest < np.inf
 
 
 def _ramp(lowest: np.ndarray, low: float, high: float) -> np.ndarray:
-    """-1 up to `low`, 0 from `high` on and where nothing was released."""
+    """Return -1 up to `low`, 0 from `high` on and where nothing was released."""
     return np.clip((lowest - high) / (high - low), -1.0, 0.0) if high > low else np.where(lowest < high, -1.0, 0.0)
 
 
-def _design(parts: Parts, numbers: np.ndarray) -> np.ndarray:
+def _table(parts: Parts, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones(len(numbers)), *(part(numbers) for part in parts)])
-
-
-def _weights(rows: tuple[np.ndarray, np.ndarray], parts: Parts) -> np.ndarray:
-    of_left = np.arange(sum(map(len, rows))) < len(rows[0])
-    return newton(_design(parts, np.concatenate(rows)), of_left)[0]

@@ -1,8 +1,7 @@
-"""Structure of outputs that are not vectors of one length: lists, tuples, sets, dicts and text.
+"""Score outputs that are not vectors of one length by their structure: lists, tuples, sets, dicts and text.
 
 Each output becomes a row of numbers (length, first and last entry, extremes, sum, order, repeats, counts of the
-entries or characters that occur most) to which the scorers of vectors apply. It sees what these numbers
-show, and nothing else.
+entries or characters that occur most), to which the scorers of vectors apply. Nothing else of the output is seen.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.game.scorers.coordinates import Coordinates
 from audit.game.scorers.vectors import Vectors
 from audit.subjects import Outputs
 
-_MOST_ROWS = 20_000  # a side: rows are read one by one
-_MOST_COUNTED = 8
-_MEMBERS: tuple[Scorer, ...] = (Vectors(), Coordinates())
+_KINDS = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Embedding:
         """Count the entries that occur most often."""
         found = Counter(_hashable(entry) for row in rows for entry in _entries(row))
         ranked = sorted(found.items(), key=lambda item: (-item[1], repr(item[0])))
-        return cls(tuple(entry for entry, _ in ranked[:_MOST_COUNTED]))
+        return cls(tuple(entry for entry, _ in ranked[: tuning.MOST_COUNTED]))
 
     def __call__(self, rows: Sequence[Any]) -> Outputs:
         table = np.array([self._numbers(row) for row in rows], dtype=float)
@@ -60,17 +58,12 @@ class Embedding:
 
 
 @dataclass(frozen=True)
-class StructureScore:
+class StructureScore(Score):
     """A score of vectors, applied to the embedded outputs."""
 
     embedding: Embedding
     inner: Score
-    complete: bool = False
-    calibrated: bool = False
-
-    @property
-    def name(self) -> str:
-        return f"structure, {self.inner.name}"
+    name: str
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.inner(self.embedding(outputs.raw)) if _is_ragged(outputs) else np.full(len(outputs), np.nan)
@@ -81,36 +74,28 @@ class StructureScore:
 
 
 @dataclass(frozen=True)
-class Structure:
-    """Outputs of varying length, by one of the scorers of vectors."""
+class Structure(Scorer):
+    """Read outputs of varying length by one of the scorers of vectors."""
 
     member: Scorer
-    learned: bool = True
-    needs_all: bool = False
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
-        if not (_is_ragged(training.left) and _is_ragged(training.right)):
+        if not all(_is_ragged(side) for side in training.sides):
             return []
-        sides = [_thinned(side) for side in (training.left, training.right)]
-        embedding = Embedding.of([*sides[0][:2000], *sides[1][:2000]])
-        table = Training(embedding(sides[0]), embedding(sides[1]), None, (None, None))
-        return [StructureScore(embedding, score) for score in self.member.propose(table)]
+        left, right = (side.raw[:: max(1, -(-len(side) // tuning.STRUCTURE_ROWS))] for side in training.sides)
+        embedding = Embedding.of([*left[: tuning.SAMPLE], *right[: tuning.SAMPLE]])
+        scores = self.member.propose(Training(embedding(left), embedding(right)))
+        return [StructureScore(embedding, score, f"structure, {score.name}") for score in scores]
 
 
-STRUCTURE_SCORERS: tuple[Structure, ...] = tuple(Structure(member) for member in _MEMBERS)
+STRUCTURE_SCORERS = (Structure(Vectors()), Structure(Coordinates()))
 
 
 def _is_ragged(outputs: Outputs) -> bool:
-    """Whether some output is text or a container that the codec did not make a vector."""
+    """Return whether some output is text or a container that was not encoded as a vector."""
     if outputs.symbols is None or not outputs.is_scalar:
         return False
-    kinds = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
-    return any(text.startswith(kinds) for text in outputs.symbols.table)
-
-
-def _thinned(outputs: Outputs) -> Sequence[Any]:
-    rows: Sequence[Any] = outputs.raw[:: max(1, -(-len(outputs) // _MOST_ROWS))]
-    return rows
+    return any(text.startswith(_KINDS) for text in outputs.symbols.table)
 
 
 def _is_container(row: Any) -> bool:
@@ -132,10 +117,9 @@ def _hashable(entry: Any) -> Any:
 
 
 def _as_number(entry: Any) -> float:
-    """The entry itself when it is a number, the code of a character, the length of anything longer."""
+    """Return the entry itself when it is a number, the code of a character, the length of anything longer."""
     if isinstance(entry, (bool, int, float, np.number, np.bool_)):
-        value = float(entry)
-        return value if np.isfinite(value) else 0.0
+        return float(entry) if np.isfinite(float(entry)) else 0.0
     if isinstance(entry, str):
         return float(ord(entry)) if len(entry) == 1 else float(len(entry))
     return float(len(entry)) if hasattr(entry, "__len__") else 0.0

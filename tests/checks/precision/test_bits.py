@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.bits import float_parts, guess_answers
-from audit.game.bits.bit_patterns import CodeTable, pack
-from audit.game.bits.samplers import candidate_scales, reachable
+from audit.game.bits import float_parts
+from audit.game.bits.answers import guess_answers
+from audit.game.bits.bit_patterns import pack
+from audit.game.bits.reachability import candidate_scales, reachable
 from audit.game.scorers import Training
+from audit.game.scorers.base import RatioTable
 from audit.subjects import encode
 
 ULP = 2.0**-52
@@ -101,7 +103,7 @@ def test_a_guess_that_raises_or_fits_no_output_is_left_out():
 
 
 def test_codes_and_their_ratios():
-    table = CodeTable.fit(np.array([1, 1, 1, 2]), np.array([2, 2, 2, 2]))
+    table = RatioTable.fit(np.array([1, 1, 1, 2]), np.array([2, 2, 2, 2]))
     ratios = table(np.array([1, 2, 99]))
     assert ratios[0] == pytest.approx(math.log(3.5 / 0.5))
     assert ratios[1] == pytest.approx(math.log(1.5 / 4.5))

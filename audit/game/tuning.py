@@ -1,0 +1,75 @@
+"""State every tuned constant of the event choice and of the scorers once.
+
+None of them touches an error probability: events are certified on fresh outputs. They trade the value of the events
+chosen, time and memory. Each group names what measures it:
+
+VALUE  `python -m benchmarks.bugs.worth` (mean bound of the chosen events, 100,000 and 1,000,000 outputs per dataset)
+       and `python -m benchmarks.bugs.scoreboard` (the whole audit)
+LAW    `tests/game/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
+VECTOR `tests/game/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon that must be found
+BITS   `tests/checks/precision`: floating-point leaks
+TIME   `python -m benchmarks.overhead`, `python -m benchmarks.scaling`
+"""
+
+import numpy as np
+
+# The division of a budget. VALUE, TIME
+FIRST_SHARE = 0.125  # of the budget that trains
+MORE_SHARE = 0.2  # of it that also trains when the events found are rare, so that chance decides which look best
+FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs per dataset that show an event, unless they exceed this share
+MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, in a step: bounds memory
+MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128 MiB)
+OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
+UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
+TRIAL = 25_000  # outputs per dataset on which slow scorers show whether they are worth their time
+
+# Thresholds on one score. LAW, TIME
+COARSE_GRID = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
+FINE_GRID = 12  # ranks tried on either side of a threshold that was chosen on the coarse grid
+
+# The judgment of candidates. LAW, VALUE
+PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are chosen; the best on fresh halves is used
+CHOICE_PENALTY = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, looks better
+CHOICE_PENALTY_LEARNED = 3.0  # the same for learned scores: at equal estimates the simpler score is safer
+COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
+TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
+SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a deduction: overfitting is negligible
+LINE_NEEDS, TABLE_NEEDS = 10_000, 20_000  # outputs of a line and of a table: fewer cannot show a misfit in the tails
+LINE_BINS = 200  # of equal mass, in which the calibration line is fitted
+LINE_CUTS = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # of the test of fit
+LINE_MISFIT = 0.001  # level of the test of fit
+LINE_ERRORS = 3.0  # standard errors by which the slope must exceed 0
+
+# Counting scorers: atoms, cells, flags. LAW, VALUE
+ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind
+MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot
+MOST_CELLS = 256  # intervals of the line
+FLAG_COUNT = 20  # occurrences that give a pattern of flags a cell of its own
+MOST_FLAGS = 6  # distinct flags
+FREQUENT = 0.01  # share that makes a value a flag, or an indicator a feature
+FEW_OUTPUTS = 40  # distinct outputs of a sample up to which counting sees everything
+VOTE_ERRORS = 3.0  # standard errors by which a bit must differ to have a vote
+KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest released value between which the weight of a flag changes evenly
+
+# Scorers of vectors and structures. VECTOR, VALUE (NoisyHist, SVT3, SVT6, PrefixSum)
+SAMPLE = 2000  # rows per dataset that show what kind of outputs these are
+MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
+SCORE_DECIMALS = 9  # scores and sums that agree to this many decimals are one value: plateaus survive rounding
+CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
+SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared
+SCREENING_WORK, SCREENED_ROWS = 1_000_000, (8_000, 40_000)  # rows times features; fewest and most rows: TIME
+ALL_PAIRS, MOST_PAIRS = 8, 20  # coordinates up to which all pairs give features; else that many pairs do
+FEW_COORDINATES = 6  # coordinates up to which all are features, and trees see everything
+MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
+FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
+OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
+KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
+TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
+MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
+
+# Scorers of bits. BITS, TIME
+MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
+MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last place beyond which cells are merged
+OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
+OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
+PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
