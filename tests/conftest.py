@@ -20,6 +20,13 @@ def pytest_addoption(parser):
     parser.addoption("--cpu-times", type=int, metavar="N", help="list the N most expensive files and tests by CPU time")
 
 
+def pytest_collection_modifyitems(items):
+    """Refuse test ids that differ between processes: pytest-xdist can only share out ids that all workers agree on."""
+    unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unstable:
+        raise pytest.UsageError(f"give the parameter an id: {unstable[0]} names an object by its address")
+
+
 def cpu_seconds() -> float:
     """Return the CPU seconds of this process and of those of its children that ended and were waited for."""
     times = os.times()

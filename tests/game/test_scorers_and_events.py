@@ -68,7 +68,7 @@ class Stated:
         (vectors, "coordinates", 1.5),
         (rows, "atoms", 0.8),
     ],
-    ids=lambda value: getattr(value, "__name__", str(value)),
+    ids=lambda value: getattr(value, "__name__", None) or (type(value).__name__ if callable(value) else str(value)),
 )
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
     events = choose_events(training(mechanism), DESIGN)
@@ -130,7 +130,7 @@ def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise
 @pytest.mark.parametrize(
     ("mechanism", "epsilon"),
     [(laplace, 0.6), (wider, 0.3), (categories, 0.5), (mixed, 0.3), (vectors, 1.0), (rows, 0.4)],
-    ids=lambda value: getattr(value, "__name__", str(value)),
+    ids=lambda value: getattr(value, "__name__", None) or (type(value).__name__ if callable(value) else str(value)),
 )
 def test_violations_are_refuted_end_to_end(mechanism, epsilon):
     """Each has a true epsilon well above the claim; chance of a miss below 1e-6 at this budget."""

@@ -121,7 +121,11 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(("mechanism", "kind"), FAULTS, ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    ("mechanism", "kind"),
+    FAULTS,
+    ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", type(value).__name__),
+)
 def test_reused_noise_fails(mechanism, kind):
     result = check_randomness(mechanism, DATA, budget=2_048)
     assert result.verdict is Verdict.FAIL
