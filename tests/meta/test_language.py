@@ -83,7 +83,7 @@ def test_a_banned_file_name_is_found():
     [
         "The behaviour of neighbours.",
         "It is randomised and then\nlabelled.",
-        "at most 100,000 outputs per dataset",
+        "at most 100,000 outputs a side",
         "Text that is no Unicode.",
         "the best of the contenders",
         "fresh outputs bear them out",
