@@ -1,0 +1,64 @@
+"""The map in docs/design.md agrees with the tree, and pages name only files and modules that exist."""
+
+import pkgutil
+import re
+
+import pytest
+
+from tests.meta.house import ROOT, files_of_map, files_of_tree, headline, rooms_of_map
+from tests.meta.test_architecture import ROOMS, module_name, room_of, rooms_imported, sources
+
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md")} - {ROOT / "CHANGELOG.md"})
+
+
+def test_the_table_of_rooms_is_the_tree():
+    arrows = {room: set() for room in ROOMS}
+    for path in sources("audit"):
+        if (room := room_of(module_name(path))) in arrows:
+            arrows[room] |= rooms_imported(path)
+    assert list(rooms_of_map()) == list(ROOMS)
+    assert rooms_of_map() == arrows
+
+
+def test_the_files_of_the_map_are_the_files_of_the_tree():
+    assert files_of_tree().count("\n* ") > 80
+    assert files_of_map() == files_of_tree(), "run `python -m tests.meta.house`"
+
+
+def test_every_module_says_what_it_is():
+    assert not {path for path in sources("audit") if path.read_text() and not headline(path)}
+
+
+def named_in(text: str) -> tuple[set[str], set[str]]:
+    """Return the paths and the dotted names of the project that a page sets in code style."""
+    code = set(re.findall(r"`([^`\s]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)))
+    paths = {
+        name for name in code if re.fullmatch(r"(audit|mechanisms|tests|benchmarks|wild|docs|examples)/[\w./-]*", name)
+    }
+    dotted = {name for name in code if re.fullmatch(r"(audit|mechanisms|benchmarks|wild)(\.\w+)+", name)}
+    return paths, dotted
+
+
+def resolves(name: str) -> bool:
+    """Return whether a dotted name is a module or an attribute of one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_name_what_exists(page):
+    paths, dotted = named_in(page.read_text())
+    assert not {path for path in paths if not (ROOT / path).exists()}
+    assert not {name for name in dotted if not resolves(name)}
+
+
+def test_names_are_found_in_pages():
+    assert named_in("`audit/base/errors.py` and `audit.base.errors` but `x = 1`") == (
+        {"audit/base/errors.py"},
+        {"audit.base.errors"},
+    )
+    assert resolves("audit.base.errors.AuditError")
+    assert not resolves("audit.base.errors.Nothing")
