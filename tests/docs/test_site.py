@@ -119,11 +119,3 @@ def test_links_of_the_markdown_pages(name):
         assert target.exists(), f"{name}: {link}"
         if parts.fragment and target.suffix == ".md":
             assert parts.fragment in headings(target.read_text()), f"{name}: {link}"
-
-
-@pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "docs").glob("*.md"))])
-def test_paths_that_a_page_names_exist(name):
-    """`docs/method.md`, `tests/README.md` and the like; patterns, and what a command writes, are not meant."""
-    text = (ROOT / "docs" / name).read_text()
-    for path in re.findall(r"`((?:audit|docs|tests|benchmarks|mechanisms|examples|wild)/[\w./-]+)`", text):
-        assert (ROOT / path).exists(), f"docs/{name}: {path}"
