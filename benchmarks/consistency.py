@@ -133,9 +133,7 @@ def density() -> None:
     row("2^(-n^0.4)", (_errors("uniform", n, rng, slow_enough)[0] for n in SIZES), REPAIRED)
 
 
-def _errors(
-    name: str, n: int, rng: np.random.Generator, schedule: Callable[[int], float]
-) -> tuple[float, float]:
+def _errors(name: str, n: int, rng: np.random.Generator, schedule: Callable[[int], float]) -> tuple[float, float]:
     replicates = 40 if n <= 10**4 else 10 if n <= 10**6 else 2
     drawn = DensityErrors(LAWS[name], n, 1.0, schedule(n)).sample(replicates, rng)
     return float(drawn[:, 0].mean()), float(drawn[:, 1].mean())

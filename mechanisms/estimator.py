@@ -15,7 +15,7 @@ class Estimator:
     """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
 
     `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
-    only: a known seed is no privacy).
+    only: a known seed gives no privacy).
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -94,8 +94,8 @@ class TruncatedGeometric(GeometricMechanism):
     def law(self, dataset: Any) -> Finite:
         """Law of one output: the interior terms of the geometric, the tails added to the ends."""
         answer, ratio = self._answer(dataset), self.ratio
-        centre = (1 - ratio) / (1 + ratio)
-        table: dict[Hashable, float] = {z: centre * ratio ** abs(z - answer) for z in range(self.most + 1)}
+        center = (1 - ratio) / (1 + ratio)
+        table: dict[Hashable, float] = {z: center * ratio ** abs(z - answer) for z in range(self.most + 1)}
         table[0] = ratio**answer / (1 + ratio)
         table[self.most] = ratio ** (self.most - answer) / (1 + ratio)
         return Finite(table)

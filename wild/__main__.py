@@ -76,7 +76,7 @@ def audited(library: str, select: str | None, seed: int, workers: int) -> Verdic
 
 
 def _selected(library: str, select: str | None) -> list[Any]:
-    """The checks of a library that match; none is no error when a pattern is for another library."""
+    """Return the checks of a library that match; an empty list when the pattern is for another library."""
     checks = collect([f"wild.{library}.audits"])
     return [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
 

@@ -48,7 +48,7 @@ def pin_of(library: str, catalogue: Path = CATALOGUE) -> Pin:
     Raises
     ------
     EnvironmentFailed
-        When that is no exact pin.
+        When that does not pin one exact version.
     """
     lines = (catalogue / library / "requirements.txt").read_text().splitlines()
     first = next((line for line in lines if line.strip() and not line.startswith(("#", "-"))), "")

@@ -172,9 +172,7 @@ SHOWN = Family(
 RARELY_SHOWN = Family(
     "approximate", "response, shown with 0.001", PrivacyClaim(1.0, 0.001, LOCAL), lambda f: Response(f, delta=0.001)
 )
-ONE_SIDED = Family(
-    "approximate", "one-sided, (0, 0.1)", PrivacyClaim(0.0, 0.1, LOCAL), lambda f: OneSided(0.1 * f)
-)
+ONE_SIDED = Family("approximate", "one-sided, (0, 0.1)", PrivacyClaim(0.0, 0.1, LOCAL), lambda f: OneSided(0.1 * f))
 GAUSSIAN = Family("gaussian", "normal", GaussianClaim(1.0, relation=LOCAL), lambda f: Noise("normal", 1 / f))
 TRADE_OFF = Family(
     "f-DP",

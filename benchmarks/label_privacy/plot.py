@@ -43,10 +43,10 @@ def accuracy_plot(found: Mapping[Cell, Mapping[str, np.ndarray]], path: Path) ->
         shown = [cell for cell in found if (cell.epsilon, cell.n_neighbors) == (epsilon, k)]
         along = [cell for cell in shown if cell.sigma == (2 / cell.n_classes if row else 0.05)]
         cells = sorted(along, key=lambda cell: cell.n_classes)
-        for name, (colour, style) in LINES.items():
+        for name, (color, style) in LINES.items():
             points = [interval(found[cell][name]) for cell in cells]
             classes = [cell.n_classes for cell in cells]
-            axis.errorbar(classes, *np.array(points).T, color=colour, linestyle=style, linewidth=1.2, label=name)
+            axis.errorbar(classes, *np.array(points).T, color=color, linestyle=style, linewidth=1.2, label=name)
         axis.set_title(f"σ = {'2 / K' if row else '0.05'}, ε = {epsilon:g}, k = {k}", fontsize=8)
     for axis in axes[-1]:
         axis.set_xlabel("classes K", fontsize=8)

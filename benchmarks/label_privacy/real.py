@@ -87,7 +87,7 @@ METHODS: dict[str, Curve] = {
 
 
 def parts(seed: int) -> tuple[Data, Data]:
-    """Give (fitted, validation) and (training, test) data of one split; the former lie within the latter's training."""
+    """Return (fitted, validation) and (training, test) data of one split, the former within the training data."""
     X, y = digits()
     rng = np.random.default_rng((2, seed))
     train, test = split(y, N_TEST, rng)

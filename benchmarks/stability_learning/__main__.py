@@ -1,7 +1,7 @@
 """Print the tables of private learning via stability.
 
-    python -m benchmarks.stability_learning            all tables
-    python -m benchmarks.stability_learning online     some tables, by name
+python -m benchmarks.stability_learning            all tables
+python -m benchmarks.stability_learning online     some tables, by name
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def bundled(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def synthetic(records: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Give 20 features, 6 of them informative, classes 1.5 apart, 2 % of the labels drawn at random."""
+    """Return 20 features, 6 of them informative, classes 1.5 apart, 2 % of the labels drawn at random."""
     from sklearn.datasets import make_classification
 
     X, y = make_classification(records, 20, n_informative=6, class_sep=1.5, flip_y=0.02, random_state=seed)

@@ -51,9 +51,7 @@ COMPARISON = Comparison(
             mechanism=diffprivlib_noise(MEAN, "Laplace", 1.0, SENSITIVITY),
             budget=CERTIFIED,
         ),
-        Implementation(
-            name="PyDP LaplaceMechanism", mechanism=pydp_laplace(MEAN, 1.0, SENSITIVITY), budget=CERTIFIED
-        ),
+        Implementation(name="PyDP LaplaceMechanism", mechanism=pydp_laplace(MEAN, 1.0, SENSITIVITY), budget=CERTIFIED),
         Implementation(
             name="PyDP BoundedMean",
             mechanism=PyDPAlgorithm(google_mean),

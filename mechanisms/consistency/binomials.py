@@ -20,19 +20,19 @@ def by_distinct(function: Callable[..., FloatArray], *columns: FloatArray) -> Fl
 
 
 def probability_at_most(k: int, n: int, p: FloatArray) -> FloatArray:
-    """Give P(Bin(n, p) <= k), by the incomplete beta function: `scipy.special.bdtr` overflows beyond n = 2^31."""
+    """Return P(Bin(n, p) <= k), by the incomplete beta function: `scipy.special.bdtr` overflows beyond n = 2^31."""
     if k < 0 or k >= n:
         return np.full(np.shape(p), 0.0 if k < 0 else 1.0)
     return np.asarray(special.betaincc(k + 1, n - k, np.clip(p, 0.0, 1.0)))
 
 
 def visits_at_most(k: int, n: int, mass: FloatArray) -> float:
-    """Give P(N(X) <= k): a fresh point's cell holds at most k of n records."""
+    """Return P(N(X) <= k): a fresh point's cell holds at most k of n records."""
     return float(np.sum(mass * by_distinct(lambda p: probability_at_most(k, n, p), mass)))
 
 
 def mean_inverse(n: int, p: FloatArray, power: float = 1.0) -> FloatArray:
-    """Give E[N^-power 1{N > 0}] for N ~ Bin(n, p), power > 0.
+    """Return E[N^-power 1{N > 0}] for N ~ Bin(n, p), power > 0.
 
     N^-s is the integral of t^(s-1) e^(-t N) dt / Gamma(s). With t = e^x the integrand is analytic and falls off on
     both sides, so that the trapezoid rule is exact to about 1e-12.
@@ -53,5 +53,5 @@ def _mean_inverse(n: int, p: FloatArray, power: float) -> FloatArray:
 
 
 def mean_inverse_visits(n: int, mass: FloatArray, power: float = 1.0) -> float:
-    """Give E[N(X)^-power 1{N(X) > 0}] for a fresh point X."""
+    """Return E[N(X)^-power 1{N(X) > 0}] for a fresh point X."""
     return float(np.sum(mass * mean_inverse(n, mass, power)))

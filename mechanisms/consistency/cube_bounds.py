@@ -77,11 +77,11 @@ class CubeProblem:
         return mean_excess(self.cells, self.n, epsilon)
 
     def visits_at_most(self, k: int) -> float:
-        """Give P(N(X) <= k)."""
+        """Return P(N(X) <= k)."""
         return visits_at_most(k, self.n, self.cells.mass)
 
     def noise_error(self, epsilon: float) -> float:
-        """Give E|private estimate - estimate| = E[1 / (epsilon N); N > 0]."""
+        """Return E|private estimate - estimate| = E[1 / (epsilon N); N > 0]."""
         return mean_inverse_visits(self.n, self.cells.mass) / epsilon
 
     def noise_bound(self, epsilon: float) -> float:
@@ -100,7 +100,7 @@ class CubeProblem:
         return empty + min(few / 2 + 0.5 / math.sqrt(level - 1) for level, few in self._visits if level > 1)
 
     def approximation(self, parts: int = 32) -> float:
-        """Give E|eta - mean of eta on the cell| on sub-cubes: from below, converging with their number."""
+        """Return E|eta - mean of eta on the cell| on sub-cubes: from below, converging with their number."""
         margins, masses = self._sub_margins(parts)
         return float(np.sum(masses * np.abs(margins - self.cells.share)))
 
@@ -137,24 +137,24 @@ class CubeProblem:
         return np.clip(losses, 0.0, 1.0)
 
     def sampling_error(self) -> float:
-        """Give E|mean of eta - estimate|, exactly: a binomial mean absolute deviation, averaged over N."""
+        """Return E|mean of eta - estimate|, exactly: a binomial mean absolute deviation, averaged over N."""
         deviation = by_distinct(partial(_mean_deviation, self.n), self.cells.mass, self.cells.share)
         return float(np.sum(self.cells.mass * deviation))
 
 
 def _mean_deviation(n: int, p: FloatArray, m: FloatArray) -> FloatArray:
-    """Give E|Bin(N, m) / N - m| for N ~ Bin(n, p); m where N = 0. De Moivre's formula, summed over N within 12 sd."""
+    """Return E|Bin(N, m) / N - m| for N ~ Bin(n, p); m where N = 0. De Moivre's formula, summed over N within 12 sd."""
     values = np.empty(p.shape)
     for index, (mass, share) in enumerate(zip(p.tolist(), m.tolist(), strict=True)):
-        centre, spread = n * mass, 12 * math.sqrt(n * mass * (1 - mass)) + 12
-        counts = np.arange(max(1, math.floor(centre - spread)), min(n, math.ceil(centre + spread)) + 1)
+        center, spread = n * mass, 12 * math.sqrt(n * mass * (1 - mass)) + 12
+        counts = np.arange(max(1, math.floor(center - spread)), min(n, math.ceil(center + spread)) + 1)
         weights = np.exp(_log_binomial(n, counts, mass))
         values[index] = np.sum(weights * _de_moivre(counts, share)) + share * (1 - mass) ** n
     return values
 
 
 def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
-    """Give E|Bin(N, m) - N m| / N = 2 v C(N, v) m^v (1 - m)^(N - v + 1) / N, v = floor(N m) + 1."""
+    """Return E|Bin(N, m) - N m| / N = 2 v C(N, v) m^v (1 - m)^(N - v + 1) / N, v = floor(N m) + 1."""
     if m in (0.0, 1.0):
         return np.zeros(counts.shape)
     v = np.floor(counts * m) + 1

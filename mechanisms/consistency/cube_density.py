@@ -145,7 +145,7 @@ class CubeCounts:
 
 
 def points_in_cubes(*counts: int) -> np.ndarray:
-    """Records in the middle of cubes 0, 1, ... of the line, so many each; the side follows from their number."""
+    """Return `counts[i]` records in the middle of cube i of the line; the side follows from their total number."""
     index = np.repeat(np.arange(len(counts)), counts)
     return (index + 0.5) * side_for(index.size, 1)
 

@@ -78,7 +78,7 @@ class CertifiedRisk:
 
 
 def noise_error(name: str, epsilon: float, n: int) -> float:
-    """Give E|private estimate - estimate|."""
+    """Return E|private estimate - estimate|."""
     return CubeProblem(name, n).noise_error(epsilon)
 
 
@@ -154,13 +154,13 @@ def profile_values() -> list[Value]:
 def sensitivity_values() -> list[Value]:
     """Largest l1 change under one substitution, over all datasets of 3 records in 3 cells."""
     records = list(itertools.product(range(3), (0, 1)))
-    largest = {"centred sums": 0.0, "label-1 counts": 0.0, "histogram counts": 0.0}
+    largest = {"centered sums": 0.0, "label-1 counts": 0.0, "histogram counts": 0.0}
     for rest in itertools.product(records, repeat=2):
         for old, new in itertools.combinations(records, 2):
             left, right = (_vectors([*rest, record]) for record in (old, new))
             for what, a, b in zip(largest, left, right, strict=True):
                 largest[what] = max(largest[what], float(np.abs(a - b).sum()))
-    stated = {"centred sums": 1.0, "label-1 counts": 2.0, "histogram counts": 2.0}
+    stated = {"centered sums": 1.0, "label-1 counts": 2.0, "histogram counts": 2.0}
     return [(what, value, stated[what]) for what, value in largest.items()]
 
 

@@ -39,7 +39,7 @@ class Independent:
     dim: int = 1
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give P([a, b)); for dim > 1 the last axis of `a` and `b` has length dim."""
+        """Return P([a, b)); for dim > 1 the last axis of `a` and `b` has length dim."""
         low, high = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
         each = self.factor.mass(low, high)
         return each if self.dim == 1 else np.prod(each, axis=-1)

@@ -63,7 +63,7 @@ class UnitGrid:
         low, high = (np.stack(np.meshgrid(*[v] * self.dim, indexing="ij"), axis=-1) for v in (starts, ends))
         return low.reshape(-1, self.dim), high.reshape(-1, self.dim)
 
-    def centres(self) -> FloatArray:
+    def centers(self) -> FloatArray:
         """Return a point inside each cube, shape (size, dim)."""
         starts = np.arange(self.cuts) * self.side
         middles = (starts + np.minimum(starts + self.side, 1.0)) / 2
@@ -84,7 +84,7 @@ class SpaceGrid:
 
     dim: int
     side: float
-    centred: bool = False
+    centered: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
@@ -93,7 +93,7 @@ class SpaceGrid:
     @property
     def shift(self) -> float:
         """Return how far the anchor lies below 0."""
-        return self.side / 2 if self.centred else 0.0
+        return self.side / 2 if self.centered else 0.0
 
     def keys_of(self, X: FloatArray) -> list[tuple[int, ...]]:
         """Return the integer vector of the cube of each row."""

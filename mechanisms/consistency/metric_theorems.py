@@ -47,7 +47,7 @@ def cube_cells(n: int) -> Cells:
 def square_cells(n: int) -> Cells:
     """Cells of the square in the Euclidean norm for a product of sines off the grid; squares, for n >= 10^4."""
     packing = certified(EuclideanSquare(), radius_for(n, EuclideanSquare().doubling_dim))
-    axis = np.unique(packing.centres[:, 0])
+    axis = np.unique(packing.centers[:, 0])
     if len(packing) != axis.size**2:
         raise ValueError(f"the cells for n = {n} are not squares")
     ends = np.r_[0.0, (axis[:-1] + axis[1:]) / 2, 1.0]
@@ -153,7 +153,7 @@ def _random_points(space: BoundedSpace, size: int, rng: np.random.Generator) -> 
         return draws / np.linalg.norm(draws, axis=1, keepdims=True)
     if isinstance(space, BinarySequences):
         return rng.integers(0, 2, (size, space.depth))
-    return rng.random((size, np.shape(space.packing(0.9).centres)[1]))
+    return rng.random((size, np.shape(space.packing(0.9).centers)[1]))
 
 
 def _diameter(space: BoundedSpace, points: np.ndarray) -> float:

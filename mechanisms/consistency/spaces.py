@@ -40,7 +40,7 @@ class Packing:
         Upper bound of the distance of any point from its nearest center.
     """
 
-    centres: Any
+    centers: Any
     radius: float
     separation: float
     cover: float
@@ -51,7 +51,7 @@ class Packing:
         return self.separation >= self.radius * (1 - _ROUNDING) and self.cover < self.radius
 
     def __len__(self) -> int:
-        return len(self.centres)
+        return len(self.centers)
 
 
 class BoundedSpace(ABC):
@@ -154,7 +154,7 @@ class Cube(BoundedSpace):
 
     def boxes(self, packing: Packing) -> tuple[FloatArray, FloatArray]:
         """Return the corners of the cells, shape (cells,) for dim = 1 and (cells, dim) else."""
-        axis = np.unique(packing.centres[:, -1])
+        axis = np.unique(packing.centers[:, -1])
         ends = np.r_[0.0, (axis[:-1] + axis[1:]) / 2, 1.0]
         low, high = _grid(ends[:-1], self.dim), _grid(ends[1:], self.dim)
         return (low[:, 0], high[:, 0]) if self.dim == 1 else (low, high)
@@ -193,7 +193,7 @@ class EuclideanSquare(BoundedSpace):
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
         """Look up the nearest center; of equally near ones the lowest."""
-        return nearest(packing.centres, points)
+        return nearest(packing.centers, points)
 
 
 @dataclass(frozen=True)
@@ -225,21 +225,21 @@ class Sphere(BoundedSpace):
         """
         if not positive(radius, "radius") <= 1:
             raise InvalidArgument.of("radius", "be at most 1", radius)
-        centres = _greedy(spiral(math.ceil(40 / radius**2)), 2 * math.sin(radius / 2))
+        centers = _greedy(spiral(math.ceil(40 / radius**2)), 2 * math.sin(radius / 2))
         while True:
-            faces = ConvexHull(centres).equations
+            faces = ConvexHull(centers).equations
             widest = int(np.argmax(faces[:, 3]))  # plane n.x = -offset: the cap around n has angle arccos(-offset)
             cover = float(np.arccos(np.clip(-faces[:, 3], -1, 1)).max())
             if cover < radius:
-                return Packing(centres, radius, self._separation(centres), cover)
-            centres = np.vstack([centres, faces[widest, :3]])
+                return Packing(centers, radius, self._separation(centers), cover)
+            centers = np.vstack([centers, faces[widest, :3]])
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
         """Look up the nearest center: chord and angle have the same order."""
-        return nearest(packing.centres, points)
+        return nearest(packing.centers, points)
 
-    def _separation(self, centres: FloatArray) -> float:
-        chords, _ = cKDTree(centres).query(centres, k=2)
+    def _separation(self, centers: FloatArray) -> float:
+        chords, _ = cKDTree(centers).query(centers, k=2)
         return float(2 * np.arcsin(chords[:, 1].min() / 2))
 
 
@@ -265,7 +265,7 @@ class BinarySequences(BoundedSpace):
         return rows.astype(np.int8)
 
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Give 2^-k for the first k bits equal; 0 for equal rows."""
+        """Return 2^-k for the first k bits equal; 0 for equal rows."""
         differs = a != b
         first = np.argmax(differs, axis=-1)
         return np.where(np.any(differs, axis=-1), 2.0**-first, 0.0)
@@ -274,8 +274,8 @@ class BinarySequences(BoundedSpace):
         """Return one sequence for each prefix of floor(log2(1 / r)) + 1 bits."""
         prefix = min(max(0, math.floor(math.log2(1 / positive(radius, "radius")) + _ROUNDING) + 1), self.depth)
         heads = np.array(list(itertools.product((0, 1), repeat=prefix)), dtype=np.int8).reshape(2**prefix, prefix)
-        centres = np.hstack([heads, np.zeros((2**prefix, self.depth - prefix), dtype=np.int8)])
-        return Packing(centres, radius, 2.0 ** -(prefix - 1) if prefix else math.inf, 2.0**-prefix)
+        centers = np.hstack([heads, np.zeros((2**prefix, self.depth - prefix), dtype=np.int8)])
+        return Packing(centers, radius, 2.0 ** -(prefix - 1) if prefix else math.inf, 2.0**-prefix)
 
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
         """Read the prefix as a binary number."""
@@ -283,13 +283,13 @@ class BinarySequences(BoundedSpace):
         return points[:, :prefix].astype(np.int64) @ (1 << np.arange(prefix)[::-1])
 
 
-def nearest(centres: FloatArray, points: FloatArray) -> np.ndarray:
+def nearest(centers: FloatArray, points: FloatArray) -> np.ndarray:
     """Return the number of the nearest center in the Euclidean norm; of equally near ones the lowest."""
-    known = min(4, len(centres))
-    distances, index = cKDTree(centres).query(points, k=known)
+    known = min(4, len(centers))
+    distances, index = cKDTree(centers).query(points, k=known)
     distances, index = distances.reshape(len(points), known), index.reshape(len(points), known)
     tied = distances <= distances[:, :1] * (1 + 1e-14)
-    return np.min(np.where(tied, index, len(centres)), axis=1)
+    return np.min(np.where(tied, index, len(centers)), axis=1)
 
 
 def spiral(size: int) -> FloatArray:

@@ -18,7 +18,7 @@ FloatArray = np.ndarray
 
 
 def threshold(epsilon: float, log_delta: float) -> float:
-    """Give (2 / epsilon) log(2 / delta) + 1, the least value that is released.
+    """Return (2 / epsilon) log(2 / delta) + 1, the least value that is released.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def noisy_counts(counts: np.ndarray, epsilon: float, log_delta: float, rng: np.r
 
 
 def mean_error(counts: ArrayLike, epsilon: float, log_delta: float) -> FloatArray:
-    """Give E|released - count| for each count >= 0, in closed form.
+    """Return E|released - count| for each count >= 0, in closed form.
 
     With b = 2 / epsilon and t = threshold - c: c (1 - e^(-t/b) / 2) + e^(-t/b) (t + b) / 2 for t >= 0, and
     b + e^(-|t|/b) (threshold - b) / 2 for t < 0; 0 for c = 0.

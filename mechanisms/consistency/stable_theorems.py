@@ -83,7 +83,7 @@ def visited_cells(distribution: Distribution, side: float, least: float) -> tupl
     reach, half = side, side / 2
     while np.max(distribution.mass([reach - half, -reach - half], [reach + half, half - reach])) >= least:
         reach *= 2
-    cells = Cells.of(distribution, *SpaceGrid(1, side, centred=True).window(reach))
+    cells = Cells.of(distribution, *SpaceGrid(1, side, centered=True).window(reach))
     kept = cells.kept(cells.mass >= least)
     return kept, float(distribution.cost_of_zero(-np.inf, np.inf)) - float(kept.cost_of_zero.sum())
 
@@ -113,7 +113,7 @@ class PairRisk:
 
 
 def cauchy_visits(k: int, n: int) -> float:
-    """Give P(N(X) <= k) for Cauchy X and cells of width n^(-1/4).
+    """Return P(N(X) <= k) for Cauchy X and cells of width n^(-1/4).
 
     Cells are taken together in blocks over which |x| grows by 1/100; each block counts with the mass that it has, and
     its cells with the mass of the middle one.

@@ -77,7 +77,7 @@ class StableVoronoiClassifier(Classifier):
         marks = labels(y, len(rows))
         rng = np.random.default_rng(self.random_state)
         self.radius_ = radius_for(len(rows), self.dim)
-        keys = SpaceGrid(self.dim, self.radius_, centred=True).keys_of(rows)
+        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
         histogram = StabilityHistogram(self.epsilon, self.delta)
         every = histogram.release(keys, rng)
         ones = histogram.release([key for key, mark in zip(keys, marks, strict=True) if mark], rng)
@@ -87,7 +87,7 @@ class StableVoronoiClassifier(Classifier):
     def predict(self, X: Any) -> np.ndarray:
         """Return the vote of each row's cell."""
         votes = self._fitted("votes_")
-        keys = SpaceGrid(self.dim, self.radius_, centred=True).keys_of(features(X, self.dim))
+        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(features(X, self.dim))
         return np.array([key in votes for key in keys], dtype=np.int8)
 
 
@@ -107,7 +107,7 @@ class PairHistogramClassifier(StableVoronoiClassifier):
         marks = labels(y, len(rows)).tolist()
         rng = np.random.default_rng(self.random_state)
         self.radius_ = side_for(len(rows), self.dim)
-        keys = SpaceGrid(self.dim, self.radius_, centred=True).keys_of(rows)
+        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
         released = StabilityHistogram(self.epsilon, self.delta).release(list(zip(keys, marks, strict=True)), rng)
         values: defaultdict[Any, float] = defaultdict(float)
         for (key, mark), value in released.items():  # type: ignore[misc]
@@ -136,7 +136,7 @@ class StableHistograms:
         """Return the counts of all records and of label-1 records in the cells shown."""
         rows = features(dataset.X, 1)
         marks = labels(dataset.y, len(rows))
-        found = [key[0] for key in SpaceGrid(1, radius_for(len(rows), 1), centred=True).keys_of(rows)]
+        found = [key[0] for key in SpaceGrid(1, radius_for(len(rows), 1), centered=True).keys_of(rows)]
         histogram = StabilityHistogram(self.epsilon, self.delta, self.cells)
         return histogram.counts(found), histogram.counts([c for c, mark in zip(found, marks, strict=True) if mark])
 
@@ -174,7 +174,7 @@ class PairHistogram(StableHistograms):
         """Return the counts of label-0 and of label-1 records in the cubes shown, of side n^(-1/2)."""
         rows = features(dataset.X, 1)
         marks = labels(dataset.y, len(rows)).tolist()
-        keys = [key[0] for key in SpaceGrid(1, side_for(len(rows), 1), centred=True).keys_of(rows)]
+        keys = [key[0] for key in SpaceGrid(1, side_for(len(rows), 1), centered=True).keys_of(rows)]
         histogram = StabilityHistogram(self.epsilon, self.delta, self.cells)
         zeros, ones = (histogram.counts([k for k, m in zip(keys, marks, strict=True) if m == v]) for v in (0, 1))
         return zeros, ones
@@ -235,7 +235,7 @@ def _privacy_loss(left: Product, right: Product) -> PrivacyLoss:
 
 @lru_cache(maxsize=4096)
 def stable_vote_probability(epsilon: float, delta: float, count: int, ones: int) -> float:
-    """Give P(vote = 1) for a cell with `count` records, `ones` of them labeled 1.
+    """Return P(vote = 1) for a cell with `count` records, `ones` of them labeled 1.
 
     The integral over u >= t of f_b(u - count) P(ones + Laplace(b) > max(t, u / 2)), t the threshold, b = 2 / epsilon;
     the integrand is analytic between the points t, count, 2 t, 2 ones.

@@ -85,7 +85,7 @@ class Cells:
 
 
 def vote_probability(epsilon: float, s: ArrayLike) -> FloatArray:
-    """Give P(s + W > 0) for W ~ Laplace(1 / epsilon), without cancellation on either side."""
+    """Return P(s + W > 0) for W ~ Laplace(1 / epsilon), without cancellation on either side."""
     at = np.asarray(s, dtype=float) * positive(epsilon, "epsilon")
     tail = np.exp(-np.abs(at)) / 2
     return np.where(at > 0, 1 - tail, tail)
@@ -109,7 +109,7 @@ def excess_losses(cells: Cells, n: int, epsilon: float, replicates: int, rng: np
 
 
 def mean_vote(n: int, mass: FloatArray, positive_mass: FloatArray, epsilon: float) -> FloatArray:
-    """Give P(vote = 1) over records and noise, exactly, for each cell.
+    """Return P(vote = 1) over records and noise, exactly, for each cell.
 
     With D = (label-1 records) - (label-0 records) of the cell, s = D / 2. By Parseval's identity on the integers,
 
@@ -161,7 +161,7 @@ def _inversion(n: int, p: FloatArray, tilt: FloatArray, start: FloatArray, end: 
 
 
 def _by_moments(n: int, p: FloatArray, tilt: FloatArray, deviation: FloatArray, a: float) -> FloatArray:
-    """Give P(vote = 1) where D hardly ever has the wrong sign; the exponent is held back where it would overshoot."""
+    """Return P(vote = 1) where D hardly ever has the wrong sign; the exponent is held back where it would overshoot."""
     mean = n * np.abs(tilt)
     s = np.minimum(a, mean / np.maximum(deviation**2, 1e-300))
     less, more = (p + np.abs(tilt)) / 2, (p - np.abs(tilt)) / 2  # masses of the winning and the losing label

@@ -136,12 +136,12 @@ class SphereTrials:
 
 
 def shortest(x: np.ndarray, inside: int) -> float:
-    """Infimum of rho_D over pairs of thresholds with so many of the sorted points between them, x uniform."""
+    """Return the infimum of rho_D over pairs of thresholds with `inside` of the sorted points between, x uniform."""
     return 0.0 if inside < 2 else float(np.min(x[inside - 1 :] - x[: x.size + 1 - inside]))
 
 
 def longest(x: np.ndarray, inside: int) -> float:
-    """Supremum of rho_D over pairs of thresholds with so many of the sorted points between them, x uniform."""
+    """Return the supremum of rho_D over pairs of thresholds with `inside` of the sorted points between, x uniform."""
     ends = np.r_[0.0, x, 1.0]
     return float(np.max(ends[inside + 1 :] - ends[: x.size + 1 - inside]))
 
@@ -193,7 +193,7 @@ def log_family_smoothness(exponent: float) -> float:
 
 
 def inverse_privacy_part(epsilon: float, accuracy: float, most: int) -> float:
-    """Give 1 / (the part of Theorem 8's sample size that pays for privacy) on the hard family for M."""
+    """Return 1 / (the part of Theorem 8's sample size that pays for privacy) on the hard family for M."""
     return 1 / agnostic_parts(epsilon, accuracy, BETA, log_family_smoothness(epsilon * most))[1]
 
 

@@ -91,7 +91,7 @@ class ThresholdProblem:
     def concentrated(cls, family: ConcentratedThresholdFamily, noise: float = 0.0) -> ThresholdProblem:
         """Return the problem on the middle window of a family."""
         index = family.size // 2
-        return cls(family.centre(index), noise, family, index)
+        return cls(family.center(index), noise, family, index)
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """Distribution function of the points."""
@@ -137,7 +137,7 @@ class ThresholdProblem:
         rng: np.random.Generator,
         exponent: Callable[..., Any] | None = None,
     ) -> FloatArray:
-        """Give P(excess > accuracy | data) of the exponential mechanism for fresh data, shape (replicates,).
+        """Return P(excess > accuracy | data) of the exponential mechanism for fresh data, shape (replicates,).
 
         `exponent` replaces epsilon k / 2 by another function of the mistakes (and m).
         """

@@ -57,7 +57,7 @@ def family_cases() -> Cases:
     for eta in (0.3, 0.05, 0.01):
         family = ConcentratedThresholdFamily(eta)
         middle = family.size // 2
-        ends = family.centre(middle) + np.array([-1, 1]) * eta / 3
+        ends = family.center(middle) + np.array([-1, 1]) * eta / 3
         cases.append((f"eta={eta:g}", float(family.error(middle, ends).min()), family.least_error_outside))
         cases.append((f"eta={eta:g}, a quarter", float(family.error(middle, ends).min()), 0.25))
     return cases
@@ -141,7 +141,7 @@ def group_bound_cases() -> Cases:
 
 
 def realizable_tail() -> float:
-    """Give P(A2 makes more than 3 a m / 20 mistakes) on a realizable list of 2000 examples, alpha = 1/2, a = 0.1.
+    """Return P(A2 makes more than 3 a m / 20 mistakes) on a realizable list of 2000 examples, alpha = 1/2, a = 0.1.
 
     31 negatives just left and 31 positives just right of a threshold of the cover, the others at 0 (-) and at 1 (+):
     every other threshold makes at least 31 > 3 a m / 20 = 30 mistakes.

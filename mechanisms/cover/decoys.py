@@ -121,8 +121,8 @@ class NoisyMinLaplace(OnGrid):
         kinks = np.unique(wrong)  # the density is analytic between them; 40 scales out nothing is left
         ends = np.r_[kinks[0] - 40 * scale, kinks, kinks[-1] + 40 * scale]
         nodes, weights = np.polynomial.legendre.leggauss(200)
-        half, centre = np.diff(ends)[:, None] / 2, (ends[1:] + ends[:-1])[:, None] / 2
-        z, mass = (centre + half * nodes).ravel(), (half * weights).ravel()
+        half, center = np.diff(ends)[:, None] / 2, (ends[1:] + ends[:-1])[:, None] / 2
+        z, mass = (center + half * nodes).ravel(), (half * weights).ravel()
         larger = laplace.sf(z, wrong[:, None], scale)
         chances = [
             mass @ (laplace.pdf(z, wrong[i], scale) * np.prod(np.delete(larger, i, axis=0), axis=0))

@@ -69,7 +69,7 @@ class ConcentratedThresholdFamily:
         """Error of the best threshold outside the window."""
         return 0.25 + self.eta / 6
 
-    def centre(self, index: int) -> float:
+    def center(self, index: int) -> float:
         """z_i for 0 <= index < K, i = index + 1."""
         if integer(index, "index", at_least=0) >= self.size:
             raise InvalidArgument.of("index", f"be below {self.size}", index)
@@ -77,31 +77,31 @@ class ConcentratedThresholdFamily:
 
     def hits(self, index: int, threshold: float) -> bool:
         """Return whether a threshold lies in the window of a distribution; windows are disjoint."""
-        return abs(threshold - self.centre(index)) <= self.eta / 3
+        return abs(threshold - self.center(index)) <= self.eta / 3
 
     def cdf(self, index: int, x: FloatArray) -> FloatArray:
         """Distribution function of x in [0, 1]."""
-        inside = np.clip((np.asarray(x) - self.centre(index)) / (2 * self.eta / 3) + 0.5, 0, 1)
+        inside = np.clip((np.asarray(x) - self.center(index)) / (2 * self.eta / 3) + 0.5, 0, 1)
         return (np.asarray(x) + inside) / 2
 
     def error(self, index: int, threshold: FloatArray) -> FloatArray:
         """Classification error of thresholds under a distribution."""
-        return np.abs(self.cdf(index, threshold) - self.cdf(index, np.array(self.centre(index))))
+        return np.abs(self.cdf(index, threshold) - self.cdf(index, np.array(self.center(index))))
 
     def draw(self, index: int, size: int, rng: np.random.Generator) -> Labeled:
         """Draw `size` labeled examples."""
-        centre, narrow = self.centre(index), rng.random(size) < 0.5
-        x = np.where(narrow, centre + self.eta / 3 * rng.uniform(-1, 1, size), rng.random(size))
-        return Labeled(x, np.where(x >= centre, 1, -1))
+        center, narrow = self.center(index), rng.random(size) < 0.5
+        x = np.where(narrow, center + self.eta / 3 * rng.uniform(-1, 1, size), rng.random(size))
+        return Labeled(x, np.where(x >= center, 1, -1))
 
     def best_success(self, epsilon: float, grid: FloatArray, index: int, records: int) -> float:
-        """Give P(exponential mechanism on a grid hits the window) for the kindest list of so many examples.
+        """Return P(exponential mechanism on a grid hits the window) for the easiest list of `records` examples.
 
         Kindest: negatives at the left end of the window and positives at its right end, so that all of it makes no
         mistake; the split between the two is the best of all.
         """
-        inside = np.abs(grid - self.centre(index)) <= self.eta / 3
-        left = np.count_nonzero(grid[~inside] < self.centre(index))
+        inside = np.abs(grid - self.center(index)) <= self.eta / 3
+        left = np.count_nonzero(grid[~inside] < self.center(index))
         right = grid.size - left - np.count_nonzero(inside)
         negatives = np.arange(records + 1)
         outside = left * np.exp(-epsilon * negatives / 2) + right * np.exp(-epsilon * (records - negatives) / 2)

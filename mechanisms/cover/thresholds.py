@@ -79,7 +79,7 @@ class ThresholdClass:
         return 1 if positive(radius, "radius") >= 0.5 else math.ceil(1 / (2 * radius))
 
     def packing_cover(self, radius: float) -> FloatArray:
-        """Give (2 j + 1) / (2 J), J = ceil(1 / (2 s)): spacing 1/J > s, covering radius 1 / (2 J) <= s."""
+        """Return (2 j + 1) / (2 J), J = ceil(1 / (2 s)): spacing 1/J > s, covering radius 1 / (2 J) <= s."""
         size = self.cover_size(radius)
         return (2 * np.arange(size) + 1) / (2 * size)
 

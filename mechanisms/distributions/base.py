@@ -66,11 +66,11 @@ class Distribution(ABC):
 
     @abstractmethod
     def margin(self, x: ArrayLike) -> FloatArray:
-        """Give 2 eta(x) - 1."""
+        """Return 2 eta(x) - 1."""
 
     @abstractmethod
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give P(X in [a, b))."""
+        """Return P(X in [a, b))."""
 
     @abstractmethod
     def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
@@ -81,7 +81,7 @@ class Distribution(ABC):
         """Return the integral of |2 eta - 1| over [a, b)."""
 
     def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
+        """Return `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
         return self.mass(a, b), self.signed_mass(a, b), self.absolute_mass(a, b)
 
     def sample(self, n: int, rng: np.random.Generator) -> Labeled:
@@ -90,7 +90,7 @@ class Distribution(ABC):
         return Labeled(features, (rng.random(len(margins)) < (1 + margins) / 2).astype(np.int8))
 
     def eta(self, x: ArrayLike) -> FloatArray:
-        """Give P(Y = 1 | X = x)."""
+        """Return P(Y = 1 | X = x)."""
         return (1 + self.margin(x)) / 2
 
     def positive_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
@@ -111,7 +111,7 @@ class Cumulative(Distribution):
 
     @abstractmethod
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give P(X < x), and the integrals of 2 eta - 1 and of |2 eta - 1| over X < x."""
+        """Return P(X < x), and the integrals of 2 eta - 1 and of |2 eta - 1| over X < x."""
 
     @property
     def bayes_risk(self) -> float:
@@ -119,13 +119,13 @@ class Cumulative(Distribution):
         return (1 - float(self.integrals(np.array([np.inf]))[2][0])) / 2
 
     def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
+        """Return `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
         low, high = (self.integrals(np.asarray(end, dtype=float)) for end in (a, b))
         mass, signed, absolute = (second - first for first, second in zip(low, high, strict=True))
         return np.maximum(mass, 0.0), signed, np.maximum(absolute, 0.0)
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give P(a <= X < b)."""
+        """Return P(a <= X < b)."""
         return self.integrals_over(a, b)[0]
 
     def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:

@@ -39,7 +39,7 @@ class Line(Cumulative):
         return self.feature.quantile(u), self.response.at(u)
 
     def margin(self, x: ArrayLike) -> FloatArray:
-        """Give 2 eta - 1 at features x."""
+        """Return 2 eta - 1 at features x."""
         return self.response.at(self.feature.cdf(x))
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -88,7 +88,7 @@ class Atomic(Cumulative):
         return self.locations[chosen], self.margins[chosen]
 
     def margin(self, x: ArrayLike) -> FloatArray:
-        """Give 2 eta - 1 at the points, 0 elsewhere."""
+        """Return 2 eta - 1 at the points, 0 elsewhere."""
         at = np.asarray(x, dtype=float)
         index = np.minimum(np.searchsorted(self.locations, at), self.locations.size - 1)
         return np.where(self.locations[index] == at, self.margins[index], 0.0)
@@ -144,9 +144,7 @@ class Mixture(Cumulative):
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the weighted sums of the parts' integrals."""
         each = [part.integrals(x) for part in self.parts]
-        first, second, third = (
-            sum(w * part[i] for w, part in zip(self.weights, each, strict=True)) for i in range(3)
-        )
+        first, second, third = (sum(w * part[i] for w, part in zip(self.weights, each, strict=True)) for i in range(3))
         return np.asarray(first), np.asarray(second), np.asarray(third)
 
 
@@ -229,7 +227,7 @@ class ZipfByThirds(Cumulative):
         return features, self.margin(features)
 
     def margin(self, x: ArrayLike) -> FloatArray:
-        """Give 0.6 on multiples of 3 and -0.4 elsewhere."""
+        """Return 0.6 on multiples of 3 and -0.4 elsewhere."""
         return np.where(np.asarray(x, dtype=float) % 3 == 0, 0.6, -0.4)
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

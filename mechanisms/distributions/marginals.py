@@ -28,7 +28,7 @@ class Marginal(ABC):
 
     @abstractmethod
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give P(X <= x)."""
+        """Return P(X <= x)."""
 
     @abstractmethod
     def quantile(self, u: FloatArray) -> FloatArray:
@@ -39,7 +39,7 @@ class Marginal(ABC):
         raise InvalidArgument(f"{type(self).__name__} has no density")
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Give P(a <= X < b)."""
+        """Return P(a <= X < b)."""
         return np.maximum(self.cdf(b) - self.cdf(a), 0.0)
 
     def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
@@ -60,7 +60,7 @@ class Uniform(Marginal):
         return u
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give 1 on [0, 1)."""
+        """Return 1 on [0, 1)."""
         at = np.asarray(x, dtype=float)
         return np.where((at >= 0) & (at < 1), 1.0, 0.0)
 
@@ -78,7 +78,7 @@ class SquareRoot(Marginal):
         return u * u
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give 1 / (2 sqrt(x)) on (0, 1)."""
+        """Return 1 / (2 sqrt(x)) on (0, 1)."""
         at = np.asarray(x, dtype=float)
         inside = (at > 0) & (at < 1)
         return np.where(inside, 0.5 / np.sqrt(np.where(inside, at, 1.0)), 0.0)
@@ -118,7 +118,7 @@ class Cauchy(Marginal):
     """The standard Cauchy law."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give 1/2 + arctan(x) / pi, without cancellation on the left."""
+        """Return 1/2 + arctan(x) / pi, without cancellation on the left."""
         at = np.asarray(x, dtype=float)
         with np.errstate(divide="ignore"):
             left = np.arctan(1 / np.where(at < 0, -at, 1.0)) / math.pi
@@ -129,7 +129,7 @@ class Cauchy(Marginal):
         return np.tan(math.pi * (u - 0.5))
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give 1 / (pi (1 + x^2))."""
+        """Return 1 / (pi (1 + x^2))."""
         return 1 / (math.pi * (1 + np.asarray(x, dtype=float) ** 2))
 
 
@@ -159,11 +159,11 @@ class Exponential(Marginal):
     """The exponential law of mean 1."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give 1 - e^-x for x > 0."""
+        """Return 1 - e^-x for x > 0."""
         return -np.expm1(-np.maximum(np.asarray(x, dtype=float), 0.0))
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give -log(1 - u)."""
+        """Return -log(1 - u)."""
         return -np.log1p(-u)
 
     def density(self, x: ArrayLike) -> FloatArray:
@@ -197,11 +197,11 @@ class Pareto(Marginal):
     """Density x^(-3/2) / 2 on [1, inf): no mean."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give 1 - x^(-1/2) for x > 1."""
+        """Return 1 - x^(-1/2) for x > 1."""
         return 1 - np.maximum(np.asarray(x, dtype=float), 1.0) ** -0.5
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Give (1 - u)^-2."""
+        """Return (1 - u)^-2."""
         return (1 - u) ** -2.0
 
     def density(self, x: ArrayLike) -> FloatArray:
@@ -219,7 +219,7 @@ class LogTail(Marginal):
     """
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give 1 - 1 / (1 + log x) for x > 1."""
+        """Return 1 - 1 / (1 + log x) for x > 1."""
         return 1 - 1 / (1 + np.log(np.maximum(np.asarray(x, dtype=float), 1.0)))
 
     def quantile(self, u: FloatArray) -> FloatArray:
@@ -227,6 +227,6 @@ class LogTail(Marginal):
         raise InvalidArgument("LogTail cannot be sampled: one draw in 710 exceeds the largest double")
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Give 1 / (x (1 + log x)^2) from 1 on."""
+        """Return 1 / (x (1 + log x)^2) from 1 on."""
         at = np.maximum(np.asarray(x, dtype=float), 1.0)
         return np.where(np.asarray(x) >= 1, 1 / (at * (1 + np.log(at)) ** 2), 0.0)

@@ -141,12 +141,12 @@ class Power(Response):
         return 2 * self.c * np.sign(u - 0.5) * np.abs(u - 0.5) ** self.s
 
     def signed(self, u: FloatArray) -> FloatArray:
-        """Give 2 c (|u - 1/2|^(s+1) - 2^-(s+1)) / (s + 1)."""
+        """Return 2 c (|u - 1/2|^(s+1) - 2^-(s+1)) / (s + 1)."""
         k = self.s + 1
         return 2 * self.c * (np.abs(u - 0.5) ** k - 0.5**k) / k
 
     def absolute(self, u: FloatArray) -> FloatArray:
-        """Give 2 c (sign |u - 1/2|^(s+1) + 2^-(s+1)) / (s + 1)."""
+        """Return 2 c (sign |u - 1/2|^(s+1) + 2^-(s+1)) / (s + 1)."""
         k = self.s + 1
         return 2 * self.c * (np.sign(u - 0.5) * np.abs(u - 0.5) ** k + 0.5**k) / k
 
@@ -156,7 +156,7 @@ class Rank(Response):
     """Margin 2 u - 1: eta is the feature's own distribution function."""
 
     def at(self, u: FloatArray) -> FloatArray:
-        """Give 2 u - 1."""
+        """Return 2 u - 1."""
         return 2 * u - 1
 
     def signed(self, u: FloatArray) -> FloatArray:

@@ -92,8 +92,8 @@ class ShortPeriod:
     epsilon: float
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        centred = (_congruential(int(rng.integers(256)), size) + 0.5) / 256 - 0.5
-        return count_positive(dataset) - np.sign(centred) * np.log1p(-2 * np.abs(centred)) / self.epsilon
+        centered = (_congruential(int(rng.integers(256)), size) + 0.5) / 256 - 0.5
+        return count_positive(dataset) - np.sign(centered) * np.log1p(-2 * np.abs(centered)) / self.epsilon
 
 
 def _congruential(state: int, size: int) -> np.ndarray:

@@ -33,7 +33,7 @@ class Circle:
     sigma: float
 
     @property
-    def centres(self) -> FloatArray:
+    def centers(self) -> FloatArray:
         """The K means, shape (K, 2)."""
         angle = 2 * math.pi * np.arange(self.n_classes) / self.n_classes
         return np.column_stack([np.cos(angle), np.sin(angle)])
@@ -41,7 +41,7 @@ class Circle:
     def sample(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
         """Draw n points, shape (n, 2), and their labels."""
         labels = rng.integers(self.n_classes, size=n)
-        return self.centres[labels] + self.sigma * rng.normal(size=(n, 2)), labels
+        return self.centers[labels] + self.sigma * rng.normal(size=(n, 2)), labels
 
     def bayes(self, X: FloatArray) -> NDArray[np.int64]:
         """Predict the class of the nearest center: the Bayes rule."""

@@ -82,7 +82,7 @@ def neighbors(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
 
 
 def iterated(targets: np.ndarray, near: csr_matrix, refine: Refine, rounds: int) -> np.ndarray:
-    """Recompute targets so many times with the sum over neighbors as the prior, shape (n, K)."""
+    """Recompute targets `rounds` times with the sum over neighbors as the prior, shape (n, K)."""
     for _ in range(rounds):
         targets = refine(slice(None), near @ targets)
     return targets

@@ -102,7 +102,7 @@ class RandomizedResponseWithPrior(KaryRandomizedResponse):
         return Finite(dict(zip(kept, self.kernel()[at, list(kept)].tolist(), strict=True)))
 
     def kernel(self) -> FloatArray:
-        """Give P(release = column | label = row), shape (K, K)."""
+        """Return P(release = column | label = row), shape (K, K)."""
         kept = list(self.kept_classes)
         rows = np.zeros((self.n_classes, self.n_classes))
         rows[:, kept] = 1 / len(kept)
@@ -119,8 +119,8 @@ def ranked(priors: FloatArray, epsilon: float) -> tuple[NDArray[np.int64], NDArr
     """Sort the classes by decreasing prior, shape (n, K), and give how many are kept, k* in shape (n,)."""
     order = np.argsort(-priors, axis=1, kind="stable")
     best = np.cumsum(np.take_along_axis(priors, order, axis=1), axis=1)
-    worth = best / (math.exp(epsilon) + np.arange(priors.shape[1]))
-    return order, np.argmax(worth, axis=1) + 1
+    value = best / (math.exp(epsilon) + np.arange(priors.shape[1]))
+    return order, np.argmax(value, axis=1) + 1
 
 
 def release_with_priors(

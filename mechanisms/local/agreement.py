@@ -75,7 +75,7 @@ class AggregateExcess(LiteralExcess):
 
 @dataclass(frozen=True)
 class StaysNearItsMean:
-    """Trials of the tail bound on the literal classifier: |T - E T| < t in one cell, a tail of beta / 2 a side."""
+    """Trials of the tail bound on the literal classifier: |T - E T| < t in one cell, each tail at most beta / 2."""
 
     literal: LiteralExcess
     beta: float

@@ -120,7 +120,7 @@ class OneCell:
 
 
 def noise_scale(dim: int, epsilon: float) -> float:
-    """Give 2^(d+1) / epsilon, the scale of the noise on every cell."""
+    """Return 2^(d+1) / epsilon, the scale of the noise on every cell."""
     return 2.0 ** (dim + 1) / epsilon
 
 

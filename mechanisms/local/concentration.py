@@ -50,7 +50,7 @@ def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> floa
 
 
 def tail(dim: int, epsilon: float, n: int, mass: float, eta: float, level: float) -> tuple[float, float]:
-    """Give P(T - E T >= level) and P(T - E T <= -level), within 1e-11."""
+    """Return P(T - E T >= level) and P(T - E T <= -level), within 1e-11."""
     sd = deviation(dim, epsilon, n, mass, eta)
     nodes = (np.arange(_NODES_MANY if n >= _MANY else _NODES) + 0.5) * _STEP
     values = _characteristic(nodes / sd, noise_scale(dim, epsilon), n, mass, eta)

@@ -197,5 +197,5 @@ CHECKS: list[ConsistencyCheck] = [
 
 
 def coin_flip_excess(distribution: Distribution) -> float:
-    """Give E|2 eta - 1| / 2, the excess of guessing."""
+    """Return E|2 eta - 1| / 2, the excess of guessing."""
     return float(np.sum(distribution.absolute_mass(-math.inf, math.inf))) / 2

@@ -49,7 +49,7 @@ def excess_bound(setting: Setting, n: float, epsilon: float, bandwidth: float) -
 
 
 def theorem_constant(dim: int, smoothness: float, margin_exponent: float) -> float:
-    """Give A of Theorem 2.4 for c0 = 2^-d, mu = 1: `excess_bound` at the paper's h, over C0 (L h^beta)^(1+gamma)."""
+    """Return A of Theorem 2.4 for c0 = 2^-d, mu = 1: `excess_bound` at the paper's h, over C0 (L h^beta)^(1+gamma)."""
     d, beta, gamma = dim, smoothness, margin_exponent
     rate = d**beta * CORNER ** (2 * d) / 2 ** (4 * d + 8 - 2 * beta)
     series = sum(2.0 ** (j + 2) * 2.0 ** ((j + 1) * gamma) * math.exp(-rate * 4.0**j) for j in range(1, _TERMS))

@@ -118,7 +118,7 @@ class LeastFavorableFamily:
         return self.weight / (ball_volume(self.dim) * (8 * self.sites_per_axis) ** -self.dim)
 
     def margin(self, points: FloatArray, signs: FloatArray) -> FloatArray:
-        """Give 2 eta - 1 on [0, 1]^d for given signs of the balls, rings and their surroundings included."""
+        """Return 2 eta - 1 on [0, 1]^d for given signs of the balls, rings and their surroundings included."""
         gaps = np.linalg.norm(points[:, None, :] - self.site_points, axis=2) * self.sites_per_axis
         return np.asarray((self.bump * np.clip(2 - 8 * gaps, 0, 1) * signs).sum(axis=1))
 
@@ -169,7 +169,7 @@ class LeastFavorableFamily:
 
 
 def ball_volume(dim: int) -> float:
-    """Give V_d, the volume of the Euclidean unit ball."""
+    """Return V_d, the volume of the Euclidean unit ball."""
     return float(math.pi ** (dim / 2) / special.gamma(dim / 2 + 1))
 
 

@@ -72,7 +72,7 @@ def baseline_bandwidth(users: float, dim: int, smoothness: float) -> float:
 
 
 def vote_for_one(mass: FloatArray, signed: FloatArray, users: float) -> FloatArray:
-    """Give P(ones - zeros >= 0) in cells of given mass and integral of 2 eta - 1, by the normal law.
+    """Return P(ones - zeros >= 0) in cells of given mass and integral of 2 eta - 1, by the normal law.
 
     ones - zeros moves in steps of 1, hence the correction by 1/2.
     """

@@ -82,7 +82,7 @@ class Setting(ABC):
         return self.smoothness * (1 + self.margin_exponent) / (2 * self.smoothness + 2 * self.dim)
 
     def constant(self, epsilon: float) -> float:
-        """Give C of excess ~ C n^-exponent at the paper's bandwidth, from the normal law in small cells.
+        """Return C of excess ~ C n^-exponent at the paper's bandwidth, from the normal law in small cells.
 
         With kappa = sqrt(10) L h^beta, the noise in units of eta, a point of margin t is decided wrongly with
         probability Phi(-t / kappa), and t / kappa has density 2 gamma kappa^gamma c^-gamma u^(gamma - 1):
@@ -221,7 +221,7 @@ def _corner(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def absolute_moment(order: float) -> float:
-    """Give E|Z|^order of a standard normal Z."""
+    """Return E|Z|^order of a standard normal Z."""
     return float(2 ** (order / 2) * special.gamma((order + 1) / 2) / math.sqrt(math.pi))
 
 
@@ -230,7 +230,7 @@ class OuterThirds(Marginal):
     """Uniform on [0, 1/3) and [2/3, 1)."""
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Give 1.5 times the length of the support below x."""
+        """Return 1.5 times the length of the support below x."""
         points = np.asarray(x, dtype=float)
         return np.asarray(1.5 * (np.clip(points, 0, 1 / 3) + np.clip(points, 2 / 3, 1) - 2 / 3))
 

@@ -58,7 +58,7 @@ class VotesOfTwoUsers:
         return Finite(table)
 
     def vote_for_one(self, signal: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give P(signal + V - V' / 2 >= 0), V and V' Laplace: the tail of two scales, b and b / 2.
+        """Return P(signal + V - V' / 2 >= 0), V and V' Laplace: the tail of two scales, b and b / 2.
 
         P(V - V'/2 > t) = (a^2 e^(-t/a) - c^2 e^(-t/c)) / (2 (a^2 - c^2)) for t >= 0, a = b and c = b / 2.
         """

@@ -75,7 +75,7 @@ class AboveThreshold:
 
 
 def prefix_queries(prefix: int, last: int) -> Levels:
-    """Give `prefix` answers that rise by one from left to right, then `last` ones that fall by one, around 0."""
+    """Return `prefix` answers that rise by one from left to right, then `last` ones that fall by one, around 0."""
     left = np.r_[np.full(prefix, -0.5), np.full(last, 0.5)]
     return Levels(tuple(left.tolist()), tuple((-left).tolist()))
 

@@ -54,7 +54,7 @@ def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int)
 
 
 def sure_failure(margin: float, queries: int, epochs: int) -> float:
-    """Give `failure` for one sure margin, in units of lam."""
+    """Return `failure` for one sure margin, in units of lam."""
     return failure(np.array([margin]), np.ones(1), queries, epochs)
 
 

@@ -240,7 +240,7 @@ class BinaryClassificationService(SubsampleAggregate):
 
 
 def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int, beta: float, labels: int = 2) -> int:
-    """Give Algorithm 4's k = 136 log(4 m T / min(delta, beta/2)) sqrt(T log(2/delta)) / epsilon; odd for two labels."""
+    """Return k = 136 log(4 m T / min(delta, beta/2)) sqrt(T log(2/delta)) / epsilon, odd for two labels."""
     least = min(open_probability(delta, "delta"), open_probability(beta, "beta") / 2)
     root = math.sqrt(integer(cutoff, "cutoff", at_least=1) * math.log(2 / delta)) / positive(epsilon, "epsilon")
     teachers = math.ceil(136 * math.log(4 * integer(max_queries, "max_queries", at_least=1) * cutoff / least) * root)

@@ -34,7 +34,7 @@ class AxisRectangle(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give 1 inside the box, its border included."""
+        """Return 1 inside the box, its border included."""
         low, X = self._fitted("low_"), np.asarray(X, dtype=float)
         return np.all((low <= X) & (self.high_ >= X), axis=1).astype(np.int64)
 

@@ -98,7 +98,7 @@ def composed_epsilon(delta: float, step: float, copies: int) -> float:
 
 
 def release_probability(threshold: float, lam: float) -> float:
-    """Give P(Lap(2 lam) + Lap(lam) > threshold): a query at distance 0 gets its value released.
+    """Return P(Lap(2 lam) + Lap(lam) > threshold): a query at distance 0 gets its value released.
 
     For t >= 0 it is (4 e^(-t / 2 lam) - e^(-t / lam)) / 6.
     """

@@ -128,9 +128,9 @@ SIDES = (np.zeros(1), np.ones(1))  # neighboring datasets of one record: which s
 
 def around(threshold: float, lam: float, levels: np.ndarray, moves: np.ndarray, lipschitz: float = 1.0) -> Levels:
     """Answers at w + lam * levels, moved by +- lipschitz * moves."""
-    centre = threshold + lam * np.asarray(levels)
+    center = threshold + lam * np.asarray(levels)
     step = lipschitz * np.asarray(moves)
-    return Levels(tuple((centre + step).tolist()), tuple((centre - step).tolist()))
+    return Levels(tuple((center + step).tolist()), tuple((center - step).tolist()))
 
 
 def long_attack(calibration: Calibration, lipschitz: float = 1.0) -> StoppingTimes:
@@ -169,7 +169,7 @@ def _epoch_law(levels: tuple[float, ...], query_scale: float) -> Finite:
 
 
 def stopping_masses(levels: np.ndarray, query_scale: float = 2.0) -> tuple[list[float], float]:
-    """Give P(an epoch stops at query j) for each j, and P(it is still running at the end).
+    """Return P(an epoch stops at query j) for each j, and P(it is still running at the end).
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def stopping_masses(levels: np.ndarray, query_scale: float = 2.0) -> tuple[list[
 
 
 def below_probability(margin: np.ndarray, query_scale: float) -> np.ndarray:
-    """Give P(margin + noise <= 0), noise Laplace of the given scale or none."""
+    """Return P(margin + noise <= 0), noise Laplace of the given scale or none."""
     return (margin <= 0).astype(float) if query_scale == 0 else laplace_cdf(-margin / query_scale)
 
 

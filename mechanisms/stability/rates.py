@@ -80,7 +80,7 @@ class Bottoms:
     ----------
     size : ServiceSize
     most : float > 0
-        More are counted as so many.
+        Larger counts are recorded as `most`.
     """
 
     size: ServiceSize

@@ -43,7 +43,7 @@ STEPS: dict[str, Steps] = {
 
 
 def sigmoid(z: FloatArray) -> FloatArray:
-    """Give 1 / (1 + exp(-z)), without overflow."""
+    """Return 1 / (1 + exp(-z)), without overflow."""
     return np.asarray(0.5 * (1 + np.tanh(z / 2)))
 
 
@@ -158,7 +158,7 @@ class ReplaceOne:
         return sigmoid(first) - sigmoid(second)
 
     def largest_moves(self) -> FloatArray:
-        """Give 2 L eta_t prod_{s > t} (1 - p eta_s) for each place t of the record, shape (n,): never exceeded."""
+        """Return 2 L eta_t prod_{s > t} (1 - p eta_s) for each place t of the record, shape (n,): never exceeded."""
         steps = self.learner.step_sizes(self.n)
         later = np.cumprod((1 - self.learner.penalty * steps)[::-1])[::-1]
         return 2 * steps * np.append(later[1:], 1.0)

@@ -78,14 +78,14 @@ class ServiceSize:
         return size if self.realizable else math.sqrt(size)
 
     def mistakes(self, teachers: float, error: float) -> float:
-        """Give B, the mistakes of each teacher on all queries but for probability 2 beta / 3."""
+        """Return B, the mistakes of each teacher on all queries but for probability 2 beta / 3."""
         likely, log = error * self.queries, math.log(3 * teachers / self.beta)
         if self.deviation == "hoeffding":
             return likely + math.sqrt(self.queries * log / 2)
         return likely + math.sqrt(2 * likely * log) + 2 * log / 3
 
     def cutoff(self) -> float:
-        """Give T, the fixed point."""
+        """Return T, the fixed point."""
 
         def wanted(cutoff: float) -> float:
             teachers = self.teachers(cutoff)
@@ -94,7 +94,7 @@ class ServiceSize:
         return fixed_point(wanted)
 
     def rate(self) -> float:
-        """Give T / m, the misclassification rate that is guaranteed; void from 1 on."""
+        """Return T / m, the misclassification rate that is guaranteed; void from 1 on."""
         return self.cutoff() / self.queries
 
     def stable_cutoff(self) -> float:

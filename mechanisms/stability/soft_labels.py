@@ -100,7 +100,7 @@ class SoftTranscripts:
         return both_tests(self.scores(dataset), self.bins)
 
     def levels(self, distances: np.ndarray) -> np.ndarray:
-        """Give (d - w) / lam."""
+        """Return (d - w) / lam."""
         return np.asarray((distances - self.calibration.threshold) / self.calibration.lam)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:

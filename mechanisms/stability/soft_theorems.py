@@ -134,7 +134,7 @@ class SoftScores:
         return np.where(codes <= BOTTOM, np.nan, codes / (2 * self.bins))
 
     def expected(self) -> NDArray[np.float64]:
-        """Give E h_S(x) at each query."""
+        """Return E h_S(x) at each query."""
         share = 1 / len(self.means)
         return np.array([CellStability(self.size, share, mean).expected for mean in self.means])[self.cells()]
 
@@ -187,7 +187,7 @@ def full_run(size: int, queries: int = 1000, cutoff: int = 20, epsilon: float = 
 
 
 def unsure_probability(ratio: float, low: float = 0.1) -> float:
-    """Give P(low < P(y = 1 | x) < 1 - low) for features N(+-v, sigma^2 I) with |v| / sigma = ratio.
+    """Return P(low < P(y = 1 | x) < 1 - low) for features N(+-v, sigma^2 I) with |v| / sigma = ratio.
 
     The log-odds are N(+-2 r^2, 4 r^2).
     """
@@ -209,10 +209,10 @@ class UnsurePoints:
     dim: int = 3
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        centre = np.full(self.dim, self.ratio / math.sqrt(self.dim))
+        center = np.full(self.dim, self.ratio / math.sqrt(self.dim))
         signs = np.where(rng.random(replicates) < 0.5, 1.0, -1.0)
-        x = signs[:, None] * centre + rng.standard_normal((replicates, self.dim))
-        densities = [np.exp(-np.sum((x - sign * centre) ** 2, axis=1) / 2) for sign in (1, -1)]
+        x = signs[:, None] * center + rng.standard_normal((replicates, self.dim))
+        densities = [np.exp(-np.sum((x - sign * center) ** 2, axis=1) / 2) for sign in (1, -1)]
         p = densities[0] / (densities[0] + densities[1])
         return ((p > 0.1) & (p < 0.9)).astype(float)
 

@@ -44,7 +44,7 @@ class ThresholdERM(Classifier):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Give 1[x >= t]."""
+        """Return 1[x >= t]."""
         threshold = self._fitted("threshold_")
         return (np.asarray(X, dtype=float).reshape(len(X)) >= threshold).astype(np.int64)
 

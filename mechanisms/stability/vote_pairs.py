@@ -44,6 +44,6 @@ def attack_pair(threshold: float, lam: float, levels: np.ndarray, falls: np.ndar
 
     `gaps` places the gap there, not the safe distance.
     """
-    centre = threshold + lam * np.asarray(levels)
-    small = np.rint((centre - 2) / 2 if gaps else centre - 0.5).astype(int)
+    center = threshold + lam * np.asarray(levels)
+    small = np.rint((center - 2) / 2 if gaps else center - 0.5).astype(int)
     return vote_pair(small.tolist(), (~np.asarray(falls, dtype=bool)).tolist(), 2 * int(small.max()) + 5)

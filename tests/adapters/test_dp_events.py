@@ -41,7 +41,7 @@ def test_exact_epsilon_agrees_with_the_accountant(event, relation, theirs):
         assert "exact" in claim.source
 
 
-def test_randomised_response_in_closed_form():
+def test_randomized_response_in_closed_form():
     """p = 1/2 among 4: the truth with 1/2 + 1/8, each other value with 1/8; log(5), without a grid."""
     loss = event_loss(dp_event.RandomizedResponseDpEvent(0.5, 4), Local())
     assert loss.epsilon(0.0) == pytest.approx(np.log(5), rel=1e-12)

@@ -113,7 +113,7 @@ def test_elementwise_releases_copies():
     [(add_laplace, Verdict.PASS), (add_own_noise, Verdict.PASS), (one_noise, Verdict.INCONCLUSIVE)],
 )
 def test_verdicts_on_array_functions(release, verdict):
-    """Noise that the entries share is no independent release: named, and never a PASS."""
+    """Noise that entries share makes releases dependent: the reason names it, and the verdict is never PASS."""
     pair = (np.zeros(3), np.array([0.0, 0.0, 1.0]))
     claim = PrivacyClaim(1.0, 0.0, Substitution())
     result = check_privacy(Elementwise(release, np.sum), claim, [pair], budget=50_000, significance=1e-6, tolerance=1.0)

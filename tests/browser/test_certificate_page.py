@@ -14,16 +14,16 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height
 
 _ALL_RENDERED = "document.querySelectorAll('article').forEach(a => { a.style.contentVisibility = 'visible'; })"
 
-# Every element with text of its own, its colour, the background it stands on, and its size.
+# Every element with text of its own, its color, the background it stands on, and its size.
 _TEXTS = """() => {
   const solid = (element) => {
     for (let at = element; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (!/rgba\\(.*, 0\\)|transparent/.test(colour)) return colour;
+      const color = getComputedStyle(at).backgroundColor;
+      if (!/rgba\\(.*, 0\\)|transparent/.test(color)) return color;
     }
     return "rgb(255, 255, 255)";
   };
-  const numbers = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const numbers = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
   return Array.from(document.querySelectorAll("body *"))
     .filter((e) => Array.from(e.childNodes).some((n) => n.nodeType === 3 && n.textContent.trim()))
     .filter((e) => !["SCRIPT", "STYLE", "TITLE", "DESC", "title", "desc", "OPTION"].includes(e.tagName))
@@ -156,14 +156,14 @@ def test_no_sideways_scrolling_on_a_phone(open_page, script):
     assert narrow == 0
 
 
-def luminance(colour):
-    parts = [part / 255 for part in colour]
+def luminance(color):
+    parts = [part / 255 for part in color]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(one, other):
-    """Contrast ratio of two colours (WCAG 2.2, "contrast ratio"): 21 for black on white, 1 for equal ones."""
+    """Contrast ratio of two colors (WCAG 2.2, "contrast ratio"): 21 for black on white, 1 for equal ones."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -183,7 +183,7 @@ def test_every_text_can_be_read(open_page, scheme):
 
 def test_the_contrast_ratio_is_the_published_one():
     assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
-    assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)  # the lightest grey that passes
+    assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)  # the lightest gray that passes
 
 
 @pytest.mark.parametrize("size", SIZES)

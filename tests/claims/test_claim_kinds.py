@@ -1,4 +1,4 @@
-"""Gaussian, trade-off, Renyi and zero-concentrated claims: profiles, divergences, exact judgements."""
+"""Gaussian, trade-off, Renyi and zero-concentrated claims: profiles, divergences, exact judgments."""
 
 import math
 
@@ -18,7 +18,7 @@ from audit.claims.convex import polygon_below, symmetrized
 from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, compose
 
 THETA = math.e / (1 + math.e)
-RANDOMISED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])
+RANDOMIZED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])
 HALF_SECRET = FiniteLoss([0.9, 0.1, 0.0], [0.9, 0.0, 0.1])
 
 
@@ -51,7 +51,7 @@ def gaussian_trade_off(mu):
         (lambda: TradeOffClaim(lambda a: math.nan), "finite"),
         (lambda: GaussianClaim(1.0).profile(-1.0), "epsilon"),
         (lambda: GaussianClaim(1.0).judge_exactly("no loss"), "loss"),
-        (lambda: renyi_divergence(RANDOMISED_RESPONSE, 2.0, "up"), "direction"),
+        (lambda: renyi_divergence(RANDOMIZED_RESPONSE, 2.0, "up"), "direction"),
     ],
 )
 def test_what_is_refused(build, word):
@@ -100,13 +100,13 @@ def test_polygon_lies_below_convex_functions():
 
 
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 8.0, 40.0])
-def test_divergence_of_randomised_response(order):
+def test_divergence_of_randomized_response(order):
     p = THETA
     if order == 1:
         exact = math.tanh(0.5)
     else:
         exact = math.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
-    lower, upper = renyi_divergence(RANDOMISED_RESPONSE, order, "left")
+    lower, upper = renyi_divergence(RANDOMIZED_RESPONSE, order, "left")
     assert lower <= exact <= upper
     assert upper - lower < 1e-9
 
@@ -135,7 +135,7 @@ def test_divergence_of_unequal_laws_in_both_directions():
 
 @pytest.mark.parametrize("order", [1.0, 2.0, 10.0])
 def test_renyi_profile_covers_what_keeps_the_claim(order):
-    for loss in (RANDOMISED_RESPONSE, GaussianLoss(1.0), LaplaceLoss(1.0)):
+    for loss in (RANDOMIZED_RESPONSE, GaussianLoss(1.0), LaplaceLoss(1.0)):
         claim = RenyiClaim(order, max(renyi_divergence(loss, order, side)[1] for side in ("left", "right")))
         for epsilon in (0.0, 0.3, 0.9, 2.0):
             assert loss.delta(epsilon) <= claim.profile(epsilon) + 1e-12
@@ -160,7 +160,7 @@ def test_zero_concentrated_profile():
     assert ZeroConcentratedClaim(0.0).profile(0.0) == 0.0
 
 
-TIGHT_MU = 2 * norm.ppf(THETA)  # of randomised response: f_mu passes through (1 - theta, 1 - theta)
+TIGHT_MU = 2 * norm.ppf(THETA)  # of randomized response: f_mu passes through (1 - theta, 1 - theta)
 
 
 @pytest.mark.parametrize(
@@ -170,28 +170,28 @@ TIGHT_MU = 2 * norm.ppf(THETA)  # of randomised response: f_mu passes through (1
         (GaussianClaim(0.99), GaussianLoss(1.0), False),
         (GaussianClaim(1.2), LaplaceLoss(1.0), True),
         (GaussianClaim(0.9), LaplaceLoss(1.0), False),
-        (GaussianClaim(TIGHT_MU * (1 + 1e-6)), RANDOMISED_RESPONSE, True),
-        (GaussianClaim(TIGHT_MU * (1 - 1e-4)), RANDOMISED_RESPONSE, False),
+        (GaussianClaim(TIGHT_MU * (1 + 1e-6)), RANDOMIZED_RESPONSE, True),
+        (GaussianClaim(TIGHT_MU * (1 - 1e-4)), RANDOMIZED_RESPONSE, False),
         (GaussianClaim(5.0), HALF_SECRET, False),
         (TradeOffClaim(laplace_trade_off), LaplaceLoss(0.99), True),
         (TradeOffClaim(laplace_trade_off), LaplaceLoss(1.01), False),
-        (TradeOffClaim(lambda a: max(0.0, 1 - math.e * a)), RANDOMISED_RESPONSE, True),
-        (TradeOffClaim(lambda a: max(0.0, 1 - 2.6 * a)), RANDOMISED_RESPONSE, False),
+        (TradeOffClaim(lambda a: max(0.0, 1 - math.e * a)), RANDOMIZED_RESPONSE, True),
+        (TradeOffClaim(lambda a: max(0.0, 1 - 2.6 * a)), RANDOMIZED_RESPONSE, False),
         (TradeOffClaim(lambda a: 0.9 * (1 - a)), HALF_SECRET, False),
         (TradeOffClaim(lambda a: max(0.0, 0.9 - a)), HALF_SECRET, True),
         (RenyiClaim(2.0, 1.0), GaussianLoss(1.0), True),
         (RenyiClaim(2.0, 0.99), GaussianLoss(1.0), False),
-        (RenyiClaim(2.0, 0.736), RANDOMISED_RESPONSE, True),
-        (RenyiClaim(2.0, 0.735), RANDOMISED_RESPONSE, False),
+        (RenyiClaim(2.0, 0.736), RANDOMIZED_RESPONSE, True),
+        (RenyiClaim(2.0, 0.735), RANDOMIZED_RESPONSE, False),
         (RenyiClaim(2.0, 50.0), HALF_SECRET, False),
         (ZeroConcentratedClaim(0.5), GaussianLoss(1.0), True),
         (ZeroConcentratedClaim(0.499), GaussianLoss(1.0), False),
         (ZeroConcentratedClaim(0.4), LaplaceLoss(1.0), True),
         (ZeroConcentratedClaim(0.36), LaplaceLoss(1.0), False),
         (ZeroConcentratedClaim(0.9), compose([GaussianLoss(1.0), LaplaceLoss(1.0)]), True),
-        (ZeroConcentratedClaim(0.46), RANDOMISED_RESPONSE, False),  # KL = tanh(1/2) = .462
+        (ZeroConcentratedClaim(0.46), RANDOMIZED_RESPONSE, False),  # KL = tanh(1/2) = .462
     ],
 )
-def test_exact_judgements(claim, loss, keeps):
+def test_exact_judgments(claim, loss, keeps):
     judged = claim.judge_exactly(loss)
     assert judged.keeps is keeps, judged.detail

@@ -26,12 +26,12 @@ from audit.claims.curve_claim import SHARES
 from audit.laws import FiniteLoss
 
 Q = 1 / (1 + math.e)
-RANDOMISED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])
+RANDOMIZED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])
 CURVES = [
     GaussianClaim(1.0, source="Dong 2022"),
     GaussianClaim(0.0),
     GaussianClaim(5.0),
-    TradeOffClaim(RANDOMISED_RESPONSE, "response"),
+    TradeOffClaim(RANDOMIZED_RESPONSE, "response"),
     RenyiClaim(2.0, 0.6),
     RenyiClaim(math.inf, 1.0),
     RenyiClaim(1.0, 0.3),
@@ -107,7 +107,7 @@ def test_a_stricter_point_is_not_implied_and_a_laxer_one_is():
 
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_the_profile_of_an_approximate_claim_is_that_of_its_worst_pair(delta):
-    # randomised response that shows the bit with probability delta: the tightest pair (Kairouz, Oh & Viswanath 2015)
+    # randomized response that shows the bit with probability delta: the tightest pair (Kairouz, Oh & Viswanath 2015)
     p, q = (1 - delta) * (1 - Q), (1 - delta) * Q
     loss = FiniteLoss([delta, p, q, 0.0], [0.0, q, p, delta])
     for epsilon in (0.0, 0.4, 0.9, 1.0, 2.0):
@@ -115,12 +115,12 @@ def test_the_profile_of_an_approximate_claim_is_that_of_its_worst_pair(delta):
 
 
 def test_a_piecewise_linear_function_is_exact_at_its_corners():
-    claim = TradeOffClaim(RANDOMISED_RESPONSE)
+    claim = TradeOffClaim(RANDOMIZED_RESPONSE)
     for epsilon in (0.0, 0.5, 0.99):
         assert claim.profile(epsilon) == pytest.approx(PrivacyClaim(1.0).profile(epsilon), abs=1e-12)
     assert claim.profile(1.0) < 1e-14
-    assert RANDOMISED_RESPONSE(Q) == pytest.approx(Q)
-    assert RANDOMISED_RESPONSE((1 + Q) / 2) == pytest.approx(Q / 2)
+    assert RANDOMIZED_RESPONSE(Q) == pytest.approx(Q)
+    assert RANDOMIZED_RESPONSE((1 + Q) / 2) == pytest.approx(Q / 2)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_substitution_counts_positions(records, data):
 
 
 @pytest.mark.parametrize("bad", [dict(X=[1, 2], y=[0]), dict(X=[1], y=[[0]]), dict(X=np.zeros((1, 1, 1)), y=[0])])
-def test_labelled_data_of_the_wrong_shape_is_refused(bad):
+def test_labeled_data_of_the_wrong_shape_is_refused(bad):
     with pytest.raises(AuditError, match="shape"):
         Labeled(**bad)
 

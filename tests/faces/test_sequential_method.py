@@ -55,7 +55,7 @@ def test_verdicts(report):
 
 
 def test_a_large_delta_is_not_acquitted():
-    """How far a violation is resolved there was not borne out by simulation."""
+    """Simulation did not confirm the resolution stated there."""
     claim = PrivacyClaim(1.5, 0.01)
     result = audit.check_privacy(laplace, claim, [PAIR], method="sequential", tolerance=3.0, budget=60_000, seed=2)
     assert result.verdict is Verdict.INCONCLUSIVE

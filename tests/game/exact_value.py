@@ -1,4 +1,4 @@
-"""What events are worth: the bound that they give in the mean of so many certifying runs, by the exact output law."""
+"""Compute the value of events: the bound that they give with expected counts, by the exact output law."""
 
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 

@@ -1,6 +1,6 @@
 """Tightness of the certified bound: true epsilon 1, 95 %, 100,000 outputs per dataset with training, 20 fixed seeds.
 
-The information limits are 0.9900 (Laplace) and 0.9917 (randomised response); two Clopper-Pearson bounds on the best
+The information limits are 0.9900 (Laplace) and 0.9917 (randomized response); two Clopper-Pearson bounds on the best
 event give 0.981 and 0.986. `python -m benchmarks.bound` prints the same for more budgets.
 """
 

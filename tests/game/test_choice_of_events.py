@@ -26,7 +26,7 @@ def on_the_line(law):
     """Numbers, and the probability of each on either side of the pair (0, 1)."""
     steps = (GRID[1:] + GRID[:-1]) / 2
     edges = np.r_[-np.inf, steps, np.inf]
-    return GRID, [np.diff(law.cdf(edges - centre)) for centre in (0, 1)]
+    return GRID, [np.diff(law.cdf(edges - center)) for center in (0, 1)]
 
 
 def two_sided_geometric(epsilon):
@@ -57,8 +57,8 @@ def first_above(answers, epsilon):
     return np.append(law, still.sum())
 
 
-def worth(case, size, runs, seed):
-    """The bound that the events chosen on `size` outputs per dataset give in the mean of so many certifying runs."""
+def value(case, size, runs, seed):
+    """Return the bound that events chosen on `size` outputs per dataset give at the expected counts of `runs` runs."""
     outputs, laws = case
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
@@ -77,6 +77,6 @@ def worth(case, size, runs, seed):
         pytest.param(stopped(0.1), 300_000, 1_400_000, median, 0.069, id="few values, nearly alike"),
     ],
 )
-def test_events_are_worth_nearly_what_the_law_allows(case, size, certifying, average, least):
-    found = [worth(case, size, certifying, seed) for seed in SEEDS]
+def test_events_reach_nearly_what_the_law_allows(case, size, certifying, average, least):
+    found = [value(case, size, certifying, seed) for seed in SEEDS]
     assert average(found) >= least

@@ -87,7 +87,7 @@ def test_delta_bound_finds_delta_and_doubles_one_side():
 
 
 def test_delta_bound_at_the_edge_by_simulation():
-    # null: randomised response with delta = .1 revealed; 2000 games, level .05: P(more than 150 wrong bounds) < 1e-9
+    # null: randomized response with delta = .1 revealed; 2000 games, level .05: P(more than 150 wrong bounds) < 1e-9
     rng = np.random.default_rng(5)
     epsilon, delta, runs = 1.0, 0.1, 400
     right = delta + (1 - delta) * math.e / (1 + math.e)

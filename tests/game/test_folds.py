@@ -70,7 +70,7 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
     assert thresholds.frequencies(Ranked.of(left, right)) == pytest.approx(expected, abs=1e-15)
 
 
-def test_contenders_do_not_pile_up_their_scores():
+def test_candidates_do_not_pile_up_their_scores():
     """Memory of the choice, in numbers for each output: it would not hold the scores of every candidate."""
     size = 100_000
     numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))

@@ -1,4 +1,4 @@
-"""The packing audit: reference certificates, equality for randomised response, coverage, refusals."""
+"""The packing audit: reference certificates, equality for randomized response, coverage, refusals."""
 
 import math
 
@@ -41,7 +41,7 @@ def test_distance_and_delta_lower_the_bound():
 
 
 @pytest.mark.parametrize("size", [2, 10, 100])
-def test_exact_coverage_on_randomised_response(size):
+def test_exact_coverage_on_randomized_response(size):
     epsilon, trials, level = 1.0, 300, 0.05
     p = math.e / (math.e + size - 1)  # equality case: the certificate's truth is epsilon
     wrong = [
@@ -65,7 +65,7 @@ def midpoint(data, size, rng):
     return np.full(size, (data.X[data.y == 0].max() + data.X[data.y == 1].min()) / 2)
 
 
-def test_learner_that_does_not_randomise_is_convicted():
+def test_learner_that_does_not_randomize_is_convicted():
     dataset, hits = family(10**6)
     result = check_packing(midpoint, PrivacyClaim(5.0), dataset, hits, family_size=10**6, distance=1, budget=200)
     assert result.verdict is Verdict.FAIL

@@ -93,8 +93,8 @@ def judges(mechanism, pair, epsilon):
     return encode(rows, len(rows)), [special.expit(sign * ratios) / JUDGING for sign in (1, -1)]
 
 
-def worth(mechanism, pair, epsilon, size, runs, seed, judging):
-    """The bound that the events chosen on `size` outputs per dataset give in the mean of so many certifying runs."""
+def value(mechanism, pair, epsilon, size, runs, seed, judging):
+    """Return the bound that events chosen on `size` outputs per dataset give at the expected counts of `runs` runs."""
     outputs, laws = judging
     rng = np.random.default_rng(seed)
     sides = [encode(mechanism.draw(answers, epsilon, size, rng), size) for answers in pair]
@@ -115,5 +115,5 @@ def worth(mechanism, pair, epsilon, size, runs, seed, judging):
 def test_a_released_value_and_the_flags_before_it_are_read(mechanism, pair, epsilon, size, certifying, seeds, least):
     """Together where the value was compared, apart where it was not. Nothing here is a hypothesis test."""
     judging = judges(mechanism, pair, epsilon)
-    found = [worth(mechanism, pair, epsilon, size, certifying, seed, judging) for seed in range(seeds)]
+    found = [value(mechanism, pair, epsilon, size, certifying, seed, judging) for seed in range(seeds)]
     assert mean(found) >= least

@@ -26,7 +26,7 @@ def laplace(data, size, rng):
 
 
 def wider(data, size, rng):
-    """Same centre, other scale: no threshold on the line sees both tails."""
+    """Same center, other scale: no threshold on the line sees both tails."""
     return rng.laplace(size=size) * (1 + data)
 
 

@@ -12,7 +12,7 @@ from audit.claims.neighbors import neighboring_pairs
 from audit.subjects.describe import code_of
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
-LABELLED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(
+LABELED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(
     lambda rows: Labeled([x for x, _ in rows], [y for _, y in rows])
 )
 
@@ -86,12 +86,12 @@ def test_pairs_and_datasets_exclude_each_other():
 RELATIONS = [
     (Substitution(), RECORDS),
     (Substitution(), hnp.arrays(float, st.integers(0, 4))),
-    (Substitution(), LABELLED),
+    (Substitution(), LABELED),
     (AddRemove(), RECORDS),
     (AddRemove(), RECORDS.map(tuple)),
     (AddRemove(), hnp.arrays(float, st.tuples(st.integers(0, 3), st.just(2)))),
-    (AddRemove(), LABELLED),
-    (LabelFlip(), LABELLED),
+    (AddRemove(), LABELED),
+    (LabelFlip(), LABELED),
     (Local(), st.text(max_size=2)),
     (Group(3), RECORDS),
     (Group(2, AddRemove()), RECORDS),
@@ -118,7 +118,7 @@ def test_an_unknown_relation_is_refused():
         neighboring_pairs("substitution", RECORDS)
 
 
-@given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELLED))
+@given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELED))
 @settings(max_examples=50, deadline=None)
 def test_pairs_are_shown_as_code_that_makes_them(dataset):
     made = eval(code_of(dataset), {"np": np, "audit": audit, "inf": np.inf, "nan": np.nan})

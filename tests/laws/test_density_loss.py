@@ -117,19 +117,19 @@ def test_atoms_enter_with_their_own_ratio() -> None:
     assert loss.delta(0.1, "right") == pytest.approx(0.75 - math.exp(0.1) * 0.5, abs=1e-12)
 
 
-def test_a_log_ratio_that_turns_inside_a_panel_is_refused() -> None:
+def test_a_log_ratio_that_turns_inside_a_cell_is_refused() -> None:
     left, right = stats.norm(0, 1), stats.norm(1, 2)
     with pytest.raises(InvalidArgument, match="monotone"):
         DensityLoss(left.logpdf, right.logpdf, left_cdf=left.cdf, right_cdf=right.cdf)
 
 
-def test_a_density_that_is_not_sub_normalised_is_refused() -> None:
+def test_a_density_that_is_not_sub_normalized_is_refused() -> None:
     left = stats.norm(0, 1)
     with pytest.raises(InvalidArgument, match="total mass"):
         DensityLoss(left.logpdf, left.logpdf, left_cdf=left.cdf, right_cdf=left.cdf, left_atoms={0.0: 0.5})
 
 
-def test_a_support_that_ends_inside_a_panel_is_refused() -> None:
+def test_a_support_that_ends_inside_a_cell_is_refused() -> None:
     left = stats.uniform(0, 1)
     with pytest.raises(InvalidArgument, match="ends of the densities"):
         DensityLoss(left.logpdf, left.logpdf, support=(0, 3), left_cdf=left.cdf, right_cdf=left.cdf)

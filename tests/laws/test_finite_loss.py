@@ -15,11 +15,11 @@ from audit.laws import FiniteLoss, compose
 weights = st.lists(st.integers(0, 20), min_size=4, max_size=4).filter(any)
 
 
-def normalised(counts: list[int]) -> np.ndarray:
+def normalized(counts: list[int]) -> np.ndarray:
     return np.array(counts) / sum(counts)
 
 
-def test_randomised_response_by_hand() -> None:
+def test_randomized_response_by_hand() -> None:
     # p = e / (1 + e): losses +1 and -1; delta(eps) = p - e^eps (1 - p).
     p = math.e / (1 + math.e)
     loss = FiniteLoss({"yes": p, "no": 1 - p}, {"yes": 1 - p, "no": p})
@@ -47,7 +47,7 @@ def test_a_missing_outcome_has_infinite_loss_in_one_direction() -> None:
 @given(weights, weights, st.floats(0, 4))
 @settings(max_examples=60, deadline=None)
 def test_delta_and_tails_agree_with_the_naive_sums(left: list[int], right: list[int], epsilon: float) -> None:
-    p, q = normalised(left), normalised(right)
+    p, q = normalized(left), normalized(right)
     loss = FiniteLoss(p, q)
     for side, (top, bottom) in {"left": (p, q), "right": (q, p)}.items():
         naive = sum(max(0.0, a - math.exp(epsilon) * b) for a, b in zip(top, bottom, strict=True))
@@ -59,7 +59,7 @@ def test_delta_and_tails_agree_with_the_naive_sums(left: list[int], right: list[
 @given(weights, weights, st.floats(0, 0.999))
 @settings(max_examples=60, deadline=None)
 def test_trade_off_is_the_lower_hull_of_all_tests(left: list[int], right: list[int], alpha: float) -> None:
-    p, q = normalised(left), normalised(right)
+    p, q = normalized(left), normalized(right)
     sizes = [(sum(p[list(s)]), 1 - sum(q[list(s)])) for s in _subsets(4)]
     hull = min(b + (d - b) * (alpha - a) / (c - a) for a, b in sizes for c, d in sizes if a <= alpha < c)
     assert FiniteLoss(p, q).trade_off(alpha) == pytest.approx(hull, abs=1e-9)
@@ -73,8 +73,8 @@ def _subsets(size: int) -> list[tuple[int, ...]]:
 @settings(max_examples=40, deadline=None)
 def test_swapping_the_laws_swaps_the_directions(left: list[int], right: list[int]) -> None:
     there, back = (
-        FiniteLoss(normalised(left), normalised(right)),
-        FiniteLoss(normalised(right), normalised(left)),
+        FiniteLoss(normalized(left), normalized(right)),
+        FiniteLoss(normalized(right), normalized(left)),
     )
     assert there.delta(0.3, "left") == back.delta(0.3, "right")
     assert there.max_loss("right") == back.max_loss("left")
@@ -82,7 +82,7 @@ def test_swapping_the_laws_swaps_the_directions(left: list[int], right: list[int
 
 
 def test_a_product_of_finite_losses_is_exact() -> None:
-    # 20 bits of randomised response: 21 distinct losses, those of a binomial count of agreeing bits.
+    # 20 bits of randomized response: 21 distinct losses, those of a binomial count of agreeing bits.
     p, bits = 0.7, 20
     loss = compose([FiniteLoss([p, 1 - p], [1 - p, p])] * bits)
     agreeing = np.arange(bits + 1)

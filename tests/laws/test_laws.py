@@ -112,8 +112,8 @@ def test_pairs_with_a_closed_form_get_it(left: Law, right: Law, loss: PrivacyLos
 )
 def test_bounds_against_a_riemann_sum(left: Laplace, right: Laplace) -> None:
     """The naive twin: sum max(0, p - e^eps q) over 400,000 cells and the atoms."""
-    centre = left.kinks[0]
-    edges = np.linspace(centre - 60, centre + 60, 400_001)
+    center = left.kinks[0]
+    edges = np.linspace(center - 60, center + 60, 400_001)
     p, q = (np.diff(law.antiderivative(edges)) for law in (left, right))
     values = sorted({*left.atoms, *right.atoms})
     p, q = (np.r_[mass, [law.atoms.get(v, 0.0) for v in values]] for mass, law in ((p, left), (q, right)))

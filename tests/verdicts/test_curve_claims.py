@@ -1,6 +1,6 @@
 """Gaussian, trade-off, Renyi and zero-concentrated claims from check to certificate.
 
-Every randomised test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
+Every randomized test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
 fit, with at most that probability. Halving the noise moves the tested point by more than 20 standard errors at 4,000
 outputs per dataset, so that the probability of missing it is below 1e-9.
 """
@@ -260,7 +260,7 @@ def law(keeps, **changes):
         ([law(False, fit_pvalue=None)], Verdict.INCONCLUSIVE),
     ],
 )
-def test_the_law_s_own_judgement_decides(parts, verdict):
+def test_the_law_s_own_judgment_decides(parts, verdict):
     evidence = PrivacyEvidence(4, tuple(parts), tested=Point(1.0, 0.2))
     assert judge(GaussianClaim(1.0), evidence, 0.01).verdict is verdict
 

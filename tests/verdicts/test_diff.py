@@ -139,7 +139,7 @@ def audited(scale, seed):
 def test_other_seeds_are_noise_and_less_noise_is_not():
     """Null: one mechanism, 20,000 outputs per dataset, under 20 other seeds, which are fixed.
 
-    Two exact intervals at 1e-4 a side lie apart in one direction when their rates differ by 5.26 standard deviations:
+    Two exact intervals at 1e-4 per tail lie apart in one direction when their rates differ by 5.26 standard deviations:
     probability 7e-8 a comparison. Then true epsilon 1 against 1.25.
     """
     before = audited(1.0, seed=0)

@@ -116,7 +116,7 @@ def test_an_open_bracket_decides_nothing():
 
 
 @pytest.mark.parametrize("oddity", ["nan", "raised", "own randomness", "mutated its dataset", "constant"])
-def test_oddities_bar_a_pass_and_not_a_fail(oddity):
+def test_anomalies_bar_a_pass_and_not_a_fail(oddity):
     assert verdict(PrivacyEvidence(400_000, game=game(), anomalies={oddity: 3})).verdict is Verdict.INCONCLUSIVE
     assert verdict(PrivacyEvidence(400_000, game=game(LEAK), anomalies={oddity: 3})).verdict is Verdict.FAIL
 

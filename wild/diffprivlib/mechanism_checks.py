@@ -54,7 +54,12 @@ _NOISE = [
     entry("Snapping", _COUNTS, relation=ADDED),
     entry("Staircase", _COUNTS, relation=ADDED),
     entry(
-        "Uniform", _COUNTS, says="Privacy parameter delta for the mechanism", relation=ADDED, epsilon=0.0, delta=0.1,
+        "Uniform",
+        _COUNTS,
+        says="Privacy parameter delta for the mechanism",
+        relation=ADDED,
+        epsilon=0.0,
+        delta=0.1,
         tolerance=1.0,
     ),
 ]

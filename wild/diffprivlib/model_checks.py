@@ -18,7 +18,7 @@ _SECOND_MOMENT = (
 )
 _CLASSES = (
     "The classes are read from the labels without noise (`{where}`); where RandomForestClassifier does so, it warns of "
-    "\"additional privacy leakage\"."
+    '"additional privacy leakage".'
 )
 
 

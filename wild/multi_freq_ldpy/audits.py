@@ -35,9 +35,7 @@ def _claim(client: str, sentence: str) -> PrivacyClaim:
     return PrivacyClaim(EPSILON, 0.0, Local(), f"{RELEASE}, docstring of {client}: {sentence}")
 
 
-def _check(
-    name: str, client: str, pair: Pair = _ONE, sentence: str = _GUARANTEE, *, kept: bool = True
-) -> PrivacyCheck:
+def _check(name: str, client: str, pair: Pair = _ONE, sentence: str = _GUARANTEE, *, kept: bool = True) -> PrivacyCheck:
     return PrivacyCheck(
         name=f"multi-freq-ldpy/{name} eps={EPSILON:g}",
         mechanism=Served(LIBRARY, name, own_randomness=True),

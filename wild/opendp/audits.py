@@ -102,8 +102,8 @@ CHECKS = [
 
 NOTES = {
     f"opendp/count by, make_laplace_threshold eps=1 delta={_THRESHOLD_DELTA:g}": (
-        "A key with count 1 is released when 1 + noise >= 3, the threshold (\"Exclude counts that are less than this "
-        "minimum value\", docstring of `opendp/measurements.py: make_laplace_threshold`): with probability e^-2 / (1 "
+        'A key with count 1 is released when 1 + noise >= 3, the threshold ("Exclude counts that are less than this '
+        'minimum value", docstring of `opendp/measurements.py: make_laplace_threshold`): with probability e^-2 / (1 '
         "+ e^-1) = 0.0989 for discrete Laplace noise. The privacy map gives e^-3 / (1 + e^-1) = 0.0364, the "
         "probability of exceeding the threshold; for floats the two agree. The library is compiled. Its issue "
         "tracker has the same finding."

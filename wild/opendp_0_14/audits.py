@@ -26,7 +26,7 @@ NOTES = {
     CHECKS[0].name: (
         "The sampler draws one bit of noise too few, and the last bit of the vector is released as it is: epsilon is "
         "infinite. The library is compiled; the docstring of `opendp/measurements.py: "
-        "make_randomized_response_bitvec` promises a flip of each bit (\"Per-bit flipping probability\"). Release "
+        'make_randomized_response_bitvec` promises a flip of each bit ("Per-bit flipping probability"). Release '
         "0.16.0, audited too, has it repaired."
     )
 }

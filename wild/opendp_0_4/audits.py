@@ -37,7 +37,7 @@ NOTES = {
         "Where the answer is not to be the truth, it is drawn anew, True with probability `prob`, in place of the "
         "other answer: True is kept with probability 0.75 + 0.25 x 0.75, as measured. True epsilon: log(0.8125 / "
         "0.0625) = 2.56. The library is compiled; `opendp/meas.py: make_randomized_response_bool` documents `prob` "
-        "as \"Probability of returning the correct answer\". The changelog of release 0.5.0 lists the repair under "
+        'as "Probability of returning the correct answer". The changelog of release 0.5.0 lists the repair under '
         "Security."
     )
 }

@@ -109,7 +109,7 @@ NOTES = {
     "pydp/BoundedMean of integers eps=2": (
         "The default `dtype` binds `BoundedMeanInt` (`pydp/algorithms/_algorithm.py: MetaAlgorithm.__map_dtype_str`; "
         "compiled), whose sum has 32 bits: 8 records of 2^28 add up to -2^31, as the outputs show, all of them 0 "
-        "then. One record moves the centred sum by 15.5 upper bounds; the noise is made for half a bound. (The "
+        "then. One record moves the centered sum by 15.5 upper bounds; the noise is made for half a bound. (The "
         "docstring of `add_entries` says that data beyond the overflow limit are not added.) The result of "
         "BoundedSum wraps too, but together with its noise, and keeps the claim."
     ),

@@ -30,11 +30,11 @@ class CentersFromTheData:
     epsilon: float
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        centres: list[float] = []
+        centers: list[float] = []
         for x in dataset.X.tolist():
-            if all(abs(x - c) >= 0.3 for c in centres):
-                centres.append(x)
-        places = np.array(centres)
+            if all(abs(x - c) >= 0.3 for c in centers):
+                centers.append(x)
+        places = np.array(centers)
         cells = np.argmin(np.abs(dataset.X[:, None] - places), axis=1)
         sums = np.bincount(cells, weights=dataset.y - 0.5, minlength=places.size)
         bits = (sums + rng.laplace(scale=1 / self.epsilon, size=(size, places.size)) > 0).astype(np.int8)

@@ -131,7 +131,7 @@ CHECKS: list[ConsistencyCheck | GuaranteeCheck | InequalityCheck] = [
     InequalityCheck(
         name="fault/consistency/voronoi plain grid",
         source="claimed after Bousquet et al. 2022, Theorem A.4",
-        statement="every point is less than r away from a centre",
+        statement="every point is less than r away from a center",
         values=PlainGrid(),
         expected=Verdict.FAIL,
     ),

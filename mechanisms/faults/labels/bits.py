@@ -39,7 +39,7 @@ class BrokenBits:
         return SymmetricUnaryLabelEncoder(self.n_classes, self.epsilon)
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1), shape (K,)."""
+        """Return P(Z(j) = 1), shape (K,)."""
         return np.where(np.arange(self.n_classes) == label, self.right.p_keep, self.right.q_flip)
 
     def __call__(self, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -67,7 +67,7 @@ class LastBitClean(BrokenBits):
     """
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1), the last one 0 or 1."""
+        """Return P(Z(j) = 1), the last one 0 or 1."""
         found = super().probabilities(label)
         found[-1] = label == self.n_classes - 1
         return found
@@ -83,7 +83,7 @@ class OneBadBit(BrokenBits):
     bad: int
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1), that of the bad bit 0 or 1."""
+        """Return P(Z(j) = 1), that of the bad bit 0 or 1."""
         found = super().probabilities(label)
         found[self.bad] = label == self.bad
         return found
@@ -99,7 +99,7 @@ class OneLooseBit(BrokenBits):
     loose: int
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1), that of the loose bit with odds e^(3 epsilon / 2) and 1 / e^(3 epsilon / 2)."""
+        """Return P(Z(j) = 1), that of the loose bit with odds e^(3 epsilon / 2) and 1 / e^(3 epsilon / 2)."""
         found = super().probabilities(label)
         keep = 1 / (1 + math.exp(-1.5 * self.epsilon))
         found[self.loose] = keep if label == self.loose else 1 - keep
@@ -114,7 +114,7 @@ class KeepOrResample(BrokenBits):
     """
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1), the own one p + (1 - p) q."""
+        """Return P(Z(j) = 1), the own one p + (1 - p) q."""
         p, q = self.right.p_keep, self.right.q_flip
         return np.where(np.arange(self.n_classes) == label, p + (1 - p) * q, q)
 
@@ -127,7 +127,7 @@ class MixedRates(BrokenBits):
     """
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1)."""
+        """Return P(Z(j) = 1)."""
         other = 1 / (1 + math.exp(self.epsilon))
         return np.where(np.arange(self.n_classes) == label, self.right.p_keep, other)
 
@@ -140,7 +140,7 @@ class TrueBitOnly(BrokenBits):
     """
 
     def probabilities(self, label: int) -> np.ndarray:
-        """Give P(Z(j) = 1)."""
+        """Return P(Z(j) = 1)."""
         return np.where(np.arange(self.n_classes) == label, self.right.p_keep, 0.0)
 
 

@@ -35,8 +35,8 @@ class WrongClassCount(RandomizedResponseWithPrior):
         """The kept classes, likeliest first."""
         order = np.argsort(-np.array(self.prior), kind="stable")
         best = np.cumsum(np.array(self.prior)[order])
-        worth = best / (1 + (np.arange(self.n_classes) - 1) * math.exp(-self.epsilon))
-        return tuple(order[: int(np.argmax(worth)) + 1].tolist())
+        value = best / (1 + (np.arange(self.n_classes) - 1) * math.exp(-self.epsilon))
+        return tuple(order[: int(np.argmax(value)) + 1].tolist())
 
     def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw one label for every label, shape (n,)."""

@@ -41,9 +41,9 @@ class OverlappingChunks:
         ones = np.any([np.roll(bits, -shift, axis=0) for shift in range(self.shares)], axis=0).sum(axis=0)
         return safe_distance(np.stack([len(bits) - ones, ones], axis=1))
 
-    def pair(self, centres: np.ndarray, falls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two datasets whose distances are `shares` apart around `centres`; the first record differs."""
-        small = np.rint(centres - self.shares / 2).astype(int)
+    def pair(self, centers: np.ndarray, falls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return two datasets whose distances are `shares` apart around `centers`; the first record differs."""
+        small = np.rint(centers - self.shares / 2).astype(int)
         records = 2 * int(small.max()) + 4 * self.shares + 1
         ones = small + (records + 1) // 2
         row = np.arange(records)[:, None]
@@ -157,7 +157,7 @@ def _overlaps() -> list[PrivacyCheck]:
     one = StoppingTimes(three, 20.0, 1.0)
     run = StoppingTimes(ten, REFERENCE.threshold, REFERENCE.lam, REFERENCE.epochs)
     prefix, level, rising = PREFIXES[5]
-    centres = REFERENCE.threshold + REFERENCE.lam * np.r_[np.full(prefix, level), rising]
+    centers = REFERENCE.threshold + REFERENCE.lam * np.r_[np.full(prefix, level), rising]
     falling = np.r_[np.ones(prefix, dtype=bool), False]
     return [
         fault_check(
@@ -172,7 +172,7 @@ def _overlaps() -> list[PrivacyCheck]:
             "overlapping chunks s=10, printed",
             run,
             (1.0, 1e-6),
-            [ten.pair(centres, falling)],
+            [ten.pair(centers, falling)],
             budget=2_000,
             method="exact",
         ),

@@ -43,8 +43,8 @@ class BinsFromTheData:
 
     def __call__(self, scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         median = np.median(scores, axis=0)
-        centred = np.clip(np.asarray(scores) - median + (0.5 - 0.5 / self.soft.bins), 0, 1)
-        codes = self.soft(centred, size, rng)
+        centered = np.clip(np.asarray(scores) - median + (0.5 - 0.5 / self.soft.bins), 0, 1)
+        codes = self.soft(centered, size, rng)
         return np.where(codes >= 0, codes / (2 * self.soft.bins) - 0.5 + 0.5 / self.soft.bins + median, codes)
 
 

@@ -14,7 +14,7 @@ from audit.checks.utility.mean_bounds import MeanSample, summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):
-    """The summary of so many ones and zeros: the bounds do not depend on their order."""
+    """Return the summary of a sample of ones and zeros; the bounds do not depend on their order."""
     pilot = np.r_[np.ones(pilot_ones), np.zeros(pilot_count - pilot_ones)]
     losses = np.r_[np.ones(ones), np.zeros(count - ones)]
     return summarize(pilot, losses, (0.0, 1.0), significance)

@@ -43,7 +43,7 @@ def text(*weighted):
 
 
 def high(epsilon, delta):
-    """Probability of the right bit in randomised response that is tight at (epsilon, delta)."""
+    """Probability of the right bit in randomized response that is tight at (epsilon, delta)."""
     return (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
 
 
@@ -51,7 +51,7 @@ ALTERNATING = np.tile([1.0, -1.0], 6)
 
 TIGHT = {  # name: left, right, epsilon, delta; each keeps its claim with equality
     "laplace": (laplace(0), laplace(1), 1.0, 0.0),
-    "randomised response": (bit(high(1, 0)), bit(1 - high(1, 0)), 1.0, 0.0),
+    "randomized response": (bit(high(1, 0)), bit(1 - high(1, 0)), 1.0, 0.0),
     "geometric": (geometric(0), geometric(1), 1.0, 0.0),
     "two points, delta 0.1": (bit(high(1, 0.1)), bit(1 - high(1, 0.1)), 1.0, 0.1),
     "two points, delta 0.3": (bit(high(1, 0.3)), bit(1 - high(1, 0.3)), 1.0, 0.3),

@@ -100,5 +100,5 @@ def test_the_semi_supervised_learner_and_its_aggregate_sampler():
 
 
 def test_cells_of_the_line_are_those_of_the_learner():
-    keys = SpaceGrid(1, 0.25, centred=True).keys_of(np.array([[-0.13], [-0.12], [0.12], [0.13]]))
+    keys = SpaceGrid(1, 0.25, centered=True).keys_of(np.array([[-0.13], [-0.12], [0.12], [0.13]]))
     assert keys == [(-1,), (0,), (0,), (1,)]

@@ -73,7 +73,7 @@ QUICK_FAULTS = [c for c in faults.CHECKS if not any(slow in c.name for slow in S
 
 @pytest.mark.parametrize("check", by_name(QUICK_FAULTS))
 def test_faults_are_convicted(check):
-    """At a budget of 30,000 a side every effect is at least ten standard deviations from the claim."""
+    """At a budget of 30,000 per dataset every effect is at least ten standard deviations from the claim."""
     assert run(check, 30_000).verdict is Verdict.FAIL
 
 

@@ -27,7 +27,7 @@ def random_points(space, size=1500):
         return (draws := rng.normal(size=(size, 3))) / np.linalg.norm(draws, axis=1, keepdims=True)
     if isinstance(space, BinarySequences):
         return rng.integers(0, 2, (size, space.depth))
-    return rng.random((size, space.packing(0.9).centres.shape[1]))
+    return rng.random((size, space.packing(0.9).centers.shape[1]))
 
 
 @SPACE
@@ -35,12 +35,12 @@ def random_points(space, size=1500):
 def test_certificates_tell_the_truth(space, radius):
     packing, points = space.packing(radius), random_points(space)
     assert packing.is_maximal
-    distances = space.distance(points[:, None, :], packing.centres[None])
+    distances = space.distance(points[:, None, :], packing.centers[None])
     assert distances.min(axis=1).max() <= packing.cover + 1e-12
     cells = space.cell_of(space.points(points), packing)
     np.testing.assert_allclose(distances[np.arange(len(points)), cells], distances.min(axis=1), atol=1e-12)
     if len(packing) > 1:
-        between = space.distance(packing.centres[:, None, :], packing.centres[None])
+        between = space.distance(packing.centers[:, None, :], packing.centers[None])
         assert between[~np.eye(len(packing), dtype=bool)].min() == pytest.approx(packing.separation, abs=1e-9)
 
 
@@ -55,8 +55,8 @@ def test_distances_are_metrics(space):
 def test_the_plain_grid_is_not_maximal_in_the_euclidean_norm():
     """Step 0.51 leaves the corner (1, 1) at distance 0.69 from (0.51, 0.51); the certificate would say so."""
     axis = np.array([0.0, 0.51])
-    centres = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
-    assert not Packing(centres, 0.51, 0.51, float(np.hypot(0.49, 0.49))).is_maximal
+    centers = np.stack(np.meshgrid(axis, axis, indexing="ij"), -1).reshape(-1, 2)
+    assert not Packing(centers, 0.51, 0.51, float(np.hypot(0.49, 0.49))).is_maximal
 
 
 def test_a_packing_without_certificate_is_refused():

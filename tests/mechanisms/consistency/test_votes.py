@@ -132,16 +132,16 @@ def test_cells_and_boxes_agree(dim):
     index = grid.cell_of(points)
     assert np.all((points >= low[index]) & (points < high[index]))
     assert grid.cell_of(np.ones((1, dim)))[0] == grid.size - 1
-    np.testing.assert_array_equal(grid.cell_of(grid.centres()), np.arange(grid.size))
+    np.testing.assert_array_equal(grid.cell_of(grid.centers()), np.arange(grid.size))
 
 
 def test_the_number_of_cubes_survives_rounding():
     assert [UnitGrid(1, side_for(k * k, 1)).cuts for k in range(1, 400)] == list(range(1, 400))
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_cubes_of_space_hold_their_points(centred):
-    grid = SpaceGrid(2, 0.3, centred)
+@pytest.mark.parametrize("centered", [False, True])
+def test_cubes_of_space_hold_their_points(centered):
+    grid = SpaceGrid(2, 0.3, centered)
     points = np.random.default_rng(2).normal(size=(200, 2)) * 5
     for key, point in zip(grid.keys_of(points), points, strict=True):
         low = grid.lower_corner(key)

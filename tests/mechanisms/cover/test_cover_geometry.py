@@ -122,7 +122,7 @@ def test_hard_family_distribution():
     x = np.sort(data.X)
     gap = np.max(np.abs(family.cdf(3, x) - np.arange(1, 50_001) / 50_000))
     assert gap <= math.sqrt(math.log(2 / 1e-7) / 100_000)
-    np.testing.assert_array_equal(data.y, np.where(family.centre(3) <= data.X, 1, -1))
+    np.testing.assert_array_equal(data.y, np.where(family.center(3) <= data.X, 1, -1))
     assert ConcentratedThresholdFamily.for_samples(0.5, 4).eta == pytest.approx(1 / (6 + 4 * math.e**2))
 
 
@@ -143,7 +143,7 @@ def test_hard_family_distribution():
         (lambda: covering_radius(np.abs(fibonacci_sphere(50))), "hemisphere"),
         (lambda: ConcentratedThresholdFamily(0.4), "`eta` must be at most 1/3"),
         (lambda: ConcentratedThresholdFamily.for_samples(1.0, 30), "`most`"),
-        (lambda: ConcentratedThresholdFamily(0.1).centre(9), "`index` must be below 9"),
+        (lambda: ConcentratedThresholdFamily(0.1).center(9), "`index` must be below 9"),
     ],
 )
 def test_refusals(call, message):

@@ -166,7 +166,7 @@ def test_a_transcript_is_what_the_trainer_releases():
 
 def test_distributions():
     circle = Circle(6, 0.3)
-    np.testing.assert_array_equal(circle.bayes(circle.centres), np.arange(6))
+    np.testing.assert_array_equal(circle.bayes(circle.centers), np.arange(6))
     for ring in (Smooth(5), Peaked(5)):
         eta = ring.eta(np.array([0.0, 0.4, 1.0]))
         np.testing.assert_allclose(eta.sum(axis=1), 1)

@@ -41,7 +41,7 @@ def test_literal_and_aggregate_statistics_have_one_law(distribution, bandwidth, 
     """Null: equal laws in every cell. 2,000 against 2,000 draws, two DKW bands, false alarm 1e-8 over all cells.
 
     The bands together are 0.15 wide: a shift of a cell's mean by half its deviation, or noise wider by half, moves the
-    distribution function by 0.19 or 0.09 a side, so that the first is seen with probability above 0.99. Spread is
+    distribution function by 0.19 (0.09 per tail), so that the first is seen with probability above 0.99. Spread is
     what the covariances below are for.
     """
     grid = Grid(distribution.dim, bandwidth)

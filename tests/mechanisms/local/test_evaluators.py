@@ -154,12 +154,12 @@ def test_tail_by_inversion():
     size = 4_000_000
     labeled = (rng.random(size) < 0.35) + rng.laplace(scale=0.25, size=size)
     plain = (rng.random(size) < 0.7) + rng.laplace(scale=0.25, size=size)
-    centred = labeled - plain / 2  # mean 0.35 - 0.35
+    centered = labeled - plain / 2  # mean 0.35 - 0.35
     for level in (0.5, 1.0):
         above, below = concentration.tail(1, 16.0, 1, 0.7, 0.5, level)
         width = math.sqrt(math.log(2 / 1e-8) / (2 * size))
-        assert abs(np.mean(centred >= level) - above) <= width
-        assert abs(np.mean(centred <= -level) - below) <= width
+        assert abs(np.mean(centered >= level) - above) <= width
+        assert abs(np.mean(centered <= -level) - below) <= width
 
 
 def test_tail_bound_where_it_fails():

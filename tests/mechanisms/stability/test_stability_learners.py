@@ -89,8 +89,8 @@ def test_exact_stability_against_replaced_records(cell):
         return np.where(count > 0, total / np.maximum(count, 1), 0.5)
 
     first, second = score(total, count), score(other_total, other_count)
-    centred = (first - cell.expected) ** 2
-    for drawn, exact in ((first, cell.expected), (centred, cell.variance), ((first - second) ** 2, cell.squared)):
+    centered = (first - cell.expected) ** 2
+    for drawn, exact in ((first, cell.expected), (centered, cell.variance), ((first - second) ** 2, cell.squared)):
         assert abs(drawn.mean() - exact) <= 5.6 * drawn.std() / math.sqrt(size) + 1e-12
 
 

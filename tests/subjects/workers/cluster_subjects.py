@@ -14,7 +14,7 @@ from audit import AddRemove, GuaranteeCheck, PrivacyCheck, PrivacyClaim, Randomn
 from audit.runs.suite import LEAST_SPREAD
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
-PAUSE = 0.06  # seconds a block: sleep, not work, so that a busy machine changes little; 64 blocks are worth a crew
+PAUSE = 0.06  # seconds a block: sleep, not work, so that a busy machine changes little; 64 blocks justify a pool
 
 
 def laplace(data, size, rng):

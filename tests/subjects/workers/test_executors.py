@@ -181,7 +181,7 @@ def is_alive(process):
         return False
 
 
-def test_a_call_that_nobody_wants_any_more_is_stopped(monkeypatch):
+def test_a_call_without_a_caller_is_stopped(monkeypatch):
     monkeypatch.setattr(process_module, "_WATCH", 0.2)
     function, arguments = packed(time.sleep, 1e6)
     try:
