@@ -1,13 +1,13 @@
-"""One kind of check: it gathers evidence, judges the evidence, and renders a record.
+"""Define what every kind of check shares: it gathers evidence, judges the evidence, and renders a record.
 
 A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
-result. What all kinds share is written once: settings, results and records here; isolation, time limits and the
-functions `check_...` in `audit.checks.running`; plain data in `audit.checks.plain`; the list of kinds in
-`audit.checks.kinds`.
+result. Settings, results, records, isolation and time limits are written once, here; plain data in
+`audit.checks.plain`; the list of kinds in `audit.checks.kinds`.
 """
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,15 +20,16 @@ from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.plain import from_plain, to_plain
 from audit.subjects import Stream
-from audit.subjects.describe import describe_mechanism
-from audit.subjects.workers import HERE, Place
+from audit.subjects.describe import describe_mechanism, name_of
+from audit.subjects.workers import HERE, Place, Pool, open_pool
 
-_LINE = 120  # characters of a result's `repr`
+_LINE = 100  # characters of a result's `repr`
+_MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What one check may spend.
+    """Say what one check may spend, and where.
 
     Parameters
     ----------
@@ -48,32 +49,21 @@ class Allowance:
     place: Place = HERE
 
     @classmethod
-    def of(cls, budget: int, significance: float, seed: int, workers: int = 1) -> Allowance:
-        """Return the allowance of a check that runs alone.
-
-        Raises
-        ------
-        InvalidArgument
-            For a value outside its admissible set.
-        """
+    def of(cls, budget: int, significance: float, seed: int, workers: int | None = 0) -> Allowance:
+        """Return the allowance of a check that runs alone; raise for a value outside its admissible set."""
         return cls(
             integer(budget, "budget", at_least=2),
             open_probability(significance, "significance"),
             Stream(integer(seed, "seed", at_least=0)),
-            Place(workers=integer(workers, "workers", at_least=1)),
+            Place(workers=workers),
         )
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a check observed: frozen plain data, from which the verdict is computed, live or from a file.
+    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file.
 
-    Parameters
-    ----------
-    samples : int >= 0
-        Outputs, losses or trials drawn, or values computed.
-    failure : str or None
-        Why the check ended early.
+    `samples` counts outputs, losses or trials drawn, or values computed; `failure` says why the check ended early.
     """
 
     samples: int
@@ -86,15 +76,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A verdict, what it rests on, and its reason.
+    """Hold a verdict, what it rests on, and its reason in one sentence.
 
-    Parameters
-    ----------
-    verdict : Verdict
-    basis : str
-        "exact" (a stated law, or values without noise), "statistical" (bounds that hold in finite samples), or "none".
-    reason : str
-        One sentence.
+    `basis` is "exact" (a stated law, or values without noise), "statistical" (bounds that hold in finite samples) or
+    "none".
     """
 
     verdict: Verdict
@@ -111,12 +96,15 @@ class Judgment:
 class Result:
     """The outcome of a check.
 
+    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line of at most 100 characters. A
+    notebook shows the check as its certificate does.
+
     Parameters
     ----------
     check : Check
         The check; where it searched for its pairs, with the pairs that it found.
     budget : int
-        What it was allowed to draw; see `Allowance`.
+        What it was allowed to draw; see `Check`.
     significance : float
         Probability that a true claim is judged FAIL.
     evidence : Evidence
@@ -165,17 +153,15 @@ class Result:
         """Whether the verdict is the expected one."""
         return self.verdict is self.check.expected
 
-    def of(self, check: Check) -> Self:
-        """Return the same result with the caller's own check in place of a copy that has been to another process."""
-        return replace(self, check=check.completed(self.evidence))
-
     def record(self) -> dict[str, Any]:
         """Return plain data without durations: the same evidence gives the same record, wherever it was gathered."""
-        check = self.check
+        check, subject = self.check, self.check.subject
+        while isinstance(subject, partial):
+            subject = subject.func
         return {
             "name": check.name,
             "kind": check.kind,
-            "mechanism": describe_mechanism(_inner(check.subject)),
+            "mechanism": describe_mechanism(subject),
             "expected": check.expected.value,
             "claim": check.recorded_claim(),
             "settings": {"budget": self.budget, "significance": self.significance, **check.recorded_settings()},
@@ -204,10 +190,13 @@ class Result:
         text = f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>".replace("\n", " ")
         return text if len(text) <= _LINE else f"{text[: _LINE - 4]}...>"
 
-    def _repr_html_(self) -> str:
-        """Show the check in a notebook as its certificate does."""
+    def _repr_html_(self) -> str | None:
+        """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
         rendering = import_module("audit.report.renderers")  # on demand: no check needs the room above
-        text: str = rendering.check_fragment(self.record())
+        try:
+            text: str = rendering.check_fragment(self.record())
+        except AuditError:
+            return None
         return text
 
 
@@ -222,7 +211,7 @@ class Check(ABC):
     expected : Verdict
         PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false.
     budget : int >= 2, optional
-        What the check may draw; see `Allowance`. None takes the run's budget.
+        What the check may draw, in the unit of its kind; None takes the run's budget.
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
     """
@@ -235,9 +224,9 @@ class Check(ABC):
     kind: ClassVar[str]
     """Name of the kind in records."""
     noun: ClassVar[str] = "the mechanism"
-    """What a reason calls the code under audit."""
+    """The code under audit, as a reason calls it."""
     unit: ClassVar[str] = "outputs"
-    """What the check draws."""
+    """The draws, as `str` calls them."""
     evidence_type: ClassVar[type[Evidence]]
     result_type: ClassVar[type[Result]]
 
@@ -268,7 +257,7 @@ class Check(ABC):
 
     @abstractmethod
     def gather(self, allowance: Allowance) -> Any:
-        """Observe; return evidence of `evidence_type`. What goes wrong in the code under audit is its `failure`."""
+        """Observe; return evidence of `evidence_type`. A fault of the code under audit is recorded as its `failure`."""
 
     @abstractmethod
     def nothing(self, failure: str, cause: str = "error") -> Any:
@@ -294,13 +283,7 @@ class Check(ABC):
 
     @abstractmethod
     def recorded_claim(self) -> dict[str, Any]:
-        """Return the claim as plain data.
-
-        Raises
-        ------
-        InvalidArgument
-            For a claim that no certificate can hold.
-        """
+        """Return the claim as plain data; raise `InvalidArgument` for a claim that no certificate can hold."""
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return the settings of the kind as plain data."""
@@ -318,7 +301,8 @@ class Check(ABC):
         try:
             terms = cls.recorded_terms(record)
             evidence = from_plain(cls.evidence_type, record["evidence"])
-            judgment: Judgment = cls.judge(terms, evidence, float(record["settings"]["significance"]))
+            significance = open_probability(record["settings"]["significance"], "significance")
+            judgment: Judgment = cls.judge(terms, evidence, significance)
             return judgment
         except InvalidCertificate:
             raise
@@ -334,6 +318,76 @@ class Check(ABC):
             raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
 
 
-def _inner(function: Any) -> Any:
-    """Return the function inside a partial one."""
-    return _inner(function.func) if isinstance(function, partial) else function
+def run_check(
+    check: Check,
+    allowance: Allowance,
+    timeout: float | None = None,
+    pool: Pool | None = None,
+    blocks: Place | None = None,
+) -> Any:
+    """Gather and judge the evidence of one check; the check's own budget, if it has one, replaces the allowance's.
+
+    Parameters
+    ----------
+    timeout : float > 0, optional
+        Seconds that it may take, away from this process; None runs it in this process, without a limit.
+    pool : Pool, optional
+        Where it runs under a limit: in a process of its own unless given.
+    blocks : Place, optional
+        Where its blocks are drawn when they take long; where it runs unless given.
+
+    Returns
+    -------
+    Result
+        Of the check's `result_type`; under a limit it is INCONCLUSIVE with the cause when the check hangs, dies or
+        cannot be sent. An `AuditError` that the check raises is raised here, and `Unreachable` if no worker is left.
+    """
+    allowance = replace(allowance, budget=check.budget or allowance.budget)
+    if timeout is None:
+        return _gather_and_judge(check, allowance)
+    if pool is None:
+        with open_pool(Place(workers=1)) as own:
+            return run_check(check, allowance, timeout, own, blocks)
+    try:
+        there = replace(allowance, place=HERE if blocks is None else blocks)
+        result = pool.call(_gather_and_judge, check, there, timeout=timeout)
+        return replace(result, check=check.completed(result.evidence))  # the caller's own, not a copy that was sent
+    except AuditError:
+        raise
+    except TimeoutError:
+        return failed_check(check, allowance, "hung", f"{check.noun} took longer than {timeout:g} s", timeout)
+    except ChildProcessError as error:
+        return failed_check(check, allowance, "died", f"{check.noun} {error}")
+    except Exception as error:
+        return failed_check(check, allowance, "error", f"{type(error).__name__}: {error}")
+
+
+def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Any:
+    """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
+    allowance = replace(allowance, budget=check.budget or allowance.budget)
+    return _judged(check, allowance, check.nothing(reason, cause), seconds)
+
+
+def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
+    """Run the check that the `locals()` of a function `check_...` describe, and return its result.
+
+    `budget`, `significance`, `seed` and `workers` make the allowance; the rest are fields of the check. Unless `name`
+    is given, the first callable lends its name.
+    """
+    fields = dict(arguments)
+    allowance = {name: fields.pop(name) for name in ("budget", "significance", "seed", "workers") if name in fields}
+    fields["name"] = fields["name"] or name_of(next(filter(callable, fields.values()), None))
+    check = check_type(**fields)
+    return run_check(check, Allowance.of(**allowance), check.timeout)
+
+
+def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
+    started = time.perf_counter()
+    evidence = check.gather(allowance)
+    return _judged(check, allowance, evidence, time.perf_counter() - started)
+
+
+def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float) -> Any:
+    significance = allowance.significance
+    judgment = check.judge(check.terms(), evidence, significance)
+    return check.result_type(check.completed(evidence), allowance.budget, significance, evidence, judgment, seconds)

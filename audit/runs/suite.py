@@ -16,10 +16,9 @@ from typing import Any
 from audit.base.arguments import positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.checks.base import Allowance, Check, Result
+from audit.checks.base import Allowance, Check, Result, failed_check, run_check
 from audit.checks.kinds import require_check
 from audit.checks.privacy.check import PrivacyCheck
-from audit.checks.running import failed_check, run_check
 from audit.report.certificate import Report
 from audit.report.provenance import versions
 from audit.runs.checkpoint import Checkpoint

@@ -62,7 +62,7 @@ def test_admissible_claims(epsilon, delta):
         (dict(significance=1.0), "`significance` must"),
         (dict(significance=math.nan), "`significance` must"),
         (dict(seed=-1), "`seed` must"),
-        (dict(workers=0), "`workers` must"),
+        (dict(workers=-1), "`workers` must"),
         (dict(method="sequential?"), "`method` must be one of"),
         (dict(tolerance=0.0), "`tolerance` must"),
         (dict(timeout=-1.0), "`timeout` must"),

@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 from audit import PrivacyCheck, PrivacyClaim
-from audit.checks.base import Allowance
-from audit.checks.running import failed_check
+from audit.checks.base import Allowance, failed_check
 from audit.faces.command_line import main
 from audit.report.renderers import RENDERERS
 from audit.report.terminal import LiveProgress

@@ -13,13 +13,12 @@ from audit.base.arguments import positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Result
+from audit.checks.base import Allowance, Check, Evidence, Result, checked
 from audit.checks.privacy.evidence import PrivacyEvidence
 from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget
 from audit.checks.privacy.gather_sequential import gather_sequentially
 from audit.checks.privacy.judge import PrivacyJudgment, is_dependent, judge
 from audit.checks.privacy.pair_search import found_pair
-from audit.checks.running import checked
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.guesses import GameCounts, delta_lower_bound
 from audit.game.scorers import SCORERS, Scorer

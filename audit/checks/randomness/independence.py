@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Judgment, Result
+from audit.checks.base import Allowance, Check, Evidence, Judgment, Result, checked
 from audit.checks.randomness.comparisons import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.checks.randomness.drawing import CALLS, draw_all
-from audit.checks.running import checked
 from audit.checks.utility.theorem import StatedClaim
 from audit.subjects import concatenate
 from audit.subjects.describe import show

@@ -12,8 +12,7 @@ from audit.base.arguments import closed_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence
-from audit.checks.running import checked
+from audit.checks.base import Allowance, Evidence, checked
 from audit.checks.utility.loss_draws import BLOCK, PROBED_CALLS, Unusable, draw_array, probed
 from audit.checks.utility.theorem import (
     Interval,

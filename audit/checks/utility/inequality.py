@@ -11,8 +11,7 @@ from audit.base.arguments import nonnegative, real
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence
-from audit.checks.running import checked
+from audit.checks.base import Allowance, Evidence, checked
 from audit.checks.utility.loss_draws import LossDrawer, Support, Unusable, call, require_support
 from audit.checks.utility.mean_bounds import MeanSample
 from audit.checks.utility.theorem import (

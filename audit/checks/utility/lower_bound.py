@@ -10,7 +10,7 @@ from audit.base.arguments import nonnegative
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.running import checked
+from audit.checks.base import checked
 from audit.checks.utility.loss_draws import Support, call_number
 from audit.checks.utility.risk_curve import ROUNDING, CurveCheck, CurveEvidence, losses_or_evaluator
 from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult, undecided

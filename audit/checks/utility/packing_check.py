@@ -13,8 +13,7 @@ from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence, Result
-from audit.checks.running import run_check
+from audit.checks.base import Allowance, Evidence, Result, run_check
 from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, GuaranteeTerms, gather_looks, look_share
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim

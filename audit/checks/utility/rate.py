@@ -13,7 +13,7 @@ from audit.base.arguments import integer, positive, real
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.running import checked
+from audit.checks.base import checked
 from audit.checks.utility.loss_draws import Support, Unusable, call_number
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.checks.utility.risk_curve import CurveCheck, CurveEvidence, CurvePoint, losses_or_evaluator

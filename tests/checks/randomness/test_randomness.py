@@ -19,11 +19,10 @@ import audit
 from audit import RandomnessCheck, per_call
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance
+from audit.checks.base import Allowance, run_check
 from audit.checks.kinds import judged_part
 from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
 from audit.checks.randomness.comparisons import Values, concordance, equality, group_concordance, group_equality
-from audit.checks.running import run_check
 from audit.report.certificate import load_certificate, schema
 from audit.report.replay import replay
 from mechanisms import independence

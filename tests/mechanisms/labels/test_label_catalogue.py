@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from audit import PrivacyCheck, Verdict, run
-from audit.checks.base import Allowance
-from audit.checks.running import run_check
+from audit.checks.base import Allowance, run_check
 from audit.checks.utility import UtilityCheck
 from audit.subjects import Stream
 from mechanisms import labels
