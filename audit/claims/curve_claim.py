@@ -25,41 +25,24 @@ _BISECTIONS = 40
 
 @dataclass(frozen=True)
 class ExactJudgment:
-    """The outcome of comparing a claim with the exact privacy loss of one pair.
+    """The outcome of comparing a claim with the exact privacy loss of one pair."""
 
-    Parameters
-    ----------
-    keeps : bool or None
-        True if the loss was shown to keep the claim, up to rounding (relative 1e-9); False if it was shown to break
-        it; None if the bounds leave it open.
-    detail : str
-        One sentence with the numbers.
-    worst_point : float or None
-        Where the claim is kept worst: an epsilon for Gaussian and trade-off claims, an order for Renyi claims.
-    direction : {"left", "right"} or None
-        The law in the numerator there.
-    """
-
+    # True if the loss was shown to keep the claim, up to rounding (relative 1e-9); False if it was shown to break
+    # it; None if the bounds leave it open
     keeps: bool | None
-    detail: str
+    detail: str  # one sentence with the numbers
+    # Where the claim is kept worst: an epsilon for Gaussian and trade-off claims, an order for Renyi claims
     worst_point: float | None = None
-    direction: Direction | None = None
+    direction: Direction | None = None  # the law in the numerator there
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurveClaim(Claim):
-    """A claim that implies (epsilon, delta)-differential privacy along a whole curve.
+    """A claim that implies (epsilon, delta)-differential privacy along a whole curve."""
 
-    Parameters
-    ----------
-    relation : relation, default Substitution()
-        Says which datasets are neighboring. Both orders of a pair are claimed.
-    source : str, optional
-        Where the claim is made.
-    """
-
+    # Says which datasets are neighboring. Both orders of a pair are claimed.
     relation: Any = field(default_factory=Substitution)
-    source: str = ""
+    source: str = ""  # where the claim is made
 
     is_curve: ClassVar[bool] = True
 

@@ -169,9 +169,7 @@ class ZeroConcentratedClaim(CurveClaim):
         gaussian, rest = _gaussian_share(require_loss(loss))
         left = self.rho - gaussian
         if left < -ARITHMETIC_TOLERANCE * max(self.rho, 1e-3):
-            return ExactJudgment(
-                False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left"
-            )
+            return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left")
         largest = max(rest.max_loss(side) for side in DIRECTIONS)
         if largest**2 / 2 <= left * (1 + ARITHMETIC_TOLERANCE):
             return ExactJudgment(True, f"{self}: rho <= {gaussian + largest**2 / 2:.6g}")

@@ -19,27 +19,15 @@ from audit.subjects import Outputs
 
 @dataclass(frozen=True)
 class EventPair:
-    """Guess "left" where score >= upper, "right" where score <= lower, else abstain.
+    """Guess "left" where score >= upper, "right" where score <= lower, else abstain."""
 
-    Parameters
-    ----------
-    score : Score
-        Fitted on training outputs.
-    thresholds : Thresholds
-        A NaN makes its event empty.
-    estimated_bound : float
-        Of epsilon, from the training outputs; certifies nothing, may be negative.
-    complete : bool
-        Whether some score that competed sees every difference between two laws on outputs of this kind.
-    needs_more : float
-        How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
-        0 when it does not seem refutable, or when nothing was chosen by counts.
-    """
-
-    score: Score
-    thresholds: Thresholds
-    estimated_bound: float
+    score: Score  # fitted on training outputs
+    thresholds: Thresholds  # a NaN makes its event empty
+    estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
+    # Whether some score that competed sees every difference between two laws on outputs of this kind
     complete: bool = False
+    # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
+    # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
 
     def guess(self, outputs: Outputs) -> np.ndarray:

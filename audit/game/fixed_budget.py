@@ -28,21 +28,11 @@ LEFT, RIGHT = 0, 1
 
 @dataclass(frozen=True)
 class Split:
-    """Divide a budget.
+    """Divide a budget."""
 
-    Parameters
-    ----------
-    training : int
-        Training outputs per dataset for each pair.
-    more : tuple of int
-        Outputs that also train, step by step, while the events found are rare.
-    runs : int
-        Certifying runs, both sides together, when no more outputs train.
-    """
-
-    training: int
-    more: tuple[int, ...]
-    runs: int
+    training: int  # training outputs per dataset for each pair
+    more: tuple[int, ...]  # outputs that also train, step by step, while the events found are rare
+    runs: int  # certifying runs, both sides together, when no more outputs train
 
     @classmethod
     def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:

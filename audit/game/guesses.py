@@ -27,20 +27,13 @@ from audit.base.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class GameCounts:
-    """Count what came of the runs of a guess game.
+    """Count what came of the runs of a guess game."""
 
-    Parameters
-    ----------
-    left_plus, left_minus, left_abstain : int >= 0
-        Runs on `left` that were guessed "left" (right guesses), "right" (wrong ones), and not at all.
-    right_plus, right_minus, right_abstain : int >= 0
-        Runs on `right` that were guessed "left" (wrong), "right" (right), and not at all.
-    """
-
+    # Runs on `left` that were guessed "left" (right guesses), "right" (wrong ones), and not at all; >= 0
     left_plus: int
     left_minus: int
     left_abstain: int
-    right_plus: int
+    right_plus: int  # runs on `right` that were guessed "left" (wrong), "right" (right), and not at all; >= 0
     right_minus: int
     right_abstain: int
 

@@ -22,18 +22,10 @@ Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores of left and of right outputs, sorted once: only their order is used, many times.
+    """Scores of left and of right outputs, sorted once: only their order is used, many times."""
 
-    Parameters
-    ----------
-    sides : pair of arrays
-        Sorted; without the NaN of outputs that abstain.
-    sizes : pair of int
-        How many outputs there were on each side.
-    """
-
-    sides: Sides
-    sizes: tuple[int, int]
+    sides: Sides  # sorted; without the NaN of outputs that abstain
+    sizes: tuple[int, int]  # how many outputs there were on each side
 
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Ranked:
@@ -101,26 +93,14 @@ NO_THRESHOLDS = Thresholds(math.nan, math.nan)
 
 @dataclass(frozen=True)
 class TestDesign:
-    """Describe the test that events are chosen for.
+    """Describe the test that events are chosen for."""
 
-    Parameters
-    ----------
-    delta, significance : float
-        Of the test.
-    training_runs, certifying_runs : int
-        Both sides together.
-    epsilon : float
-        The claimed one: a bound above it is a refutation.
-    more : bool
-        Whether more outputs will train if chance decides which events look best on these.
-    """
-
-    delta: float
+    delta: float  # of the test
     significance: float
-    training_runs: int
+    training_runs: int  # both sides together
     certifying_runs: int
-    epsilon: float = math.inf
-    more: bool = False
+    epsilon: float = math.inf  # the claimed one: a bound above it is a refutation
+    more: bool = False  # whether more outputs will train if chance decides which events look best on these
     __test__ = False  # pytest: not a class of tests
 
     def estimated_bound(

@@ -86,18 +86,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Values:
-    """Outputs as codes and ranks; a permutation of the outputs permutes both and changes nothing else.
+    """Outputs as codes and ranks; a permutation of the outputs permutes both and changes nothing else."""
 
-    Parameters
-    ----------
-    codes : int array, shape (size, c)
-        Equal values have equal codes; one column per coordinate, or one for the outputs as a whole.
-    ranks : float array, shape (size,)
-        Centered ranks of the outputs, of the sums of vectors, of the codes of symbols.
-    """
-
+    # Equal values have equal codes; one column per coordinate, or one for the outputs as a whole; shape (size, c)
     codes: np.ndarray
-    ranks: np.ndarray
+    ranks: np.ndarray  # centered ranks of the outputs, of the sums of vectors, of the codes of symbols; shape (size,)
 
     @classmethod
     def of(cls, outputs: Outputs) -> Values:

@@ -20,27 +20,15 @@ _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream
 
 @dataclass
 class Drawn:
-    """The outputs that were drawn until something failed, in the order of time.
+    """The outputs that were drawn until something failed, in the order of time."""
 
-    Parameters
-    ----------
-    calls : list of Outputs
-        The short calls, all of one size, `CALLS` of them unless one failed.
-    long : Outputs or None
-        The long call; None if it or a short call failed.
-    workers : list of Outputs
-        Of processes forked at the same moment; empty if processes cannot be forked, or one failed.
-    samples : int
-        Outputs of all of them.
-    failure : str or None
-        What failed.
-    """
-
+    # The short calls, all of one size, `CALLS` of them unless one failed
     calls: list[Outputs] = field(default_factory=list)
-    long: Outputs | None = None
+    long: Outputs | None = None  # the long call; None if it or a short call failed
+    # Of processes forked at the same moment; empty if processes cannot be forked, or one failed
     workers: list[Outputs] = field(default_factory=list)
-    samples: int = 0
-    failure: str | None = None
+    samples: int = 0  # outputs of all of them
+    failure: str | None = None  # what failed
 
 
 class _WorkerFailed(Exception):

@@ -27,18 +27,10 @@ _DRAWING, _COMPARING = 0, 1  # children of the stream
 
 @dataclass(frozen=True)
 class RandomnessEvidence(Evidence):
-    """The comparisons.
+    """The comparisons."""
 
-    Parameters
-    ----------
-    comparisons : tuple of Comparison
-        At most one of each kind.
-    workers : int
-        Worker processes that drew outputs; 0 where processes cannot be forked.
-    """
-
-    comparisons: tuple[Comparison, ...] = ()
-    workers: int = 0
+    comparisons: tuple[Comparison, ...] = ()  # at most one of each kind
+    workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
 
 
 @dataclass(frozen=True)

@@ -36,18 +36,10 @@ _MULTIPLIERS = np.geomspace(1e-5, 1e3, 160)  # values of nu that compete, relati
 
 @dataclass(frozen=True)
 class LogGrid:
-    """The linear forms of a weighted log-log regression over several sizes.
+    """The linear forms of a weighted log-log regression over several sizes."""
 
-    Parameters
-    ----------
-    x : float array, shape (k,)
-        Natural logarithm of the scale, increasing.
-    weights : float array, shape (k,), > 0
-        Weights of the squared residuals.
-    """
-
-    x: np.ndarray
-    weights: np.ndarray
+    x: np.ndarray  # natural logarithm of the scale, increasing; shape (k,)
+    weights: np.ndarray  # weights of the squared residuals; shape (k,), > 0
 
     def exponent(self, rows: slice = slice(None)) -> np.ndarray:
         """Return the form of the decay exponent fitted to some rows, minus the weighted slope; shape (k,)."""

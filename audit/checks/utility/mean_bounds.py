@@ -35,18 +35,10 @@ _TINY = 1e-280  # a pilot mean below this overflows the rate
 
 @dataclass(frozen=True)
 class Bets:
-    """The bets that losses lie further from one end of their support than a candidate mean does.
+    """The bets that losses lie further from one end of their support than a candidate mean does."""
 
-    Parameters
-    ----------
-    rates : tuple of float >= 0
-        Chosen without the losses that they bet on; unit 1 / loss.
-    growth : tuple of float
-        Sum over the losses of log(1 + rate * distance from the end).
-    """
-
-    rates: tuple[float, ...]
-    growth: tuple[float, ...]
+    rates: tuple[float, ...]  # chosen without the losses that they bet on; unit 1 / loss; >= 0
+    growth: tuple[float, ...]  # sum over the losses of log(1 + rate * distance from the end)
 
     @classmethod
     def on(cls, distances: np.ndarray, pilot: np.ndarray, significance: float) -> Bets:
@@ -76,25 +68,13 @@ class Bets:
 
 @dataclass(frozen=True)
 class MeanSample:
-    """The summary of a sample of losses that the bounds of its mean need.
+    """The summary of a sample of losses that the bounds of its mean need."""
 
-    Parameters
-    ----------
-    low, high : float
-        Support of a loss; may be infinite.
-    count : int
-        Number of losses, without the pilot.
-    mean : float
-        Their average; an estimate.
-    above_low, below_high : Bets or None
-        For the lower and the upper bound of the mean; None where that end is infinite.
-    """
-
-    low: float
+    low: float  # support of a loss; may be infinite
     high: float
-    count: int
-    mean: float
-    above_low: Bets | None
+    count: int  # number of losses, without the pilot
+    mean: float  # their average; an estimate
+    above_low: Bets | None  # for the lower and the upper bound of the mean; None where that end is infinite
     below_high: Bets | None
 
     def lower_bound(self, significance: float) -> float:

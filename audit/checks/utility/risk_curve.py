@@ -22,24 +22,12 @@ ROUNDING = 1e-9  # relative error that the arithmetic of an evaluator may have
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What was observed at one sample size.
+    """What was observed at one sample size."""
 
-    Parameters
-    ----------
-    size : int
-        Sample size n.
-    exact : float or None
-        The evaluator's value.
-    sample : MeanSample or None
-        The simulated losses.
-    reference : float or None
-        Value at n of the function that the claim states: a bound, or a scale.
-    """
-
-    size: int
-    exact: float | None
-    sample: MeanSample | None
-    reference: float | None
+    size: int  # sample size n
+    exact: float | None  # the evaluator's value
+    sample: MeanSample | None  # the simulated losses
+    reference: float | None  # value at n of the function that the claim states: a bound, or a scale
 
     def interval(self, significance: float) -> tuple[float, float]:
         """Return bounds of the mean, each wrong with probability at most `significance`; equal if it was computed."""
@@ -51,20 +39,12 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CurveEvidence(UtilityEvidence):
-    """The curve.
+    """The curve."""
 
-    Parameters
-    ----------
-    points : tuple of CurvePoint
-        In the order of the sizes.
-    beyond : tuple of CurvePoint
-        Values of an evaluator at larger sizes, which say from where on an exponent can be seen.
-    compared : tuple of CurvePoint
-        Where the losses of the learner were compared with the evaluator: both are there.
-    """
-
-    points: tuple[CurvePoint, ...]
+    points: tuple[CurvePoint, ...]  # in the order of the sizes
+    # Values of an evaluator at larger sizes, which say from where on an exponent can be seen
     beyond: tuple[CurvePoint, ...] = ()
+    # Where the losses of the learner were compared with the evaluator: both are there
     compared: tuple[CurvePoint, ...] = ()
 
     @property

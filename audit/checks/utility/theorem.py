@@ -16,18 +16,11 @@ from audit.checks.plain import from_plain, to_plain
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a quantity that the verdict rests on; a record keeps six digits, a replay may differ in the last ones.
+    """Bounds of a quantity that the verdict rests on; a record keeps six digits."""
 
-    Parameters
-    ----------
-    quantity : str
-        What is bounded.
-    lower, upper : float
-        Both hold together with the other intervals of the check, with probability at least 1 - significance; equal
-        when the value is exact.
-    """
-
-    quantity: str
+    quantity: str  # what is bounded
+    # Both hold together with the other intervals of the check, with probability at least 1 - significance; equal
+    # when the value is exact
     lower: float = field(metadata={"digits": 6})
     upper: float = field(metadata={"digits": 6})
 
@@ -39,15 +32,9 @@ class Interval:
 
 @dataclass(frozen=True)
 class UtilityEvidence(Evidence):
-    """What the evidence of every utility check holds.
+    """What the evidence of every utility check holds."""
 
-    Parameters
-    ----------
-    uses : str
-        "evaluator", "simulation" or "stated values".
-    """
-
-    uses: str
+    uses: str  # "evaluator", "simulation" or "stated values"
 
     def barred(self, significance: float) -> str | None:
         """Return why there can be no verdict, or None."""
@@ -90,18 +77,10 @@ class UtilityResult(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class UtilityCheck(Check):
-    """A utility theorem about one learner, and the settings to test it; see `Check` for the common ones.
+    """A utility theorem about one learner, and the settings to test it; see `Check` for the common ones."""
 
-    Parameters
-    ----------
-    source : str
-        The theorem.
-    statement : str
-        One sentence: what is claimed.
-    """
-
-    source: str = ""
-    statement: str = ""
+    source: str = ""  # the theorem
+    statement: str = ""  # one sentence: what is claimed
 
     noun: ClassVar[str] = "the learner"
     unit: ClassVar[str] = "losses"

@@ -21,19 +21,11 @@ from audit.subjects import Outputs
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """Hold what the query may answer on either dataset.
+    """Hold what the query may answer on either dataset."""
 
-    Parameters
-    ----------
-    left, right : float array, shape () or (d,)
-        Guessed exact answers.
-    origin : str
-        Where the guess comes from; shown in the event.
-    """
-
-    left: np.ndarray
+    left: np.ndarray  # guessed exact answers; shape () or (d,)
     right: np.ndarray
-    origin: str
+    origin: str  # where the guess comes from; shown in the event
 
     @property
     def gap(self) -> float:

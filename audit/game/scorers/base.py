@@ -19,22 +19,12 @@ from audit.subjects import Outputs
 
 @dataclass(frozen=True)
 class Training:
-    """Training outputs of one pair, and the mechanism with its optional methods.
+    """Training outputs of one pair, and the mechanism with its optional methods."""
 
-    Parameters
-    ----------
-    left, right : Outputs
-        Drawn on the left and on the right dataset; never used again after training.
-    mechanism : callable
-        The mechanism itself.
-    pair : tuple
-        The two datasets.
-    """
-
-    left: Outputs
+    left: Outputs  # drawn on the left and on the right dataset; never used again after training
     right: Outputs
-    mechanism: Any = None
-    pair: tuple[Any, Any] = (None, None)
+    mechanism: Any = None  # the mechanism itself
+    pair: tuple[Any, Any] = (None, None)  # the two datasets
 
     @property
     def sides(self) -> tuple[Outputs, Outputs]:
@@ -102,21 +92,11 @@ class Scorer(ABC):
 
 @dataclass(frozen=True)
 class RatioTable:
-    """Estimated log-likelihood ratio of each integer key.
+    """Estimated log-likelihood ratio of each integer key."""
 
-    Parameters
-    ----------
-    keys : int array, shape (k,), sorted, k >= 1
-        Keys seen in training.
-    ratios : float array, shape (k,)
-        Their log-ratios.
-    rare : float
-        The log-ratio of any other key.
-    """
-
-    keys: np.ndarray
-    ratios: np.ndarray
-    rare: float = 0.0
+    keys: np.ndarray  # keys seen in training; shape (k,), sorted, k >= 1
+    ratios: np.ndarray  # their log-ratios; shape (k,)
+    rare: float = 0.0  # the log-ratio of any other key
 
     @classmethod
     def fit(cls, left: np.ndarray, right: np.ndarray) -> RatioTable:

@@ -19,24 +19,12 @@ from audit.game.scorers.rows import Layout, Rows, at, finite_or_zero, nearness, 
 
 @dataclass(frozen=True)
 class Feature:
-    """One derived number per output.
+    """One derived number per output."""
 
-    Parameters
-    ----------
-    kind : str
-        A key of `KINDS`.
-    of : tuple of int
-        Coordinates.
-    layout : Layout
-        Where the inputs lie.
-    value : float
-        What the indicator looks for, or the center of a product.
-    """
-
-    kind: str
-    of: tuple[int, ...]
-    layout: Layout = field(repr=False, compare=False)
-    value: float = 0.0
+    kind: str  # a key of `KINDS`
+    of: tuple[int, ...]  # coordinates
+    layout: Layout = field(repr=False, compare=False)  # where the inputs lie
+    value: float = 0.0  # what the indicator looks for, or the center of a product
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):

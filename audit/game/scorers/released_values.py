@@ -35,28 +35,16 @@ from audit.game.scorers.rows import (
 
 @dataclass(frozen=True)
 class BlockFeatures:
-    """Features of one copy of the input; shape (size, features) from the block's coordinates.
+    """Features of one copy of the input; shape (size, features) from the block's coordinates."""
 
-    Parameters
-    ----------
-    of : int array, shape (b,)
-        Coordinates.
-    left, right : arrays of shape (b,), or None
-        The inputs there.
-    counted : tuple of (flag, int array)
-        A flag, and the coordinates of a group (within the block) in which it is counted.
-    knots : tuple of float
-        Of the lowest value, where ramps end. Without knots and counted flags, only the values are features.
-    center, scale : float
-        Median and standard deviation of the lowest value.
-    """
-
-    of: np.ndarray
-    left: np.ndarray | None
+    of: np.ndarray  # coordinates; shape (b,)
+    left: np.ndarray | None  # the inputs there; shape (b,), or None
     right: np.ndarray | None
+    # A flag, and the coordinates of a group (within the block) in which it is counted
     counted: tuple[tuple[float, np.ndarray], ...]
+    # Of the lowest value, where ramps end. Without knots and counted flags, only the values are features.
     knots: tuple[float, ...]
-    center: float
+    center: float  # median and standard deviation of the lowest value
     scale: float
 
     @classmethod

@@ -22,22 +22,13 @@ Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the r
 
 @dataclass(frozen=True)
 class Layout:
-    """The two inputs over the coordinates of an output.
+    """The two inputs over the coordinates of an output."""
 
-    Parameters
-    ----------
-    left, right : array, shape (d,), or None
-        What each coordinate would be without noise, if answers come in order.
-    groups : int array, shape (d,)
-        Coordinates with the same group change alike and lie in the same block.
-    blocks : int array, shape (d,)
-        Which copy of the input a coordinate belongs to.
-    """
-
+    # What each coordinate would be without noise, if answers come in order; shape (d,), or None
     left: np.ndarray | None
     right: np.ndarray | None
-    groups: np.ndarray
-    blocks: np.ndarray
+    groups: np.ndarray  # coordinates with the same group change alike and lie in the same block; shape (d,)
+    blocks: np.ndarray  # which copy of the input a coordinate belongs to; shape (d,)
 
     @classmethod
     def of(cls, pair: tuple[Any, Any], width: int) -> Layout:

@@ -42,21 +42,11 @@ class Monotone(Scorer):
 
 @dataclass(frozen=True)
 class CellScore(Score):
-    """Estimated log-likelihood ratio of the repeated value or symbol when the output is one, else of its interval.
+    """Estimated log-likelihood ratio of the repeated value or symbol when the output is one, else of its interval."""
 
-    Parameters
-    ----------
-    edges : array, shape (k - 1,)
-        Inner edges; interval i holds edges[i - 1] <= x < edges[i].
-    ratios : array, shape (k,)
-        Log-likelihood ratio of each interval.
-    atoms : AtomScore or None
-        Of the values that repeat; NaN for any other.
-    """
-
-    edges: np.ndarray
-    ratios: np.ndarray
-    atoms: AtomScore | None
+    edges: np.ndarray  # inner edges; interval i holds edges[i - 1] <= x < edges[i]; shape (k - 1,)
+    ratios: np.ndarray  # log-likelihood ratio of each interval; shape (k,)
+    atoms: AtomScore | None  # of the values that repeat; NaN for any other
     name = "cells"
     complete = True
 

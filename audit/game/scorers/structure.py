@@ -24,15 +24,9 @@ _KINDS = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
 
 @dataclass(frozen=True)
 class Embedding:
-    """Numbers of one output; shape (size, 11 + counted) for a batch.
+    """Numbers of one output; shape (size, 11 + counted) for a batch."""
 
-    Parameters
-    ----------
-    counted : tuple
-        Entries or characters whose occurrences are counted.
-    """
-
-    counted: tuple[Any, ...]
+    counted: tuple[Any, ...]  # entries or characters whose occurrences are counted
 
     @classmethod
     def of(cls, rows: Sequence[Any]) -> Embedding:

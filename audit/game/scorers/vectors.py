@@ -65,22 +65,12 @@ def _as_outputs(feature: Feature, numbers: np.ndarray) -> Outputs:
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Standardized features and their products; shape (size, terms) from numbers of shape (size, d).
+    """Standardized features and their products; shape (size, terms) from numbers of shape (size, d)."""
 
-    Parameters
-    ----------
-    features : tuple
-        Functions from numbers of shape (size, d) to shape (size,).
-    center, scale : array
-        Of each feature.
-    terms : tuple of tuple of int
-        The features whose product is a term. A constant comes before them.
-    """
-
-    features: tuple[Feature | FlagCounts, ...]
-    center: np.ndarray
+    features: tuple[Feature | FlagCounts, ...]  # functions from numbers of shape (size, d) to shape (size,)
+    center: np.ndarray  # of each feature
     scale: np.ndarray
-    terms: tuple[tuple[int, ...], ...]
+    terms: tuple[tuple[int, ...], ...]  # the features whose product is a term. A constant comes before them.
 
     @classmethod
     def of(cls, features: Sequence[Feature | FlagCounts], numbers: np.ndarray) -> FeatureTable:
@@ -209,9 +199,7 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
     sides = [_finite_table(features, side[:: max(1, -(-len(side) // tuning.TREE_ROWS))]) for side in rows]
     table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
     leaf = max(20, len(table) // 500)
-    model = HistGradientBoostingClassifier(
-        early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES
-    )
+    model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES)
     with threadpool_limits(limits=1, user_api="openmp"):  # sums taken in another order would give another model
         model.fit(table, of_left)
     return TreeScore(width, of_symbols, tuple(features), model, complete=width <= tuning.FEW_COORDINATES)
