@@ -18,8 +18,7 @@ import click
 from audit import Report, Verdict, run
 from audit.base.errors import AuditError, InvalidCertificate
 from audit.base.verdict import standing, worst
-from audit.report.certificate import load_certificate
-from audit.report.files import write_whole
+from audit.report.certificate import load_certificate, write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
 from audit.runs.suite import collect
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
@@ -82,7 +81,7 @@ def _selected(library: str, select: str | None) -> list[Any]:
 
 
 def _run(checks: Sequence[Any], library: str, significance: float, seed: int, workers: int) -> Report:
-    with LiveProgress(output_console(), len(checks)) as progress:
+    with LiveProgress(len(checks), console=output_console()) as progress:
         return run(
             checks,
             significance=significance,

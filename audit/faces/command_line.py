@@ -127,12 +127,12 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     mechanisms of the package `mechanisms` are audited.
     """
     from audit.report.certificate import certificate_path
-    from audit.report.terminal import live_progress, output_console, print_certificate
+    from audit.report.terminal import LiveProgress, output_console, print_certificate
     from audit.runs import checkpoint, suite
 
     targets = targets or ("mechanisms",)
     checks = suite.collect(targets, select)
-    with live_progress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
+    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
         report = suite.run(
             checks,
             **settings,
@@ -167,11 +167,11 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     from audit.faces.compare.comparison import collect
     from audit.faces.compare.comparison_report import compare
     from audit.faces.compare.comparison_table import print_comparisons
-    from audit.report.terminal import live_progress, output_console
+    from audit.report.terminal import LiveProgress, output_console
 
     targets = targets or ("mechanisms.comparisons",)
     comparisons = collect(targets)
-    with live_progress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
+    with LiveProgress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
         found = compare(
             comparisons,
             **settings,
@@ -205,8 +205,7 @@ def report_command(directory: Path) -> int:
 
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
     """
-    from audit.report.certificate import certificate_path, load_certificate
-    from audit.report.renderers import write_renderings
+    from audit.report.certificate import certificate_path, load_certificate, write_renderings
     from audit.report.terminal import output_console, print_certificate
     from audit.report.verify import require_form
 
@@ -226,7 +225,7 @@ def replay_command(directory: Path) -> int:
     DIR holds a certificate; nothing in it is imported or run.
     """
     from audit.report.certificate import load_certificate
-    from audit.report.replay import replay
+    from audit.report.verify import replay
 
     outcome = replay(load_certificate(directory))
     for difference in outcome.differences:

@@ -1,12 +1,24 @@
-"""The certificate: all that a run found, as one JSON document, and the `Report` that holds it in memory."""
+"""The certificate: all that a run found, as one JSON document, and the `Report` that holds it in memory.
+
+A chain of digests goes through the settings and every check, and a seal covers the whole document:
+
+    start = H(settings)      link_k = H(link_(k-1), record of check k)      seal = H(the document without its seal)
+
+The chain depends on the evidence only: two runs with one seed have one chain. The seal also covers time and place. Both
+reveal accidents, and edits by whoever does not compute them again. Neither stops a forger: keep the seal in another
+place, or sign it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import math
 import os
+import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -15,12 +27,10 @@ from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict, standing, worst
-from audit.report.chain import chain_of, seal_of
-from audit.report.files import write_whole
 from audit.report.provenance import calibration_summary, provenance
-from audit.report.renderers import report_fragment, write_renderings
+from audit.report.renderers import RENDERERS, report_fragment
 from audit.report.terminal import certificate_text
-from audit.report.wording import PRIVACY_KINDS, inventory
+from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 
 SCHEMA_VERSION = "1.1"
 READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
@@ -84,7 +94,7 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst standing of all checks: an expected FAIL that came counts as met; empty is INCONCLUSIVE."""
+        """The worst standing of all checks: an expected FAIL counts as met; no checks are INCONCLUSIVE."""
         return worst(standing(result.verdict, result.check.expected) for result in self.results)
 
     def __getitem__(self, name: str) -> Any:
@@ -153,25 +163,66 @@ class Report:
 
 
 def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Verdict of the run, and how many checks came out how."""
-    verdicts = [Verdict(record["verdict"]) for record in records]
-    expected = [Verdict(record["expected"]) for record in records]
-    counts = Counter(verdict.value for verdict in verdicts)
-    stands = [standing(v, e) for v, e in zip(verdicts, expected, strict=True)]
+    """Return the verdict of the run, the number of checks with each verdict, and how many came out as expected."""
+    counts = Counter(record["verdict"] for record in records)
     return {
-        "verdict": worst(stands).value,
+        "verdict": worst(map(standing_of, records)).value,
         "counts": {verdict.value: counts[verdict.value] for verdict in Verdict},
-        "as_expected": sum(v is e for v, e in zip(verdicts, expected, strict=True)),
+        "as_expected": sum(map(is_met, records)),
     }
 
 
+def spending(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a check used its share of the run's significance."""
+    allotted, evidence, kind = record["settings"]["significance"], record["evidence"], record["kind"]
+    if kind == "randomness":
+        used = {"randomness": evidence["comparisons"]}
+    elif kind in PRIVACY_KINDS:
+        used = {"guess_game": evidence["game"] or evidence["sequential"], "goodness_of_fit": evidence["exact"]}
+    else:
+        simulated = evidence["uses"] == "simulation"
+        used = {"utility": simulated, "goodness_of_fit": not simulated and evidence.get("compared")}
+    tests = ("guess_game", "goodness_of_fit", "utility", "randomness")
+    return {
+        "check": record["name"],
+        "allotted": allotted,
+        **{test: allotted if used.get(test) else 0.0 for test in tests},
+        "note": "only the guess game, the utility and the randomness tests can decide a FAIL; the goodness of fit bars "
+        "a verdict",
+    }
+
+
+def digest(*parts: Any) -> str:
+    """Return the SHA-256 of plain data: JSON with sorted keys and no spaces, numbers as Python writes them, ASCII."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def chain_of(settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the chain of a run: its start, and a link for each check."""
+    start = link = digest(settings)
+    links = [link := digest(link, record) for record in records]
+    return {"algorithm": "sha256", "start": start, "links": links}
+
+
+def seal_of(certificate: Mapping[str, Any]) -> str:
+    """Return the digest of a certificate without its seal."""
+    return digest({name: part for name, part in certificate.items() if name != "seal"})
+
+
+def certificate_path(directory: str | os.PathLike[str]) -> Path:
+    """Return the path of the certificate in a folder; any other path is that of a certificate itself."""
+    path = Path(directory)
+    return path / JSON_NAME if path.is_dir() else path
+
+
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a certificate from a folder or a JSON file; nothing in it is imported or run.
+    """Return the certificate of a folder or of a JSON file; nothing in it is imported or run.
 
     Raises
     ------
     InvalidCertificate
-        When there is none, or it is not JSON of a known schema version.
+        If there is none, or it is not JSON of a known schema version.
     """
     path = certificate_path(directory)
     try:
@@ -185,47 +236,47 @@ def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     return data
 
 
-def certificate_path(directory: str | os.PathLike[str]) -> Path:
-    """Where the certificate of a folder is; a path that is no folder is the certificate itself."""
-    path = Path(directory)
-    return path / JSON_NAME if path.is_dir() else path
-
-
 def _finite(text: str) -> float:
-    """A number as JSON has them: infinities and NaN are told in words."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is no number of JSON")
+        raise ValueError(f"{text} is not a number of JSON")
     return number
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema that every certificate satisfies."""
-    text = resources.files("audit.report").joinpath("schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
+    """Return the JSON Schema of certificates."""
+    loaded: dict[str, Any] = json.loads(resources.files("audit.report").joinpath("schema.json").read_bytes())
     return loaded
 
 
-def spending(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Which part of the run's significance a check used for what."""
-    allotted, evidence = record["settings"]["significance"], record["evidence"]
-    game = fit = utility = randomness = 0.0
-    if record["kind"] == "randomness":
-        randomness = allotted if evidence["comparisons"] else 0.0
-    elif record["kind"] in PRIVACY_KINDS:
-        game = allotted if evidence["game"] or evidence["sequential"] else 0.0
-        fit = allotted if evidence["exact"] else 0.0
-    elif evidence["uses"] == "simulation":
-        utility = allotted
-    elif evidence.get("compared"):
-        fit = allotted
-    return {
-        "check": record["name"],
-        "allotted": allotted,
-        "guess_game": game,
-        "goodness_of_fit": fit,
-        "utility": utility,
-        "randomness": randomness,
-        "note": "only the guess game, the utility and the randomness tests can decide a FAIL; the goodness of fit bars "
-        "a verdict",
-    }
+def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write every rendering of a certificate into a folder; return their paths."""
+    for name, renderer in RENDERERS.items():
+        write_whole(folder / name, renderer(certificate))
+    return [folder / name for name in RENDERERS]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file under a temporary name, then rename it; create its folder if it is missing.
+
+    A process killed at any moment leaves no partial file under the final name. Lone surrogates, which the message of an
+    exception may contain, are written as question marks.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    with contextlib.suppress(OSError):  # bring the renaming onto the disk, where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

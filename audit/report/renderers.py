@@ -6,23 +6,24 @@ nothing, and escapes what it shows.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import zlib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from audit.base.verdict import Verdict, standing
-from audit.report.files import write_whole
+from audit.report import wording
 from audit.report.pictures import pictures_of
-from audit.report.templates import template_environment
-from audit.report.wording import PRIVACY_KINDS, audited_of, by_paper, is_met, method, worst_first
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
+_MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_LONGEST = 300  # characters of a cell in Markdown
 _ROWS = 60  # of a table in a summary or in a notebook
 
 Certificate = Mapping[str, Any]
@@ -30,16 +31,16 @@ Certificate = Mapping[str, Any]
 
 def rendered(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
-    checks = worst_first(certificate["checks"])
-    words = {"certificate": certificate, "audited": audited_of(certificate), "checks": checks}
-    return _environment().get_template(template).render(words)
+    checks = wording.worst_first(certificate["checks"])
+    words = {"certificate": certificate, "audited": wording.audited_of(certificate), "checks": checks}
+    return environment("audit.report").get_template(template).render(words)
 
 
 def junit_of(certificate: Certificate) -> str:
     """Return a certificate as JUnit XML: one case per check, so that CI shows the audit beside the tests.
 
     A check with the expected verdict is a passed case, also for an expected FAIL. A refuted one is a failure. One that
-    stays INCONCLUSIVE, or whose fault was not convicted, is an error.
+    stays INCONCLUSIVE, or whose fault was not refuted, is an error.
     """
     return rendered("junit.xml.j2", _legal(certificate))
 
@@ -54,17 +55,10 @@ RENDERERS: dict[str, Callable[[Certificate], str]] = {
 }
 
 
-def write_renderings(certificate: Certificate, folder: Path) -> list[Path]:
-    """Write every rendering of a certificate into a folder, each whole or not at all."""
-    for name, renderer in RENDERERS.items():
-        write_whole(folder / name, renderer(certificate))
-    return [folder / name for name in RENDERERS]
-
-
 def check_fragment(record: Mapping[str, Any]) -> str:
     """Return one recorded check as the page shows it: HTML for a notebook, with a style that applies to it alone."""
     name = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"  # two cells of a notebook share no ids
-    return _environment().get_template("fragment.html.j2").render(check=record, index=name)
+    return environment("audit.report").get_template("fragment.html.j2").render(check=record, index=name)
 
 
 def report_fragment(certificate: Certificate) -> str:
@@ -73,17 +67,43 @@ def report_fragment(certificate: Certificate) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    environment = template_environment("audit.report")
-    environment.filters.update(by_paper=by_paper, method=method, pictures=pictures_of, standing=_standing)
-    environment.globals.update(privacy_kinds=PRIVACY_KINDS, rows=_ROWS)
-    environment.tests.update(met=is_met)
-    return environment
+def environment(package: str) -> jinja2.Environment:
+    """Return the templates of a package, and those of the certificate.
+
+    HTML, XML and SVG templates escape what they show. Markdown templates do so with the filter `md`. An undefined name
+    is an error.
+    """
+    made = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, ".") for name in (package, "audit.report")]),
+        autoescape=lambda name: name is not None and name.endswith(_MARKED_UP),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    words = ("by_paper", "claimed", "count", "found", "method", "number", "paper", "standing_of")
+    made.filters.update({name: getattr(wording, name) for name in words})
+    made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest)
+    made.globals.update(privacy_kinds=wording.PRIVACY_KINDS, rows=_ROWS, asset=partial(_asset, made))
+    made.tests.update(met=wording.is_met)
+    return made
 
 
-def _standing(check: Mapping[str, Any]) -> str:
-    """Return how a check stands in CI: PASS when it came out as expected."""
-    return "PASS" if is_met(check) else standing(Verdict(check["verdict"]), Verdict(check["expected"])).value
+def _asset(templates: jinja2.Environment, name: str) -> str:
+    """Return the text of a style or a script."""
+    assert templates.loader is not None
+    return templates.loader.get_source(templates, name)[0]
+
+
+def escape_markdown(text: object) -> str:
+    """Return text that Markdown shows as it is, on one line, cut when it is very long."""
+    line = " ".join(str(text).split())
+    return _SPECIAL.sub(r"\\\1", line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…")
+
+
+def _source_digest(text: str) -> str:
+    """Return the source expression by which a content security policy admits an inline style or script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _legal(part: Any) -> Any:

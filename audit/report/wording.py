@@ -1,4 +1,4 @@
-"""How a certificate's plain data is put into words: numbers, bounds, names of papers. Every renderer says it so."""
+"""The words for the plain data of a certificate: numbers, bounds, claims, methods, papers, the same everywhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from audit.base.verdict import Verdict, standing
 from audit.claims import claim_label
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
-_ORDER = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 _METHODS = {
     "fixed": "guess game at a fixed budget",
     "sequential": "sequential guess game",
@@ -23,102 +23,100 @@ _METHODS = {
 }
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
+Check = Mapping[str, Any]
+
 
 def number(value: float | str | None, digits: int = 4) -> str:
-    """A number with few digits; a dash for none."""
+    """Return a number with few digits; a dash for None."""
     if value is None:
         return "–"
     return value if isinstance(value, str) else f"{value:.{digits}g}"
 
 
 def count(value: int) -> str:
-    """A count, its thousands set apart."""
+    """Return an integer with separated thousands."""
     return f"{value:,}"
 
 
-def bounds(found: Sequence[Mapping[str, Any]], most: int = 3) -> str:
-    """The bounds that a utility verdict rests on; the last ones, which are at the largest sizes."""
-    shown = []
-    for part in found[-most:]:
-        low, high = (number(part[side]) for side in ("lower", "upper"))
-        value = low if low == high else f"[{low}, {high}]"
-        if part["quantity"][:1] in "<>=":  # a case: its quantity is named by the bound that it is held against
-            shown.append(f"{value}, claimed {part['quantity']}")
-        else:
-            shown.append(f"{part['quantity']} {'=' if low == high else 'in'} {value}")
-    return "; ".join(shown) or "–"
+def interval(ends: Sequence[float]) -> str:
+    """Return an interval with few digits."""
+    return f"[{number(ends[0])}, {number(ends[1])}]"
 
 
-def tally(evidence: Mapping[str, Any]) -> str:
-    """The comparison that was won most clearly, in deviations: its kind, and how often it was won and lost."""
-
-    def clearly(part: Mapping[str, Any]) -> float:
-        return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
-
-    most = max(evidence["comparisons"], key=clearly, default=None)
-    return f"{most['kind']}: {most['won']} won, {most['lost']} lost" if most else "–"
-
-
-def claimed(check: Mapping[str, Any]) -> str:
-    """The claim of a check of any kind, short."""
+def claimed(check: Check) -> str:
+    """Return the claim of a check of any kind, short."""
     claim = check["claim"]
     if check["kind"] in PRIVACY_KINDS:
         return f"{claim_label(claim)} {claim['relation']}"
     return str(claim.get("summary", claim["statement"]))
 
 
-def found(check: Mapping[str, Any]) -> str:
-    """What was found about a check of any kind, short."""
+def found(check: Check) -> str:
+    """Return what was found about a check of any kind, short."""
     if check["kind"] == "randomness":
-        return tally(check["evidence"])
+        return _clearest(check["evidence"]["comparisons"])
     if check["kind"] not in PRIVACY_KINDS:
-        return bounds(check["found"], most=1)
+        return _bound(check["found"][-1]) if check["found"] else "–"
     if check["exact_epsilon"] is not None:
         return f"epsilon = {number(check['exact_epsilon'])} by its law"
     return f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
 
 
-def method(check: Mapping[str, Any]) -> str:
+def _clearest(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """Return the comparison that was won most clearly, in standard deviations."""
+
+    def deviations(part: Mapping[str, Any]) -> float:
+        return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
+
+    most = max(comparisons, key=deviations, default=None)
+    return f"{most['kind']}: {most['won']} won, {most['lost']} lost" if most else "–"
+
+
+def _bound(part: Mapping[str, Any]) -> str:
+    """Return a bound that a utility verdict rests on."""
+    ends = part["lower"], part["upper"]
+    is_point = number(ends[0]) == number(ends[1])
+    value = number(ends[0]) if is_point else interval(ends)
+    if part["quantity"][:1] in "<>=":  # a case: its quantity is named by the bound that it is held against
+        return f"{value}, claimed {part['quantity']}"
+    return f"{part['quantity']} {'=' if is_point else 'in'} {value}"
+
+
+def method(check: Check) -> str:
     """Return how the evidence of a check was gathered."""
     if check["kind"] == "randomness":
         return _METHODS["randomness"]
     if check["kind"] not in PRIVACY_KINDS:
         return _METHODS[check["evidence"]["uses"]]
     stated = check["settings"]["method"]
-    if stated != "auto":
-        said = _METHODS[stated]
-    else:
-        said = f"{_METHODS['exact']}; {_METHODS['fixed']}" if check["evidence"]["exact"] else _METHODS["fixed"]
+    used = [stated] if stated != "auto" else ["exact", "fixed"] if check["evidence"]["exact"] else ["fixed"]
+    said = "; ".join(_METHODS[name] for name in used)
     return f"{said}, on the bits of the outputs" if check["kind"] == "precision" else said
 
 
-def paper(check: Mapping[str, Any]) -> str:
-    """The work that a claim comes from: its source up to the year, or to the first comma."""
+def paper(check: Check) -> str:
+    """Return the work that a claim comes from: its source up to the year, or to the first comma."""
     match = _PAPER.match(check["claim"]["source"].strip())
     return match[0].strip() if match else "no source given"
 
 
-def is_met(check: Mapping[str, Any]) -> bool:
-    """Whether the verdict is the one that the check's author expects."""
+def is_met(check: Check) -> bool:
+    """Return whether the verdict is the one that the check's author expects."""
     return bool(check["verdict"] == check["expected"])
 
 
-def worst_first(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Checks that are not as expected first, then FAIL, INCONCLUSIVE, PASS."""
-    return sorted(checks, key=lambda check: (is_met(check), _ORDER[check["verdict"]]))
+def standing_of(check: Check) -> Verdict:
+    """Return what a check contributes to the verdict of its run."""
+    return standing(Verdict(check["verdict"]), Verdict(check["expected"]))
 
 
-def by_table(checks: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The checks of each table: privacy (of bits too), randomness, utility."""
-    tables: dict[str, list[Mapping[str, Any]]] = {"privacy": [], "randomness": [], "utility": []}
-    for check in checks:
-        kind = check["kind"]
-        tables["privacy" if kind in PRIVACY_KINDS else kind if kind in tables else "utility"].append(check)
-    return tables
+def worst_first(checks: Sequence[Check]) -> list[Check]:
+    """Return checks that are not as expected first, then FAIL, INCONCLUSIVE, PASS."""
+    return sorted(checks, key=lambda check: (is_met(check), -Verdict(check["verdict"]).severity))
 
 
-def by_paper(checks: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str]]]:
-    """Return, for each paper by name, how many of its checks have each verdict, and the expected one."""
+def by_paper(checks: Sequence[Check]) -> list[tuple[str, Counter[str]]]:
+    """Return for each paper, by name, the number of its checks with each verdict, and with the expected one."""
     papers: dict[str, Counter[str]] = {}
     for check in checks:
         papers.setdefault(paper(check), Counter()).update([check["verdict"], *["as expected"] * is_met(check)])
@@ -126,13 +124,13 @@ def by_paper(checks: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str
 
 
 def audited_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was audited, in counts; computed for a certificate of version 1.0, which does not say it."""
+    """Return what was audited, in counts; computed for a certificate of version 1.0, which does not say it."""
     stated: Mapping[str, Any] | None = certificate.get("audited")
     return stated or inventory(certificate["checks"])
 
 
-def inventory(checks: Sequence[Mapping[str, Any]], targets: Sequence[str] = ()) -> dict[str, Any]:
-    """How many checks of how many mechanisms, and how many outputs, losses and values they drew."""
+def inventory(checks: Sequence[Check], targets: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the numbers of checks, of mechanisms, and of outputs, losses and values drawn."""
     return {
         "targets": list(targets),
         "checks": len(checks),

@@ -22,9 +22,7 @@ from typing import Any
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
-from audit.report.certificate import load_certificate
-from audit.report.chain import digest
-from audit.report.files import write_whole
+from audit.report.certificate import digest, load_certificate, write_whole
 from audit.report.provenance import versions
 from audit.subjects.workers import code_of, loaded_modules
 

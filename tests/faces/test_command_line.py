@@ -221,7 +221,7 @@ def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
     console = Console(file=screen, force_terminal=True, width=100)
     check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
     result = failed_check(check, Allowance(100, 0.05, Stream(0)), "error", "stopped")
-    with LiveProgress(console, total=3, done=1) as progress:
+    with LiveProgress(3, 1, console) as progress:
         progress.started(check)
         progress._bar.refresh()
         progress.finished(result)

@@ -14,9 +14,8 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate, schema
-from audit.report.renderers import RENDERERS, markdown_of
-from audit.report.replay import replay
-from audit.report.templates import escape_markdown
+from audit.report.renderers import RENDERERS, escape_markdown, markdown_of
+from audit.report.verify import replay
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
@@ -105,7 +104,7 @@ def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):
 import sys
 from audit.report.certificate import load_certificate
 from audit.report.renderers import RENDERERS
-from audit.report.replay import replay
+from audit.report.verify import replay
 before = set(sys.modules)
 replay(load_certificate({str(tmp_path)!r}))
 new = {{name.split(".")[0] for name in set(sys.modules) - before}}

@@ -35,7 +35,7 @@ from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
 from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
-from audit.report.replay import replay
+from audit.report.verify import replay
 
 LEVEL = 1e-6
 Q = 1 / (1 + math.e)

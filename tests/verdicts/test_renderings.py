@@ -17,10 +17,10 @@ from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.evidence import PrivacyEvidence
 from audit.laws import Laplace
 from audit.report import renderers
-from audit.report.certificate import load_certificate
+from audit.report.certificate import load_certificate, write_renderings
 from audit.report.pictures import pictures_of, trade_off
 from audit.report.plot import Axis
-from audit.report.renderers import RENDERERS, html_of, junit_of, write_renderings
+from audit.report.renderers import RENDERERS, html_of, junit_of
 from audit.report.wording import count, number, paper
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -135,7 +135,7 @@ def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, mon
         return "0.123456789"
 
     monkeypatch.setattr("audit.report.wording.found", found)
-    monkeypatch.setattr(renderers, "_environment", renderers._environment.__wrapped__)  # no compiled templates
+    monkeypatch.setattr(renderers, "environment", renderers.environment.__wrapped__)  # no compiled templates
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)
 

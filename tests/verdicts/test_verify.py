@@ -10,10 +10,8 @@ import pytest
 
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.report.certificate import load_certificate, schema, summary_of
-from audit.report.chain import chain_of, digest, seal_of
-from audit.report.replay import replay
-from audit.report.verify import problems_of
+from audit.report.certificate import chain_of, digest, load_certificate, schema, seal_of, summary_of
+from audit.report.verify import problems_of, replay
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 OLD = Path(__file__).with_name("certificate-1.0.json")

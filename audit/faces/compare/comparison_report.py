@@ -22,8 +22,7 @@ from audit.checks.privacy.judge import is_dependent
 from audit.faces.compare.comparison import Comparison, Implementation, require_comparisons
 from audit.faces.compare.comparison_table import TABLE_RENDERERS
 from audit.faces.compare.sample_evidence import MISSED, Sample, draw_sample, errors_of, tell_apart
-from audit.report.certificate import Report
-from audit.report.files import write_whole
+from audit.report.certificate import Report, write_whole
 from audit.runs import suite
 from audit.subjects import BadLength, Stream, SubjectFailed
 from audit.subjects.workers import Place, open_pool

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from audit.report.templates import template_environment
+from audit.report.renderers import environment
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import count, number
 
@@ -57,7 +57,7 @@ def speed(row: Part) -> str:
 
 COLUMNS = (
     Column("implementation", lambda row: row["name"], "left", wraps=True),
-    Column("verdict", lambda row: verdict_text(row["verdict"], row["expected"]), "left"),
+    Column("verdict", verdict_text, "left"),
     Column("by", lambda row: row["basis"].replace("none", ""), "left"),
     Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
     Column("exact ε", lambda row: number(row["exact_epsilon"])),
@@ -143,13 +143,14 @@ def print_comparisons(console: Console, table: Part) -> None:
         for sentence in sentences(comparison):
             console.print(Text(f"- {sentence}"))
     console.print(Text(f"\n{legend(table)}", style="dim"))
-    console.print(verdict_text(table["verdict"], "PASS"))
+    console.print(verdict_text(table))
 
 
 def _rendered(template: str, table: Part) -> str:
-    environment = template_environment(__package__)
-    return environment.get_template(template).render(
-        table=table, columns=COLUMNS, legend=legend(table), sentences=sentences
+    return (
+        environment(__package__)
+        .get_template(template)
+        .render(table=table, columns=COLUMNS, legend=legend(table), sentences=sentences)
     )
 
 

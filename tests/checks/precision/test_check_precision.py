@@ -17,7 +17,7 @@ from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance, run_check
 from audit.checks.precision import NotFloatingPoint, check_precision
 from audit.report.certificate import load_certificate, schema
-from audit.report.replay import replay
+from audit.report.verify import replay
 from audit.subjects import Stream
 from mechanisms import snapping
 from mechanisms.faults import precision

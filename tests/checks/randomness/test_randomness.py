@@ -24,7 +24,7 @@ from audit.checks.kinds import judged_part
 from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
 from audit.checks.randomness.comparisons import Values, concordance, equality, group_concordance, group_equality
 from audit.report.certificate import load_certificate, schema
-from audit.report.replay import replay
+from audit.report.verify import replay
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
 

@@ -27,8 +27,8 @@ from audit.checks.utility.theorem import UtilityResult
 from audit.faces.command_line import main
 from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
-from audit.report.replay import replay
 from audit.report.terminal import output_console, print_certificate
+from audit.report.verify import replay
 
 pytest_plugins = ["pytester"]
 SIZES = (64, 128, 256, 512, 1024)

@@ -29,7 +29,7 @@ from audit.faces.compare.comparison_table import (
     wasted,
 )
 from audit.laws import Finite, Laplace
-from audit.report.replay import replay
+from audit.report.verify import replay
 
 SPITEFUL = "<script>alert(1)</script> | *x*"
 PAIR = (np.zeros(4), np.array([1.0, 0, 0, 0]))
