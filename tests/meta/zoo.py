@@ -205,7 +205,7 @@ EXHIBITS = [
     Exhibit(kills_its_process, "killed its process"),
     Exhibit(kills_itself_by_signal, "killed its process"),
     Exhibit(exits_politely, "raised SystemExit: good bye, in every run"),
-    Exhibit(CannotBeSent(), "ould not pickle"),
+    Exhibit(CannotBeSent(), "cannot pickle"),
     Exhibit(raises_what_no_file_can_hold, "raised ValueError"),
     Exhibit(mutates_its_dataset, "changed the dataset"),
     Exhibit(per_call(mutates_call_by_call), "changed its dataset, which later calls"),

@@ -36,8 +36,8 @@ _CLIMBING = (Phase.generate, Phase.target)
 LEFT, RIGHT = 0, 1
 
 
-class _Enough(Exception):
-    """So many pairs were generated that a climb ends."""
+class _Enough(BaseException):
+    """Ends a climb after the last pair; Hypothesis would take an `Exception` for a failure and repeat it."""
 
 
 @dataclass
@@ -127,14 +127,19 @@ def _climb(search: Search, pairs: Any, examples: int, start: int) -> None:
 
 
 def _limited(pairs: Any, attempts: int) -> Any:
-    """Return the same strategy, which raises `_Enough` when it is asked more often than this."""
+    """Return the same strategy, which raises `_Enough` once it was asked as often as this.
+
+    It raises after the draw: a draw that ends early looks to Hypothesis like a strategy that is not deterministic.
+    """
     asked = itertools.count()
 
     @st.composite
     def limited(draw: Any) -> tuple[Any, Any]:
-        if next(asked) >= attempts:
-            raise _Enough
-        pair: tuple[Any, Any] = draw(pairs)
+        try:
+            pair: tuple[Any, Any] = draw(pairs)
+        finally:
+            if next(asked) >= attempts:
+                raise _Enough
         return pair
 
     return limited()
