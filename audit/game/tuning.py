@@ -1,4 +1,4 @@
-"""State every tuned constant of the event choice and of the scorers once.
+"""State every tuned constant of the event choice, of the scorers and of the sequential game once.
 
 None of them touches an error probability: events are certified on fresh outputs. They trade the value of the events
 chosen, time and memory. Each group names what measures it:
@@ -8,6 +8,7 @@ VALUE  `python -m benchmarks.bugs.worth` (mean bound of the chosen events, 100,0
 LAW    `tests/game/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
 VECTOR `tests/game/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon that must be found
 BITS   `tests/checks/precision`: floating-point leaks
+PAIRS  `python -m benchmarks.sequential`: pairs of outputs until a false claim is refuted
 TIME   `python -m benchmarks.overhead`, `python -m benchmarks.scaling`
 """
 
@@ -73,3 +74,43 @@ MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last plac
 OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
 OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
 PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
+
+# The sequential game. PAIRS, TIME
+BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
+EARLY_DOUBT = 5.0  # after this many steps half of the log-odds are used: experts do not know yet how little they saw
+NAMED_SHARE = 0.01  # share of the mixture from which an expert is named
+LARGE_PENALTY = 1.0  # total log penalty for delta from which a part of the wealth guesses one side only
+GUESSED_SIDES = {"both": 0.7, "left": 0.15, "right": 0.15}  # shares of the wealth in that case
+BET_SHARES = (0.6, 0.4)  # of the wealth: bets graded by the posterior, and bets on its sign at a fixed rate
+FIXED_ODDS = 0.35  # log-odds of the fixed rate, above epsilon
+POSTERIOR_MARGIN = 1e-9  # posteriors stay this far from 0 and 1, so that no single output costs all the wealth
+RETURNING_SHARE = 0.1  # share of weight that returns to the prior, divided by the number of outputs so far
+CALIBRATION_WEIGHTS = (0.8, 0.1, 0.1)  # of the posterior, its success rate, and its success rate by sureness
+SURENESS_EDGES = np.array([0.15, 0.35, 0.6, 0.9, 1.3, 2.0, 3.5])  # bins of |log-odds| for the success rates
+EXPERT_WEIGHTS = {
+    **{"Laplace": 6.0, "Gaussian": 5.0, "steps": 0.5, "folded steps": 0.3, "cells": 0.8, "cells of |u|": 0.8},
+    **{"repeated outputs": 8.0, "kinds of symbols": 0.5, "no opinion": 0.5},  # atoms sleep on outputs not seen before
+    **{"a learned direction": 3.0, "stated ratio": 8.0},
+}
+CHEAP_FAMILIES = ("Laplace", "steps")  # on each column of a vector
+READ_COORDINATES, MOST_COORDINATES = 4, 128  # coordinates of a vector read alone, and in a direction
+MOST_COUNTED_ATOMS = 100_000  # bounds memory
+REFIT_ALWAYS, REFIT_OFTEN, LAST_REFIT = (
+    40,
+    400,
+    5000,
+)  # outputs up to which the scale follows every batch, often, at all
+REFIT_GROWTH, LATER_GROWTH = 1.06, 1.35  # growth of the outputs at which it follows often, and later
+TABLE_GROWTH, DIRECTION_GROWTH = 1.03, 1.05  # growth after which cells are tabulated, and the direction computed, again
+FINEST_CELLS = 2**9
+LARGEST_RATIO, LARGEST_STATED_RATIO = 8.0, 30.0  # absolute log-likelihood ratios are cut here
+LARGEST_OUTPUT, LARGEST_COORDINATE = 1e150, 1e100  # larger numbers are cut; differences of two stay finite
+FARTHEST_OUTPUT, FARTHEST_COORDINATE = 1e6, 8.0  # largest standardized value: a wild one must not set the direction
+WINSOR = 8.0  # deviations are cut at this many median deviations: one wild output must not set the scale
+DIRECTION_NEEDS = 40  # outputs by which coordinates are centered and scaled, before the first prediction
+RIDGE = 0.1  # added to the variances within the sides
+SHIFTS = (0.15, 0.3, 0.5, 0.7, 0.9, 1.15, 1.5, 2.0, 2.8, 4.0, 8.0)  # in mean absolute deviations
+RATIOS = (0.2, 0.4, 0.65, 0.95, 1.4, 2.0, 3.0)  # logarithms of ratios of scales
+FEW_SHIFTS, FEW_RATIOS = (0.3, 0.75, 1.5, 4.0), (0.3, 0.75, 1.5)  # where both differ
+KIND_WEIGHTS = (0.05, 0.4, 0.35, 0.2)  # of no difference, a shift, another scale, both
+STEP_HEIGHTS = (0.25, 0.5, 0.8, 1.2, 2.0, 4.0)

@@ -1,8 +1,8 @@
 """The guess game played step by step: an audit that stops as soon as the claim is refuted.
 
-Each step draws one output from either side, bets on both by what earlier steps taught, and then learns from them.
-The wealth ever reaches 1 / significance with probability at most `significance` when the claim is true, so it may
-be looked at after every step and the game may stop at any time.
+Each step draws one output per dataset, bets on both by what earlier steps taught, and then learns from them. The wealth
+ever reaches 1 / significance with probability at most `significance` if the claim is true, so the game may stop at any
+time. `docs/method.md` has the proof.
 """
 
 from __future__ import annotations
@@ -14,28 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.game.sequential.merge import Correction, Merge
-from audit.game.sequential.panels import Board, Score
-from audit.game.sequential.wealth import Wealth, epsilon_grid, threshold
+from audit.game import tuning
+from audit.game.sequential.learner import Learner, Score
 from audit.subjects import Outputs
 
 Draw = Callable[[int, int], Outputs]
 
 LEFT, RIGHT = 0, 1
-_BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
-_MODESTY = 5.0  # after so many steps a posterior is believed half: its experts do not yet know how little they saw
-_AUDIBLE = 0.01  # weight from which an expert is named
-_CHARGE_THAT_MATTERS = 1.0  # total log charge for delta from which part of the wealth guesses one side only
 
 
 @dataclass(frozen=True)
 class SequentialOutcome:
-    """What came of a sequential game.
+    """Result of a sequential game.
 
     Parameters
     ----------
     steps : int
-        Pairs of outputs used, one from each side a step.
+        Pairs of outputs used, one output per dataset and step.
     stopped : str
         "refuted", "resolved" (enough steps without refutation) or "budget".
     log_wealth : float
@@ -56,43 +51,6 @@ class SequentialOutcome:
     experts: str
 
 
-class Learner:
-    """The posterior of "left": experts, merged, then corrected by their record."""
-
-    def __init__(self, first: Outputs, score: Score | None) -> None:
-        self._board = Board(first, score)
-        self._merge = Merge(self._board.log_prior)
-        self._correction = Correction()
-        self._steps = 0
-        self._final = Merge(np.log([0.8, 0.1, 0.1]))
-
-    def bet_and_learn(self, left: Outputs, right: Outputs) -> tuple[np.ndarray, np.ndarray]:
-        """Posteriors of "left" at the outputs of either side, given earlier batches only; then learn from these."""
-        columns = [_both(*pair) for pair in zip(self._board.read(left), self._board.read(right), strict=True)]
-        sides = np.arange(len(left) + len(right)) < len(left)
-        opinions = self._board.predict(columns)
-        merged = self._merge.predict(opinions)
-        tempered = special.expit(special.logit(merged) * self._steps / (self._steps + _MODESTY))
-        corrected = self._correction.opinions(tempered)
-        posterior = self._final.predict(corrected)
-        self._merge.update(opinions, merged, sides)
-        self._final.update(corrected, posterior, sides)
-        self._correction.add(tempered, sides)
-        self._steps += len(left)
-        self._board.add(columns, sides)
-        return posterior[: len(left)], posterior[len(left) :]
-
-    def describe(self, most: int = 3) -> str:
-        """The experts that weigh most at the end, those asleep on most outputs accordingly less."""
-        voices = self._merge.voices
-        order = [i for i in np.argsort(-voices)[:most] if voices[i] >= _AUDIBLE]
-        return ", ".join(f"{self._board.names[i]} ({voices[i]:.2f})" for i in order)
-
-
-def _both(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.concatenate([left, right])
-
-
 def play_sequentially(
     draw: Draw,
     epsilon: float,
@@ -104,7 +62,7 @@ def play_sequentially(
 ) -> SequentialOutcome:
     """Play until the claim is refuted, enough was seen without refuting it, or the budget is spent.
 
-    `log_wealth` reaches ln(1 / significance) with probability at most `significance` when the pair is
+    `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
     (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.
 
     Parameters
@@ -118,23 +76,27 @@ def play_sequentially(
     significance : float in (0, 1)
         Probability that a true claim may be refuted.
     most_steps : int >= 0
-        Budget a side.
+        Budget per dataset.
     resolution_steps : int, optional
         Steps without refutation after which to stop.
     score : callable, optional
         Stated log-likelihood ratio, left over right, of a batch of outputs.
+
+    Returns
+    -------
+    SequentialOutcome
     """
     grid = epsilon_grid(epsilon)
-    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > _CHARGE_THAT_MATTERS)
-    claim, needed = int(np.searchsorted(grid, epsilon)), threshold(significance)
+    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > tuning.LARGE_PENALTY)
+    claim, needed = int(np.searchsorted(grid, epsilon)), -math.log(significance)
     last = most_steps if resolution_steps is None else min(most_steps, resolution_steps)
     learner: Learner | None = None
     steps = 0
     while steps < last and wealth.highest[claim] < needed:
-        size = min(last - steps, max(1, int(_BATCH_SHARE * steps)))
+        size = min(last - steps, max(1, int(tuning.BATCH_SHARE * steps)))
         left, right = draw(LEFT, size), draw(RIGHT, size)
         learner = learner or Learner(left, score)
-        wealth.bet(*learner.bet_and_learn(left, right))
+        wealth.bet(*learner.predict_and_learn(left, right))
         steps += size
     stopped = "budget" if resolution_steps is None or steps < resolution_steps else "resolved"
     if wealth.highest[claim] >= needed:
@@ -150,16 +112,86 @@ def play_sequentially(
 
 
 def time_uniform_lower_bound(outcome: SequentialOutcome, significance: float) -> float:
-    """Lower bound of epsilon at the game's delta; reaches the true epsilon with probability at most `significance`.
+    """Return a lower bound of epsilon at the game's delta, above the truth with probability at most `significance`.
 
-    The largest epsilon of the grid such that it and all smaller ones are refuted; 0.0 if none. To be wrong it must
-    refute the least epsilon of the grid at which the pair keeps the claim, so one level serves the whole grid,
-    and Ville's inequality serves every stopping time.
+    It is the largest epsilon of the grid such that it and all smaller ones are refuted; 0.0 if none. To be wrong it
+    must refute the least epsilon of the grid at which the pair keeps the claim, so one level serves the whole grid, and
+    Ville's inequality serves every stopping time.
     """
-    needed = threshold(significance)
     bound = 0.0
     for epsilon, wealth in zip(outcome.grid, outcome.grid_log_wealth, strict=True):
-        if wealth < needed or math.isnan(wealth):
+        if wealth < -math.log(significance) or math.isnan(wealth):
             break
         bound = epsilon
     return bound
+
+
+class Wealth:
+    """Log wealth of several bettors against each epsilon of a grid.
+
+    With theta = e^epsilon / (1 + e^epsilon), a guess of sureness r >= theta multiplies the wealth by r / theta if right
+    and by (1 - r) / (1 - theta) if wrong. The factors of a step's two outputs are multiplied, and divided by
+    (1 + delta e^-epsilon)^2, or by (1 + delta e^-epsilon / 2)^2 for a bettor that only ever guesses one side.
+
+    Parameters
+    ----------
+    grid : array, shape (G,)
+        Epsilons.
+    delta : float in [0, 1]
+    one_sided : bool
+        True if a part of the wealth only ever guesses one side, at half the penalty for delta.
+    """
+
+    def __init__(self, grid: np.ndarray, delta: float, one_sided: bool) -> None:
+        modes = tuning.GUESSED_SIDES if one_sided else {"both": 1.0}
+        self._grid, self._modes = grid, modes
+        self._log_shares = np.log(np.multiply.outer(list(modes.values()), tuning.BET_SHARES)).reshape(-1, 1)
+        shares = np.array([1.0 if mode == "both" else 0.5 for mode in modes])
+        penalties = 2 * np.log1p(np.multiply.outer(shares, delta * np.exp(-grid)))
+        self._penalties = np.repeat(penalties, len(tuning.BET_SHARES), axis=0)
+        fixed = grid[:, None] + tuning.FIXED_ODDS
+        self._won, self._lost = (_settled(fixed, right, grid[:, None]) for right in (True, False))
+        self._log_wealth = np.zeros((len(self._log_shares), len(grid)))
+        self.highest = np.zeros(len(grid))
+
+    def bet(self, left: np.ndarray, right: np.ndarray) -> None:
+        """Settle a batch: posteriors of "left" at the outputs of the left (shape (b,)) and of the right side."""
+        factors = self._step_factors(left, right) - self._penalties[:, :, None]
+        path = self._log_wealth[:, :, None] + np.cumsum(factors, axis=2)
+        shared = path + self._log_shares[:, :, None]
+        top = shared.max(axis=0)
+        total = top + np.log(np.exp(shared - top).sum(axis=0))
+        self.highest = np.maximum(self.highest, total.max(axis=1))
+        self._log_wealth = path[:, :, -1]
+
+    def _step_factors(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return log factors before the penalty for delta, shape (bettors, G, b)."""
+        # log-odds of the side that is true: a guess is right where they are positive
+        left_odds, right_odds = special.logit(left), -special.logit(right)
+        ours, theirs = self._factors(left_odds), self._factors(right_odds)
+        found = []
+        for mode in self._modes:
+            ours_played = mode == "both" or (left_odds > 0) == (mode == "left")
+            theirs_played = mode == "both" or (right_odds > 0) == (mode == "right")
+            found.append(np.where(ours_played, ours, 0.0) + np.where(theirs_played, theirs, 0.0))
+        return np.concatenate(found)
+
+    def _factors(self, log_odds: np.ndarray) -> np.ndarray:
+        """Return log factors of the bettors on each output, whichever side is guessed; shape (2, G, n)."""
+        right, sure = log_odds > 0, np.abs(log_odds)
+        graded = _settled(sure, right, self._grid[:, None])
+        fixed = np.where(right, self._won, self._lost)
+        return np.where(sure > self._grid[:, None], np.stack([graded, fixed]), 0.0)
+
+
+def _settled(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) -> np.ndarray:
+    """Return log(r / theta) if right, log((1 - r) / (1 - theta)) if not; r = expit(sure), theta = expit(epsilon)."""
+    won = np.log1p(np.exp(-epsilon)) - np.log1p(np.exp(-sure))
+    return np.where(right, won, won + epsilon - sure)
+
+
+def epsilon_grid(epsilon: float, largest: float = 12.0) -> np.ndarray:
+    """Return epsilons around the claim's, which is one of them: fine near it, coarser above and below."""
+    above = epsilon + np.concatenate([[0.0], np.geomspace(0.01, max(largest, 2 * epsilon), 24)])
+    below = epsilon * np.array([0.25, 0.5, 0.7, 0.8, 0.9, 0.95])
+    return np.unique(np.concatenate([below, above])) if epsilon > 0 else above

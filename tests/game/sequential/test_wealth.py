@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.sequential.wealth import Wealth, epsilon_grid
+from audit.game.sequential.game import Wealth, epsilon_grid
 
 EPSILONS = (0.0, 0.1, 1.0, 3.0)
 DELTAS = (0.0, 1e-5, 0.1, 0.3)
@@ -13,10 +13,10 @@ POSTERIORS = np.array([1e-9, 0.02, 0.2, 0.4, 0.5, 0.6, 0.8, 0.98, 1 - 1e-9])
 
 
 def steps_of(left, right, epsilon, delta, one_sided=False):
-    """What one step multiplies each bettor's wealth by, for each pair of posteriors; shape (bettors, pairs)."""
+    """Return the factors of one step for each bettor and each pair of posteriors; shape (bettors, pairs)."""
     wealth = Wealth(np.array([epsilon]), delta, one_sided)
     factors = wealth._step_factors(np.asarray(left), np.asarray(right))
-    return np.exp(factors - wealth._charges[:, :, None])[:, 0, :]
+    return np.exp(factors - wealth._penalties[:, :, None])[:, 0, :]
 
 
 def expected(left, right, posteriors, epsilon, delta, one_sided):
@@ -67,7 +67,7 @@ def test_no_bettor_gains_on_random_laws_with_the_least_delta_they_keep(epsilon):
         assert np.all(expected(left, right, rng.choice(POSTERIORS, 3), epsilon, delta, True) <= 1 + 1e-9)
 
 
-def test_the_charge_is_tight():
+def test_the_penalty_is_tight():
     # epsilon 0, delta 0.3: P = (0.3, 0, 0.7), Q = (0, 0.3, 0.7). Sure guesses on the first two outputs double the
     # wealth each: E A = 0.3 * 2 + 0.7 = 1.3 = 1 + delta e^-0, so that the graded bettor is exactly fair.
     found = expected((0.3, 0.0, 0.7), (0.0, 0.3, 0.7), [1 - 1e-12, 1e-12, 0.5], 0.0, 0.3, False)
@@ -85,7 +85,7 @@ def test_hand_computed_step():
     assert steps_of([0.8], [0.2], 0.0, 0.0)[0] == pytest.approx(2.56)
     # right, then wrong: 1.6 * 0.4 = 0.64; divided by (1 + 0.1)^2 at delta 0.1
     assert steps_of([0.8], [0.8], 0.0, 0.1)[0] == pytest.approx(0.64 / 1.21)
-    # abstaining costs the charge all the same
+    # abstaining costs the penalty all the same
     assert steps_of([0.5], [0.5], 0.0, 0.1)[0] == pytest.approx(1 / 1.21)
 
 

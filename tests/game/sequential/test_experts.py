@@ -1,4 +1,4 @@
-"""The tree of cells against a recursion that lists every pruning, and on events that it must find."""
+"""The tree of cells against a recursion over every pruning; events and directions that experts must find."""
 
 import math
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.game.sequential.linear import LinearExpert
-from audit.game.sequential.tree import tree_predictions
+from audit.game.sequential.experts import LinearExpert
+from audit.game.sequential.line_experts import tree_predictions
 
 
 def probability(counts):
@@ -49,7 +49,7 @@ def test_a_direction_is_learned_from_coordinates_that_each_say_little():
     left = np.repeat([True, False], 2_000)
     values = rng.normal(size=(4_000, 20)) + np.where(left, 0.125, -0.125)[:, None]
     expert = LinearExpert()
-    expert.add(values, left)
+    expert.learn(values, left)
     fresh = rng.normal(size=(4_000, 20)) + np.where(left, 0.125, -0.125)[:, None]
     # the best guess is right with probability 0.71; a useless one on more than 0.65 of 4,000 has chance < 1e-70
     assert np.mean((expert.predict(fresh)[0] > 0.5) == left) > 0.65
@@ -59,7 +59,7 @@ def test_a_direction_survives_wild_numbers_and_sleeps_on_nan():
     rng = np.random.default_rng(1)
     values = rng.choice([np.nan, np.inf, -np.inf, 1e308, 0.0, 5e-324, 1.0], size=(300, 3), p=[0.02, *[0.98 / 6] * 6])
     expert = LinearExpert()
-    expert.add(values, rng.random(300) < 0.5)
+    expert.learn(values, rng.random(300) < 0.5)
     found = expert.predict(values)[0]
     assert np.array_equal(np.isnan(found), np.isnan(values).any(axis=1))
     assert np.all((found[~np.isnan(found)] > 0) & (found[~np.isnan(found)] < 1))
