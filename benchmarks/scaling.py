@@ -31,7 +31,7 @@ from audit.game.thresholds import TestDesign
 from audit.runs import suite
 from audit.subjects import BLOCK, Side, Stream, Subject
 from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.workers import HERE, Place, Pool, open_pool
+from audit.subjects.pool import HERE, Place, Pool, open_pool
 
 RECORDS = 1_500
 PAIR = ([0.5] * RECORDS, [0.5] * (RECORDS - 1) + [1.0])

@@ -20,8 +20,8 @@ from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.plain import from_plain, to_plain
 from audit.subjects import Stream
-from audit.subjects.describe import describe_mechanism, name_of
-from audit.subjects.workers import HERE, Place, Pool, open_pool
+from audit.subjects.pool import HERE, Place, Pool, open_pool
+from audit.subjects.subject import describe_mechanism, name_of
 
 _LINE = 100  # characters of a result's `repr`
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)

@@ -20,7 +20,7 @@ from audit.game.guesses import GameCounts
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.thresholds import TestDesign
 from audit.subjects import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
-from audit.subjects.workers import Place
+from audit.subjects.pool import Place
 
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
 LEFT, RIGHT = 0, 1

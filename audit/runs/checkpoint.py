@@ -1,4 +1,4 @@
-"""Checkpoints: every finished check of a run is on disk at once, so that a run that was killed goes on where it was.
+"""Keep every finished check of a run on disk at once, so that a run that was killed can be resumed.
 
 Each check is one file, written whole or not at all. A checkpoint belongs to a plan: the checks with their claims, the
 settings, the code and the versions. Evidence depends on nothing else, so a resumed run ends in the certificate of an
@@ -24,10 +24,9 @@ from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.report.certificate import digest, load_certificate, write_whole
 from audit.report.provenance import versions
-from audit.subjects.workers import code_of, loaded_modules
+from audit.subjects.process import loaded_code, loaded_modules
 
 FOLDER = "unfinished"
-_PLAN = "plan.json"
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,66 +52,54 @@ class Recorded(Result):
 class Checkpoint:
     """The finished checks of one run, in the folder `unfinished` beside its certificate.
 
-    Parameters
-    ----------
-    directory : Path
-        Folder of the certificate.
-    plan : str
-        Digest of what is run.
-    names : sequence of str
-        Of the checks, in their order.
+    The plan is a digest of all that evidence depends on: checks, claims, settings, loaded code, versions.
     """
 
-    def __init__(self, directory: Path, plan: str, names: Sequence[str]) -> None:
-        self.directory, self.folder, self.plan = directory, directory / FOLDER, plan
-        self._place = {name: self.folder / f"{index:05d}.json" for index, name in enumerate(names)}
+    def __init__(
+        self, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]
+    ) -> None:
+        self.directory, self.folder = directory, directory / FOLDER
         self.is_finished = False
-
-    @classmethod
-    def of(
-        cls, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]
-    ) -> Checkpoint:
-        """Return the checkpoint of a run; nothing is read or written yet.
-
-        Its plan is a digest of all that evidence depends on: checks, claims, settings, loaded code, versions.
-        """
-        listed = [
+        self._checks = checks
+        self._files = {check.name: self.folder / f"{index:05d}.json" for index, check in enumerate(checks)}
+        self._plan_file = self.folder / "plan.json"
+        stated = [
             [check.name, type(check).__qualname__, check.stated, check.expected.value, check.budget, check.timeout]
             for check in checks
         ]
-        plan = digest(listed, list(settings), _code(targets), versions(), sys.version.split()[0])
-        return cls(directory, plan, [check.name for check in checks])
+        self.plan = digest(stated, list(settings), _code(targets), versions(), sys.version.split()[0])
 
-    def begin(self, checks: Sequence[Check], resume: bool) -> dict[str, Recorded]:
+    def begin(self, resume: bool) -> dict[str, Recorded]:
         """Return the results that an earlier process has left, by name of the check.
 
         Raises
         ------
         InvalidArgument
-            When an unfinished run is there and is not to be resumed, or is one of another plan.
+            If an unfinished run is there and is not to be resumed, or is one of another plan.
         """
-        found, kept = _read(self.folder / _PLAN), finished_checks(self.directory)
+        found, kept = _read(self._plan_file), finished_checks(self.directory)
         if found is not None and kept and not resume:
             raise InvalidArgument(
                 f"{self.folder} holds an unfinished run, {kept} of {found['checks']} checks done; add --resume "
                 "(in Python: resume=True) to go on with it, or delete that folder"
             )
-        if found is not None and kept and found["plan"] != self.plan:
+        is_ours = found is not None and found["plan"] == self.plan
+        if found is not None and kept and not is_ours:
             raise InvalidArgument(
                 f"{self.folder} holds an unfinished run of other checks, settings, code or versions; delete that "
                 "folder to start anew"
             )
-        if resume and not self.folder.exists() and (results := self._certified(checks)):
+        if resume and not self.folder.exists() and (results := self._certified()):
             self.is_finished = True
             return results
-        if found is None or found["plan"] != self.plan:
+        if not is_ours:
             shutil.rmtree(self.folder, ignore_errors=True)
-            write_whole(self.folder / _PLAN, json.dumps({"plan": self.plan, "checks": len(self._place)}))
-        return {check.name: result for check in checks if (result := self.recorded(check)) is not None}
+            write_whole(self._plan_file, json.dumps({"plan": self.plan, "checks": len(self._checks)}))
+        return {check.name: result for check in self._checks if (result := self.recorded(check)) is not None}
 
     def recorded(self, check: Check) -> Recorded | None:
         """Return the result of a finished check; None when it is still to be run."""
-        found = _read(self._place[check.name])
+        found = _read(self._files[check.name])
         if found is None or found.get("plan") != self.plan or found["record"]["name"] != check.name:
             return None
         return Recorded.of_record(found["record"], found["seconds"], check)
@@ -120,16 +107,16 @@ class Checkpoint:
     def keep(self, result: Result) -> None:
         """Write a finished check."""
         document = {"plan": self.plan, "record": result.record(), "seconds": result.seconds}
-        write_whole(self._place[result.name], json.dumps(document, allow_nan=False))
+        write_whole(self._files[result.name], json.dumps(document, allow_nan=False))
 
     def end(self) -> None:
         """Remove the folder unless a check is missing in it; it is gone at once, or still whole."""
-        if all(place.exists() for place in self._place.values()):
+        if all(file.exists() for file in self._files.values()):
             gone = tempfile.mkdtemp(dir=self.directory, prefix=f".{FOLDER}.")
             os.replace(self.folder, gone)
             shutil.rmtree(gone, ignore_errors=True)
 
-    def _certified(self, checks: Sequence[Check]) -> dict[str, Recorded]:
+    def _certified(self) -> dict[str, Recorded]:
         """Return the results in the certificate of this very run; none when there is no such certificate."""
         try:
             found = load_certificate(self.directory)
@@ -139,7 +126,7 @@ class Checkpoint:
             return {}
         return {
             check.name: Recorded.of_record(record, found["timing"].get(check.name, 0.0), check)
-            for check, record in zip(checks, found["checks"], strict=True)
+            for check, record in zip(self._checks, found["checks"], strict=True)
         }
 
 
@@ -158,7 +145,9 @@ def _code(targets: Iterable[str]) -> dict[str, str]:
     tops = {target.partition(".")[0] for target in targets}
     paths = sysconfig.get_paths()
     installed = tuple(os.path.realpath(paths[key]) + os.sep for key in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return code_of(loaded_modules(lambda top, file: top in tops or not os.path.realpath(file).startswith(installed)))
+    return loaded_code(
+        loaded_modules(lambda top, file: top in tops or not os.path.realpath(file).startswith(installed))
+    )
 
 
 def _read(path: Path) -> dict[str, Any] | None:

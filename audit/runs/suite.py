@@ -1,4 +1,4 @@
-"""A run: collects checks, shares out one significance over them, runs each, and reports."""
+"""Collect checks, share out one significance over them, run each, and report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from audit.report.certificate import Report
 from audit.report.provenance import versions
 from audit.runs.checkpoint import Checkpoint
 from audit.subjects import BLOCK, Stream
-from audit.subjects.workers import Place, Pool, code_of, loaded_modules, open_pool
+from audit.subjects.pool import Place, Pool, open_pool
+from audit.subjects.process import loaded_code, loaded_modules
 
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
@@ -58,30 +59,28 @@ def run(
     significance : float in (0, 1)
         Probability that any true claim of the run is judged FAIL; shared out equally.
     budget : int >= 2
-        What each check without a budget of its own may draw: outputs per dataset of a pair for privacy and precision
-        checks; outputs, losses or trials in all for the others.
+        What each check without a budget of its own may draw: outputs per dataset for privacy and precision checks;
+        outputs, losses or trials in all for the others.
     seed : int >= 0
         Every check derives its seeds from this and from its name, so that a selection repeats the same draws.
     workers : int >= 0, optional
-        How many processes of this machine work at a time, or calls on an executor object: by default one for each
-        available core, or for each worker of the executor object. 0 means this process. A cluster has its own number.
+        Calls that run at a time, by default one for each available core, or for each worker of an executor object.
+        0 means this process. A cluster has its own number.
     timeout : float > 0
         Seconds for a check without a limit of its own. A check that takes longer is killed and INCONCLUSIVE.
     executor : {"processes", "serial", "dask://host:port"} or concurrent.futures.Executor
         Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
-        an executor of yours, each of whose workers starts a process for the checks it runs. The evidence is the same.
-    progress : callable, optional
-        Called with every result as it comes, in no particular order.
-    announce : callable, optional
-        Called with every check when it begins.
+        your own executor, each of whose workers starts a process for the checks it runs. The evidence is the same.
+    progress, announce : callable, optional
+        Called with every result as it comes, in no particular order; called with every check when it begins.
     targets : sequence of str
         Modules that the checks are from, for the certificate.
     directory : path, optional
         Folder for the certificate. Each finished check is kept there until the certificate is written. A check
         whose workers were lost is INCONCLUSIVE and not kept.
     resume : bool
-        Go on with an unfinished run in `directory`: no finished check runs twice. After a finished run of the same
-        checks, settings and code, return what it found.
+        Resume an unfinished run in `directory`: no finished check runs twice. After a finished run of the same checks,
+        settings and code, return what it found.
 
     Returns
     -------
@@ -91,10 +90,10 @@ def run(
     Raises
     ------
     InvalidArgument
-        For arguments outside their admissible sets, no checks, two checks of one name, an unfinished run in `directory`
-        that is not to be resumed or is of other checks, settings or code, or workers with other code.
+        If an argument is outside its admissible set, there are no checks or two of one name, `directory` holds an
+        unfinished run that is not to be resumed or is of other checks, settings or code, or workers have other code.
     AuditError
-        For a cluster that does not answer.
+        If a cluster does not answer.
 
     Examples
     --------
@@ -116,8 +115,8 @@ def run(
     if resume and directory is None:
         raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
     settings = (whole.budget, whole.significance, whole.stream.entropy, timeout)
-    checkpoint = None if directory is None else Checkpoint.of(Path(directory), listed, settings, targets)
-    results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(listed, resume))
+    checkpoint = None if directory is None else Checkpoint(Path(directory), listed, settings, targets)
+    results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
     if fresh := [check for check in listed if check.name not in results]:
         share = replace(whole, significance=whole.significance / len(listed))
         place = replace(place, code=_code(fresh, targets))
@@ -150,18 +149,12 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
 
 
 def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
-    """Return the checks of importable packages or modules, `target.CHECKS`.
-
-    Parameters
-    ----------
-    targets : sequence of str
-    select : str, optional
-        Shell pattern for the names of the checks.
+    """Return the checks of importable packages or modules, `target.CHECKS`, whose names match a shell pattern.
 
     Raises
     ------
     UnknownTarget
-        When a target cannot be imported, has no `CHECKS`, or nothing matches.
+        If a target cannot be imported, has no `CHECKS`, or nothing matches.
     """
     checks = [check for target in targets for check in listed_in(target, "CHECKS")]
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
@@ -171,7 +164,7 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
 
 
 def listed_in(target: str, name: str) -> list[Any]:
-    """Return the list `name` of an importable module; raise `UnknownTarget` when there is no such list."""
+    """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
     try:
         module = importlib.import_module(target)
     except AuditError:
@@ -203,7 +196,7 @@ class _Run:
         """Return the results of the checks by name."""
         with open_pool(self.place) as pool:
             large = self._large(checks, pool.width)
-            blocks = pool.for_blocks(len(large)) if large else None
+            blocks = self.place.share(len(large), pool.width) if large else None
             spread = [check for check in checks if blocks is not None and check.name in large]
             whole = [check for check in checks if blocks is None or check.name not in large]
             found = self._side_by_side(whole, pool)
@@ -252,4 +245,4 @@ def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
     homes = [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]
     tops = {name.partition(".")[0] for name in (*homes, *targets, __name__)}
     modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
-    return code_of(["Python", *(f"package {name}" for name in versions()), *modules])
+    return loaded_code(["Python", *(f"package {name}" for name in versions()), *modules])

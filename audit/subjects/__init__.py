@@ -1,4 +1,4 @@
-"""Calling the subject: in blocks, on workers, with every kind of output."""
+"""Call the subject: in blocks, on workers, with every kind of output."""
 
 from audit.subjects.blocks import BLOCK, Block, Side, Stream, blocks, map_blocks
 from audit.subjects.outputs import BadBatch, BadLength, Outputs, Raised, Symbols, concatenate, encode

@@ -1,4 +1,4 @@
-"""Blocks: the unit of sampling, a fixed number of outputs with a seed of its own.
+"""Draw outputs in blocks: a block is a fixed number of outputs with a seed of its own.
 
 Neither the number of workers nor the memory at hand changes which outputs are drawn: block `i` of a stream has
 seed `SeedSequence(entropy, spawn_key=(*stream, i))`, whoever draws it and whenever.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from audit.subjects.workers import HERE, Place, open_pool
+from audit.subjects.pool import HERE, Place, open_pool
 
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 _ALONE = 1.0  # seconds of drawing that are done here before a pool is opened, which takes about as long
@@ -22,22 +23,15 @@ _MOST = 16_384  # blocks in one call
 _CALLS_PER_WORKER = 16  # at least, so that the last ones end at about the same time
 
 T = TypeVar("T")
+Group = tuple[int, int, int]  # consecutive blocks: number of the side, the first block, the one after the last
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A named source of seeds: children are numbered, and every stage of an audit has its own number.
+    """A named source of seeds: children are numbered, and every stage of an audit has its own number."""
 
-    Parameters
-    ----------
-    entropy : int
-        Seed of the run.
-    key : tuple of int
-        Path from the root to this stream.
-    """
-
-    entropy: int
-    key: tuple[int, ...] = ()
+    entropy: int  # seed of the run
+    key: tuple[int, ...] = ()  # path from the root to this stream
 
     def child(self, *numbers: int) -> Stream:
         """Return the stream below this one with the given numbers."""
@@ -54,7 +48,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Block:
-    """`size` outputs on one side of a pair, drawn with one seed."""
+    """`size` outputs on one dataset, drawn with one seed."""
 
     dataset: Any
     size: int
@@ -88,52 +82,39 @@ def blocks(dataset: Any, total: int, stream: Stream) -> Iterator[Block]:
 def map_blocks(
     work: Callable[[Iterable[Block]], T], sides: Sequence[Side], place: Place = HERE
 ) -> Iterator[tuple[int, T]]:
-    """Apply `work` to all blocks of all sides, a group of consecutive ones at a time, in order.
+    """Apply `work` to groups of consecutive blocks of all sides, in order; yield (number of the side, its value).
 
-    What takes a moment is done here, the rest at `place`, unless `work` cannot be sent. What is sent are `work` with
-    the datasets, once, and numbers of blocks: outputs stay where they are drawn. How blocks are grouped depends on the
-    time that they take, so merge the groups of a side by a sum, or by what else does not depend on the grouping.
-
-    Yields
-    ------
-    (int, T)
-        Number of the side, and what `work` made of a group of its blocks.
+    What takes a moment is done here, the rest at `place`, unless `work` cannot be sent. `work` is sent once with the
+    datasets, then only numbers of blocks: outputs stay where they are drawn. How blocks are grouped depends on the time
+    that they take, so the values of a side must be merged by a sum, or by what else does not depend on the grouping.
     """
     if place.is_here or place.workers == 1:
         yield from ((number, work(side.blocks())) for number, side in enumerate(sides) if len(side))
         return
-    group, total = _Group(work, sides), sum(map(len, sides))
-    single = ((number, index, index + 1) for number, side in enumerate(sides) for index in range(len(side)))
-    begun, alone = time.perf_counter(), _ALONE
-    for done, block in enumerate(single):
-        spent = time.perf_counter() - begun
-        if done and spent > alone and spent / done * (total - done) > alone:
-            if _can_be_sent(group):
+    on_group, total = partial(_on_group, work, sides), sum(map(len, sides))
+    started, limit = time.perf_counter(), _ALONE
+    for done, block in enumerate(groups_from(sides, (0, 0, 0), 1)):
+        spent = time.perf_counter() - started
+        if done and spent > limit and spent / done * (total - done) > limit:
+            if _can_be_sent(on_group):
                 with open_pool(place) as pool:
                     size = group_size(spent / done, total - done, pool.width)
-                    yield from pool.map(group, groups_from(sides, block, size))
+                    yield from pool.map(on_group, groups_from(sides, block, size))
                 return
-            alone = float("inf")
-        yield group(block)
+            limit = float("inf")
+        yield on_group(block)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """What a worker needs for any group of blocks."""
-
-    work: Callable[[Iterable[Block]], Any]
-    sides: Sequence[Side]
-
-    def __call__(self, group: tuple[int, int, int]) -> tuple[int, Any]:
-        side, first, last = group
-        return side, self.work(self.sides[side].blocks(first, last))
+def _on_group(work: Callable[[Iterable[Block]], T], sides: Sequence[Side], group: Group) -> tuple[int, T]:
+    side, first, last = group
+    return side, work(sides[side].blocks(first, last))
 
 
-def _can_be_sent(group: _Group) -> bool:
+def _can_be_sent(work: Any) -> bool:
     import cloudpickle
 
     try:
-        return bool(cloudpickle.dumps(group))
+        return bool(cloudpickle.dumps(work))
     except Exception:  # a mechanism that holds a lock or an open file, say
         return False
 
@@ -143,8 +124,8 @@ def group_size(seconds: float, left: int, width: int) -> int:
     return max(1, min(_MOST, int(_TASK / seconds), left // (_CALLS_PER_WORKER * width)))
 
 
-def groups_from(sides: Sequence[Side], start: tuple[int, int, int], size: int) -> Iterator[tuple[int, int, int]]:
-    """Yield all groups from a block on: number of the side, first block, and the one after the last."""
+def groups_from(sides: Sequence[Side], start: Group, size: int) -> Iterator[Group]:
+    """Yield all groups of `size` blocks from the first block of `start` on."""
     first_side, first_block, _ = start
     for number, side in enumerate(sides[first_side:], first_side):
         for index in range(first_block if number == first_side else 0, len(side), size):

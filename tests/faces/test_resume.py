@@ -238,13 +238,13 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
 def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
     checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=1")
     result = suite.run(checks, budget=2000, workers=0).results[0]
-    checkpoint = Checkpoint.of(tmp_path, checks, (), ["mechanisms.laplace"])
-    assert checkpoint.begin(checks, resume=False) == {}
+    checkpoint = Checkpoint(tmp_path, checks, (), ["mechanisms.laplace"])
+    assert checkpoint.begin(resume=False) == {}
     checkpoint.keep(result)
-    again = Checkpoint(tmp_path, checkpoint.plan, [check.name for check in checks]).recorded(checks[0])
+    again = Checkpoint(tmp_path, checks, (), ["mechanisms.laplace"]).recorded(checks[0])
     assert again.record() == json.loads(json.dumps(result.record()))
     assert (again.verdict, again.reason, again.samples) == (result.verdict, result.reason, result.samples)
     assert (again.name, again.met, again.significance) == (result.name, result.met, result.significance)
     with pytest.raises(InvalidArgument, match="unfinished run"):
-        Checkpoint(tmp_path, "another plan", ["x"]).begin(checks, resume=True)
+        Checkpoint(tmp_path, checks, (1,), ["mechanisms.laplace"]).begin(resume=True)
     assert os.listdir(tmp_path) == [FOLDER]

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
 from audit.claims.neighbors import neighboring_pairs
-from audit.subjects.describe import code_of
+from audit.subjects.subject import code_of
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
 LABELED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(

@@ -7,7 +7,7 @@ import pytest
 
 from audit import PrivacyClaim, check_privacy
 from audit.subjects import BLOCK, Side, Stream, blocks, map_blocks
-from audit.subjects.workers import Place
+from audit.subjects.pool import Place
 from benchmarks import subjects
 
 

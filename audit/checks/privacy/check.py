@@ -23,7 +23,7 @@ from audit.claims import Claim, Point, claim_of, claim_record, require_claim, re
 from audit.game.guesses import GameCounts, delta_lower_bound
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed, encode
-from audit.subjects.describe import code_of, show
+from audit.subjects.subject import code_of, show
 
 Method = Literal["auto", "fixed", "sequential", "exact"]
 _WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters

@@ -26,7 +26,7 @@ from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.atoms import atom_keys
 from audit.game.thresholds import TestDesign
 from audit.subjects import Outputs, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.probe import probe_cost, probe_independence, probe_length
+from audit.subjects.subject import probe_cost, probe_independence, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget game
 Drawn = Sequence[tuple[Outputs, Outputs]]

@@ -19,7 +19,7 @@ from audit.checks.randomness.comparisons import IN_WORKERS, KINDS, Comparison, V
 from audit.checks.randomness.drawing import CALLS, draw_all
 from audit.checks.utility.theorem import StatedClaim
 from audit.subjects import concatenate
-from audit.subjects.describe import show
+from audit.subjects.subject import show
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _DRAWING, _COMPARING = 0, 1  # children of the stream

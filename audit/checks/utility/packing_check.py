@@ -18,8 +18,7 @@ from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, Gu
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
-from audit.subjects.describe import name_of
-from audit.subjects.subject import CAUGHT
+from audit.subjects.subject import CAUGHT, name_of
 
 DatasetFor = Callable[[int, np.random.Generator], Any]
 Hits = Callable[[int, Any], Any]

@@ -25,7 +25,7 @@ from audit.faces.compare.sample_evidence import MISSED, Sample, draw_sample, err
 from audit.report.certificate import Report, write_whole
 from audit.runs import suite
 from audit.subjects import BadLength, Stream, SubjectFailed
-from audit.subjects.workers import Place, open_pool
+from audit.subjects.pool import Place, open_pool
 
 Row = dict[str, Any]
 

@@ -3,6 +3,7 @@
 import concurrent.futures
 import itertools
 import os
+import pickle
 import sys
 import threading
 import time
@@ -18,10 +19,10 @@ from audit.faces.command_line import main
 from audit.runs import suite
 from audit.runs.checkpoint import finished_checks
 from audit.subjects import BLOCK, Side, Stream, map_blocks
+from audit.subjects import process as process_module
 from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.workers import HERE, Place, Pool, code_of, open_pool
-from audit.subjects.workers import pool as pool_module
-from audit.subjects.workers import process as process_module
+from audit.subjects.pool import HERE, Place, Pool, open_pool
+from audit.subjects.process import loaded_code
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,9 @@ def pool(request):
         yield opened
     if executor != "processes":
         assert executor.submit(divide, 6, 3).result(60) == 2  # its owner may go on with it
+        begun = time.monotonic()
         executor.shutdown()
+        assert time.monotonic() - begun < 0.8 * process_module._IDLE  # no wait for idle processes
 
 
 def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
@@ -193,14 +196,14 @@ def test_a_call_without_a_caller_is_stopped(monkeypatch):
 
 def packed(function, *arguments):
     with open_pool(HERE) as pool:
-        return pool._packed(function), pool_module.pickle.dumps(arguments)
+        return pool._packed(function), pickle.dumps(arguments)
 
 
 class Threads(Pool):
     """Calls in threads of this process, without isolation; remembers how many there were at a time."""
 
     def __init__(self, place=HERE):
-        super().__init__(place, concurrent.futures.ThreadPoolExecutor(3), 3, self.here)
+        super().__init__(concurrent.futures.ThreadPoolExecutor(3), 3, run=self.here)
         self.now, self.most, self.calls, self.lock = 0, 0, 0, threading.Lock()
 
     def here(self, function, arguments, session, timeout):
@@ -208,7 +211,7 @@ class Threads(Pool):
             self.now, self.calls = self.now + 1, self.calls + 1
             self.most = max(self.most, self.now)
         try:
-            return process_module._outcome(function, arguments)
+            return process_module.run_pickled(function, arguments)
         finally:
             with self.lock:
                 self.now -= 1
@@ -317,7 +320,7 @@ def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
 
 
 def test_workers_with_other_code_are_refused_with_the_differences():
-    code = code_of(["Python", "package numpy", "module cluster_subjects"])
+    code = loaded_code(["Python", "package numpy", "module cluster_subjects"])
     with open_pool(Place(workers=1, code=code)) as pool:
         assert pool.call(divide, 6, 3) == 2
     other = code | {"package numpy": "0.1", "module cluster_subjects": "0123456789ab", "module gone": "ab"}
@@ -334,11 +337,11 @@ def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
 
 
 def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
-    with open_pool(Place(workers=5, code={"Python": "4"})) as pool:
-        assert pool.for_blocks(2) == Place(workers=2, code={"Python": "4"})
-        assert pool.for_blocks(3) is None
-    with open_pool(HERE) as pool:
-        assert pool.for_blocks(1) is None
+    place = Place(workers=5, code={"Python": "4"})
+    assert place.share(2, width=5) == Place(workers=2, code={"Python": "4"})
+    assert place.share(3, width=5) is None
+    assert HERE.share(1, width=1) is None
+    assert Place("dask://node:8786").share(3, width=2) == Place("dask://node:8786")
 
 
 def test_the_code_of_a_run_names_this_package_and_the_audited_one():
