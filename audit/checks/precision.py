@@ -13,7 +13,7 @@ from audit.base.errors import AuditError, InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, checked
 from audit.checks.privacy.check import Method, PrivacyCheck, PrivacyResult
-from audit.checks.privacy.evidence import PrivacyEvidence
+from audit.checks.privacy.judge import PrivacyEvidence
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer

@@ -96,8 +96,8 @@ class TestDesign:
     """Describe the test that events are chosen for."""
 
     delta: float  # of the test
-    significance: float
-    training_runs: int  # both sides together
+    critical: float  # standard errors that it demands; see `critical_value`
+    training_runs: int  # both datasets together
     certifying_runs: int
     epsilon: float = math.inf  # the claimed one: a bound above it is a refutation
     more: bool = False  # whether more outputs will train if chance decides which events look best on these
@@ -121,8 +121,12 @@ class TestDesign:
 
     def standard_errors(self, penalty: float) -> float:
         """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
-        test = max(float(-special.ndtri(self.significance)), 0.5)
-        return test / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
+        return self.critical / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
+
+
+def critical_value(significance: float) -> float:
+    """Return the standard errors by which a test at this level must be exceeded, at least 0.5."""
+    return max(float(-special.ndtri(significance)), 0.5)
 
 
 @dataclass(frozen=True)

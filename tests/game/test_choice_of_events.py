@@ -12,7 +12,7 @@ from scipy import stats
 
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign
+from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import encode
 from tests.game.exact_value import value_of
 
@@ -63,7 +63,7 @@ def value(case, size, runs, seed):
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
     training = Training(*(encode(side, size) for side in drawn), None, (0, 1))
-    events = choose_events(training, TestDesign(0.0, 0.05, 2 * size, runs))
+    events = choose_events(training, TestDesign(0.0, critical_value(0.05), 2 * size, runs))
     return value_of(events, encode(outputs, len(outputs)), laws, runs)
 
 

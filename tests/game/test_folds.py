@@ -8,7 +8,7 @@ import pytest
 from audit.game.candidates import Fits, Folds
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import Ranked, TestDesign, Thresholds
+from audit.game.thresholds import Ranked, TestDesign, Thresholds, critical_value
 from audit.subjects import BLOCK, encode
 
 
@@ -74,7 +74,7 @@ def test_candidates_do_not_pile_up_their_scores():
     """Memory of the choice, in numbers for each output: it would not hold the scores of every candidate."""
     size = 100_000
     numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))
-    drawn, design = training(*numbers), TestDesign(0.0, 0.05, 2 * size, 20 * size)
+    drawn, design = training(*numbers), TestDesign(0.0, critical_value(0.05), 2 * size, 20 * size)
     choose_events(drawn, design)  # imports are not counted
     tracemalloc.start()
     choose_events(drawn, design)

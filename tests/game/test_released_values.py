@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from audit.game.events import choose_events
 from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign
+from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import encode
 from tests.game.exact_value import value_of
 
@@ -98,7 +98,9 @@ def value(mechanism, pair, epsilon, size, runs, seed, judging):
     outputs, laws = judging
     rng = np.random.default_rng(seed)
     sides = [encode(mechanism.draw(answers, epsilon, size, rng), size) for answers in pair]
-    events = choose_events(Training(*sides, None, pair), TestDesign(0.0, 0.05, 2 * size, runs), slow_scorers=())
+    events = choose_events(
+        Training(*sides, None, pair), TestDesign(0.0, critical_value(0.05), 2 * size, runs), slow_scorers=()
+    )
     return value_of(events, outputs, laws, runs)
 
 

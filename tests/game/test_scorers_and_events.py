@@ -9,10 +9,10 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.game.scorers.scalars import SignedOutput
-from audit.game.thresholds import TestDesign, Thresholds, estimate_bound
+from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.subjects import encode
 
-DESIGN = TestDesign(0.0, 0.05, 10_000, 50_000)
+DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
 
 
 def training(mechanism, size=5000, pair=(0, 1), seed=0):

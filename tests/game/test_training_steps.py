@@ -79,7 +79,7 @@ def test_rare_events_take_every_step_and_no_output_comes_twice(monkeypatch):
     assert (found.split.training, found.split.more) == (FIRST + 2 * STEP, ())
     assert [len(side) for side in found.drawn[0]] == [FIRST + 2 * STEP] * 2
     assert len(np.unique(found.drawn[0][0].numbers)) == FIRST + 2 * STEP
-    assert 2 * session.budget - session.samples == found.choice.runs
+    assert 2 * session.allowance.budget - session.samples == found.choice.runs
 
 
 def test_events_that_need_little_more_take_one_step(monkeypatch):

@@ -28,8 +28,7 @@ from audit import (
     ZeroConcentratedClaim,
 )
 from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.evidence import ExactEvidence, GameEvidence, PrivacyEvidence
-from audit.checks.privacy.judge import judge
+from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, judge
 from audit.claims import Point
 from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
@@ -215,7 +214,7 @@ def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
 def test_a_point_beside_the_claim_s_own_is_refused_for_an_approximate_claim():
     claim = audit.PrivacyClaim(1.0, 0.1)
     with pytest.raises(InvalidCertificate):
-        judge(claim, PrivacyEvidence(0, tested=Point(0.5, 0.1)), 0.01)
+        judge(PrivacyTerms(claim), PrivacyEvidence(0, tested=Point(0.5, 0.1)), 0.01)
 
 
 def quiet(runs, epsilon):
@@ -232,14 +231,14 @@ def game(counts, training=10**6):
 def test_a_statistical_pass_needs_every_point_resolved():
     claim, few, many = GaussianClaim(1.0), quiet(10**5, 0.0), quiet(10**8, 0.0)
     tested = claim.points[4]
-    coarse = judge(claim, PrivacyEvidence(10**5, game=game(few), tested=tested), 0.01)
+    coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, game=game(few), tested=tested), 0.01)
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert "at (0, 0.3829), a point of 1-GDP, is too coarse" in coarse.reason
-    fine = judge(claim, PrivacyEvidence(10**8, game=game(many), tested=tested), 0.01)
+    fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, game=game(many), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "statistical")
     for point in claim.points:
         assert str(point) in fine.reason
-    blind = judge(claim, PrivacyEvidence(10**8, game=game(many, training=100), tested=tested), 0.01)
+    blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, game=game(many, training=100), tested=tested), 0.01)
     assert blind.verdict is Verdict.INCONCLUSIVE
 
 
@@ -262,7 +261,7 @@ def law(keeps, **changes):
 )
 def test_the_law_s_own_judgment_decides(parts, verdict):
     evidence = PrivacyEvidence(4, tuple(parts), tested=Point(1.0, 0.2))
-    assert judge(GaussianClaim(1.0), evidence, 0.01).verdict is verdict
+    assert judge(PrivacyTerms(GaussianClaim(1.0)), evidence, 0.01).verdict is verdict
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,8 +7,7 @@ import pytest
 
 from audit import PrivacyClaim, Verdict
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.evidence import ExactEvidence, GameEvidence, PrivacyEvidence
-from audit.checks.privacy.judge import default_tolerance, judge
+from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, judge
 from audit.game.guesses import GameCounts
 
 CLAIM = PrivacyClaim(1.0)
@@ -49,7 +48,7 @@ def law(epsilon=1.0, delta=0.0, **changes):
 
 
 def verdict(evidence, claim=CLAIM, significance=0.01, tolerance=None):
-    return judge(claim, evidence, significance, tolerance)
+    return judge(PrivacyTerms(claim, tolerance), evidence, significance)
 
 
 def test_a_refuted_claim_fails_and_says_by_how_much():
@@ -74,8 +73,7 @@ def test_statistical_pass_needs_resolution_and_a_complete_score():
 
 
 def test_the_default_tolerance():
-    assert default_tolerance(PrivacyClaim(1.0)) == 0.25
-    assert default_tolerance(PrivacyClaim(0.1)) == 0.05
+    assert [PrivacyTerms(claim).allowed_epsilon(claim.point) for claim in (CLAIM, PrivacyClaim(0.125))] == [1.25, 0.175]
 
 
 def test_nothing_tested_is_not_a_pass():

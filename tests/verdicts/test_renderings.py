@@ -14,7 +14,7 @@ import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
 from audit.base.errors import InvalidCertificate
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.evidence import PrivacyEvidence
+from audit.checks.privacy.judge import PrivacyEvidence
 from audit.laws import Laplace
 from audit.report import renderers
 from audit.report.certificate import load_certificate, write_renderings

@@ -14,11 +14,9 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Check, Evidence, Result, checked
-from audit.checks.privacy.evidence import PrivacyEvidence
-from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget
-from audit.checks.privacy.gather_sequential import gather_sequentially
-from audit.checks.privacy.judge import PrivacyJudgment, is_dependent, judge
-from audit.checks.privacy.pair_search import found_pair
+from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, gather_sequentially
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge
+from audit.checks.privacy.pair_search import PairSearch
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.guesses import GameCounts, delta_lower_bound
 from audit.game.scorers import SCORERS, Scorer
@@ -70,7 +68,7 @@ class PrivacyResult(Result):
         Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
         """
         game = self.evidence.game
-        if game is None or is_dependent(self.evidence):
+        if game is None or self.evidence.is_dependent:
             return 0.0
         counts = game.counts
         return delta_lower_bound(
@@ -221,11 +219,11 @@ class PrivacyCheck(Check):
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
         if self.datasets is not None:
-            pair, searched = found_pair(
-                self.mechanism, self.claim, self.datasets, replace(allowance, stream=allowance.stream.child(SEARCH))
-            )
+            apart = replace(allowance, stream=allowance.stream.child(SEARCH))
+            search = PairSearch(self.mechanism, self.claim, self.datasets, apart)
+            pair = search.find()
             evidence = replace(self, pairs=[pair], datasets=None).gather(allowance)
-            return replace(evidence, samples=evidence.samples + searched, found_pair=pair)
+            return replace(evidence, samples=evidence.samples + search.samples, found_pair=pair)
         session = self.session(allowance)
         try:
             session.open()
@@ -235,8 +233,7 @@ class PrivacyCheck(Check):
 
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
-        subject = Subject(self.mechanism)
-        return Session(subject, self.claim, self.pairs, self.method, self.tolerance, allowance, self.scorers)
+        return Session(Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers)
 
     def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
         """Return the evidence of a check that observed nothing."""
@@ -246,22 +243,16 @@ class PrivacyCheck(Check):
         """Return the check with the pair that its search found."""
         return self if evidence.found_pair is None else replace(self, pairs=[evidence.found_pair], datasets=None)
 
-    @classmethod
-    def judge(
-        cls, terms: tuple[Claim, float | None], evidence: PrivacyEvidence, significance: float
-    ) -> PrivacyJudgment:
-        """Return the judgment of the evidence."""
-        claim, tolerance = terms
-        return judge(claim, evidence, significance, tolerance)
+    judge = staticmethod(judge)
 
-    def terms(self) -> tuple[Claim, float | None]:
+    def terms(self) -> PrivacyTerms:
         """Return claim and tolerance."""
-        return self.claim, self.tolerance
+        return PrivacyTerms(self.claim, self.tolerance)
 
     @classmethod
-    def recorded_terms(cls, record: Mapping[str, Any]) -> tuple[Claim, float | None]:
+    def recorded_terms(cls, record: Mapping[str, Any]) -> PrivacyTerms:
         """Return the claim and the tolerance of a record."""
-        return claim_of(record["claim"]), record["settings"]["tolerance"]
+        return PrivacyTerms(claim_of(record["claim"]), record["settings"]["tolerance"])
 
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data."""

@@ -1,75 +1,64 @@
-"""Gather the evidence of a privacy check at a fixed budget: probe, train, choose, compare with the stated law, certify.
+"""Gather the evidence of a privacy check: probe, train, choose, compare with the stated law, certify.
 
-What the certifying runs test (a pair, its events, a point of the claim) is chosen on training outputs. An
-(epsilon, delta) claim has one point. A claim that implies a whole curve of them is refuted at any one, so the point
-with the largest excess in standard errors is taken.
+For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on fresh
+outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim
+that implies a whole curve of (epsilon, delta) is refuted at any point of it, so the point with the largest excess in
+standard errors is tested. The sequential method tests one pair at the claim's usual point, and ends when it can.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance
-from audit.checks.privacy.evidence import ExactEvidence, GameEvidence, PrivacyEvidence
-from audit.checks.privacy.stated_law import compare_with_law, trace_curve
-from audit.claims import Claim, Point
+from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
+from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
+from audit.claims import Point
 from audit.game.events import EventPair, choose_events_for_each
-from audit.game.fixed_budget import MORE, VIRTUAL, Split, choose_pair, draw_training, play
+from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
+from audit.game.resolution import steps_to_resolve
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.atoms import atom_keys
-from audit.game.thresholds import TestDesign
-from audit.subjects import Outputs, Stream, Subject, SubjectFailed, concatenate
+from audit.game.scorers.likelihood import LikelihoodRatio, stated_log_likelihood
+from audit.game.sequential import play_sequentially
+from audit.game.thresholds import TestDesign, critical_value
+from audit.subjects import Block, Outputs, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import probe_cost, probe_independence, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget game
-Drawn = Sequence[tuple[Outputs, Outputs]]
+Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
 
 
 @dataclass
 class Session:
-    """What the stages of one privacy check share."""
+    """Share between the stages of one privacy check what is audited, and what was seen so far."""
 
     subject: Subject
-    claim: Claim
+    terms: PrivacyTerms
     pairs: Sequence[tuple[Any, Any]]
     method: str
-    tolerance: float | None
     allowance: Allowance
     scorers: Sequence[Scorer] = SCORERS
     samples: int = 0
-    width: int = 1
+    width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def mechanism(self) -> Any:
-        """The code under audit."""
-        return self.subject.mechanism
-
-    @property
-    def budget(self) -> int:
-        """Outputs per dataset."""
-        return self.allowance.budget
-
-    @property
-    def stream(self) -> Stream:
-        """Source of all seeds."""
-        return self.allowance.stream
-
-    def note(self, odd: Counter[str]) -> None:
-        """Add what was odd about some outputs."""
-        for kind, count in odd.items():
+    def note(self, found: Counter[str]) -> None:
+        """Add the anomalies of some outputs."""
+        for kind, count in found.items():
             shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
             self.anomalies[kind + " between calls" if shared else kind] += count
 
     def noted(self) -> dict[str, int]:
-        """Return all that was odd, with counts."""
+        """Return all anomalies, with counts."""
         return dict(sorted(self.anomalies.items()))
 
     def open(self) -> None:
@@ -78,53 +67,40 @@ class Session:
         Raises
         ------
         InvalidArgument
-            For a budget that does not reach for every pair, or an exact audit without a stated law.
+            For a budget too small for the pairs, an exact audit without a stated law, a sequential one of two pairs.
         WrongLength
             If a first small call does not return as many outputs as it was asked for.
         """
-        if self.budget < 2 * len(self.pairs):
-            raise InvalidArgument.of("budget", f"be at least 2 for each of {len(self.pairs)} pairs", self.budget)
-        if self.method == "exact" and not states_a_law(self.mechanism):
+        budget, pairs = self.allowance.budget, len(self.pairs)
+        if budget < 2 * pairs:
+            raise InvalidArgument.of("budget", f"be at least 2 for each of {pairs} pairs", budget)
+        if self.method == "exact" and not states_a_law(self.subject.mechanism):
             raise InvalidArgument.of("method", "not be 'exact' for a mechanism without law or privacy_loss", "exact")
-        self.width = probe_length(self.subject, self.pairs[0][0], self.stream.child(PROBE, 0))
+        if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
+            raise InvalidArgument.of("pairs", "be a single pair for method 'sequential'", pairs)
+        self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.samples += 2
 
     def probe(self) -> None:
         """Look for dependence between runs, where the budget can spare the outputs."""
-        if probe_cost(self.budget) == 0:
-            return
-        found, drawn = probe_independence(self.subject, self.pairs[0][0], self.stream.child(PROBE, 1))
-        self.samples += drawn
-        self.anomalies.update(found)
+        if probe_cost(self.allowance.budget):
+            found, drawn = probe_independence(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 1))
+            self.samples += drawn
+            self.anomalies.update(found)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the certifying runs test.
-
-    Parameters
-    ----------
-    pair : int
-        Index of the pair.
-    events : EventPair
-        The guesses.
-    point : Point
-        The (epsilon, delta) to refute.
-    runs : int
-        Certifying runs, both sides together.
-    excess : float
-        By how many standard errors of one run the training outputs exceed the point; an estimate.
-    """
+    """Name what the certifying runs test: a pair, its events, and the (epsilon, delta) to refute."""
 
     pair: int
     events: EventPair
     point: Point
-    runs: int
-    excess: float = math.nan
+    runs: int  # certifying runs, both datasets together
 
 
 class Trained(NamedTuple):
-    """What training leaves for the certifying runs; no choice when there is nothing to test."""
+    """Hold what training leaves for the certifying runs; there is no choice when there is nothing to test."""
 
     drawn: Drawn
     split: Split
@@ -140,16 +116,24 @@ def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
         If the mechanism gives no outputs.
     """
     drawn, split, choice = train(session)
-    point = session.claim.point if choice is None else choice.point
-    exact, failure = _compare(session, drawn, point)
+    claim, mechanism, allowance = session.terms.claim, session.subject.mechanism, session.allowance
+    point = claim.point if choice is None else choice.point
+    exact: tuple[ExactEvidence, ...] = ()
+    failure = None
+    if session.method != "fixed" and states_a_law(mechanism):
+        cases, stream = list(zip(session.pairs, drawn, strict=True)), allowance.stream.child(FIT)
+        try:
+            exact = compare_with_law(mechanism, claim, point, cases, allowance.significance, stream)
+        except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
+            failure = f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
     game = None if choice is None else _certify(session, split, choice)
     return PrivacyEvidence(
         session.samples,
         exact,
         game,
         session.noted(),
-        tested=point if session.claim.is_curve else None,
-        curve=trace_curve(session.mechanism, point, session.pairs, exact) if exact else None,
+        tested=point if claim.is_curve else None,
+        curve=trace_curve(mechanism, point, session.pairs, exact),
         events=None if choice is None else choice.events,
         failure=failure,
     )
@@ -163,52 +147,72 @@ def train(session: Session) -> Trained:
     SubjectFailed, BadLength
         If the mechanism gives no outputs.
     """
-    spent = session.samples + probe_cost(session.budget)
-    split = Split.of(session.budget, len(session.pairs), spent, session.width)
+    budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
+    split = Split.of(budget, len(pairs), session.samples + probe_cost(budget), session.width)
     drawn = _draw(session, split)
     session.probe()
     choice = None if session.method == "exact" else _choose(session, drawn, split)
     stage = MORE
     while choice is not None and choice.events.needs_more > 1 and split.more:
         before, split = split, split.with_more(choice.events.needs_more)
-        drawn, stage = _draw_more(session, split.training - before.training, drawn, stage), stage + 1
+        size = split.training - before.training
+        more, found = draw_training(session.subject, pairs, size, stream, stage)
+        session.samples += 2 * size * len(pairs)
+        session.note(found)
+        drawn = [
+            (concatenate([left, more_left]), concatenate([right, more_right]))
+            for (left, right), (more_left, more_right) in zip(drawn, more, strict=True)
+        ]
+        stage += 1
         choice = _choose(session, drawn, split)
     return Trained(drawn, split, choice)
 
 
+def _draw(session: Session, split: Split) -> Drawn:
+    """Draw training outputs; when a whole batch raises, start again with one output per call."""
+    size, pairs, stream = split.training, session.pairs, session.allowance.stream
+    if session.method == "exact":  # nothing is certified by a game: all outputs test the sampler
+        size += split.runs // (2 * len(pairs))
+    try:
+        drawn, found = draw_training(session.subject, pairs, size, stream)
+    except SubjectFailed as failure:
+        if failure.kind != "raised":
+            raise
+        session.subject = replace(session.subject, one_by_one=True)
+        drawn, found = draw_training(session.subject, pairs, size, stream)
+    session.samples += 2 * size * len(pairs)
+    session.note(found)
+    keys = [atom_keys(side) for pair in drawn for side in pair]
+    if all(bool(np.all(part == keys[0][0])) for part in keys):
+        if found["raised"] == 2 * size * len(pairs):
+            symbols = drawn[0][0].symbols
+            raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
+        session.anomalies["constant"] += 1
+    return drawn
+
+
 def _choose(session: Session, drawn: Drawn, split: Split) -> Choice | None:
     """Choose pair, events and point; None when there is nothing left to draw or no scorer reads the outputs."""
-    claim, runs = session.claim, min(split.runs, 2 * session.budget - session.samples)
+    claim = session.terms.claim
+    runs = min(split.runs, 2 * session.allowance.budget - session.samples)
     if runs < 1:
         return None
-    if not claim.is_curve:
-        design = _design(session, split, runs, claim.point)
-        found = choose_pair(drawn, session.pairs, session.mechanism, design, session.scorers)
-        return None if found is None else Choice(*found, claim.point, runs)
-    choices = list(_candidates(session, drawn, split, runs))
-    best = max(choices, key=lambda choice: choice.excess, default=None)
-    if best is not None and best.excess > 0:
-        return best
-    usual = [choice for choice in choices if choice.point == claim.point]
-    return max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
-
-
-def _design(session: Session, split: Split, runs: int, point: Point) -> TestDesign:
-    alone = len(session.pairs) == 1 and not session.claim.is_curve  # else another candidate may be the best
-    more = alone and bool(split.more)
-    return TestDesign(point.delta, session.allowance.significance, 2 * split.training, runs, point.epsilon, more)
-
-
-def _candidates(session: Session, drawn: Drawn, split: Split, runs: int) -> Iterator[Choice]:
-    """Yield, for every pair, with scores fitted once, the best events at every point of the claim."""
-    points = session.claim.points
-    for index, ((left, right), pair) in enumerate(zip(drawn, session.pairs, strict=True)):
-        training = Training(left, right, session.mechanism, pair)
-        designs = [_design(session, split, runs, point) for point in points]
-        chosen = choose_events_for_each(training, designs, session.scorers)
-        for point, at, events in zip(points, designs, chosen, strict=True):
+    critical = critical_value(session.allowance.significance)
+    more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
+    designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
+    choices: list[tuple[float, Choice]] = []
+    for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
+        training = Training(*outputs, session.subject.mechanism, pair)
+        chosen = choose_events_for_each(training, designs, session.scorers)  # scores are fitted once
+        for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
-                yield Choice(index, events, point, runs, _excess(events, point, at, (left, right)))
+                excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
+                choices.append((excess, Choice(index, events, point, runs)))
+    excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
+    if excess > 0:
+        return best
+    usual = [choice for _, choice in choices if choice.point == claim.point]
+    return max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
 
 
 def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[Outputs, Outputs]) -> float:
@@ -220,74 +224,23 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
     if not math.isfinite(events.estimated_bound):
         return -math.inf
     kappa = design.standard_errors(penalty=1.0)
-    guesses = [events.guess(side) for side in outputs]
-    wrong = (np.mean(guesses[0] == -1) + np.mean(guesses[1] == 1)) / 2 + kappa**2 / 2
-    right = (np.mean(guesses[0] == 1) + np.mean(guesses[1] == -1)) / 2
-    share = events.delta_share(point.delta)
+    left, right = (events.guess(side) for side in outputs)
+    wrong_share = (np.mean(left == -1) + np.mean(right == 1)) / 2 + kappa**2 / 2
+    right_share = (np.mean(left == 1) + np.mean(right == -1)) / 2
+    estimated, claimed = math.exp(events.estimated_bound), math.exp(point.epsilon)
 
     def deviation(ratio: float) -> float:
-        return math.sqrt(right + ratio**2 * wrong + ratio * share)
+        return math.sqrt(right_share + ratio**2 * wrong_share + ratio * events.delta_share(point.delta))
 
-    estimated, claimed = math.exp(events.estimated_bound), math.exp(point.epsilon)
-    return float((kappa * deviation(estimated) + (estimated - claimed) * wrong) / deviation(claimed))
-
-
-def _compare(session: Session, drawn: Drawn, point: Point) -> tuple[tuple[ExactEvidence, ...], str | None]:
-    """Hold the stated laws against claim and sampler; a statement that cannot be evaluated bars a PASS."""
-    if session.method == "fixed" or not states_a_law(session.mechanism):
-        return (), None
-    significance, stream = session.allowance.significance, session.stream.child(FIT)
-    try:
-        exact = compare_with_law(session.mechanism, session.claim, point, session.pairs, drawn, significance, stream)
-        return exact, None
-    except Exception as error:  # the statement is the mechanism's code
-        return (), f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
-
-
-def _draw(session: Session, split: Split) -> Drawn:
-    """Draw training outputs; when a whole batch raises, start again with one output a call."""
-    size = split.training
-    if session.method == "exact":  # nothing is certified by a game: all outputs test the sampler
-        size += split.runs // (2 * len(session.pairs))
-    stream, pairs = session.stream, session.pairs
-    try:
-        drawn, odd = draw_training(session.subject, pairs, size, stream)
-    except SubjectFailed as failure:
-        if failure.kind != "raised":
-            raise
-        session.subject = replace(session.subject, one_by_one=True)
-        drawn, odd = draw_training(session.subject, pairs, size, stream)
-    session.samples += 2 * size * len(pairs)
-    session.note(odd)
-    if odd["raised"] == 2 * size * len(pairs) and _constant(drawn):
-        symbols = drawn[0][0].symbols
-        raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
-    if _constant(drawn):
-        session.anomalies["constant"] += 1
-    return drawn
-
-
-def _draw_more(session: Session, size: int, drawn: Drawn, stage: int) -> Drawn:
-    more, odd = draw_training(session.subject, session.pairs, size, session.stream, stage)
-    session.samples += 2 * size * len(more)
-    session.note(odd)
-    return [
-        (concatenate([left, more_left]), concatenate([right, more_right]))
-        for (left, right), (more_left, more_right) in zip(drawn, more, strict=True)
-    ]
-
-
-def _constant(drawn: Drawn) -> bool:
-    keys = [atom_keys(side) for pair in drawn for side in pair]
-    return all(bool(np.all(part == keys[0][0])) for part in keys)
+    return float((kappa * deviation(estimated) + (estimated - claimed) * wrong_share) / deviation(claimed))
 
 
 def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
-    stream, events = session.stream, choice.events
+    stream, events = session.allowance.stream, choice.events
     pair = session.pairs[choice.pair]
-    counts, odd = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
+    counts, found = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
     session.samples += counts.runs
-    session.note(odd)
+    session.note(found)
     plus, minus = events.describe()
     return GameEvidence(
         pair=choice.pair,
@@ -303,6 +256,56 @@ def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
     )
 
 
-def states_a_law(mechanism: Any) -> bool:
-    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
-    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
+def gather_sequentially(session: Session) -> PrivacyEvidence:
+    """Play the sequential game on the check's pair; probe for dependence between runs afterwards.
+
+    Raises
+    ------
+    SubjectFailed, BadLength
+        If the mechanism gives no outputs. A batch that raises ends the game: the fixed-budget game reads
+        exceptions as outputs.
+    """
+    claim, allowance = session.terms.claim, session.allowance
+    (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
+    source = _Source(session)
+    stated = stated_log_likelihood(session.subject.mechanism)
+    outcome = play_sequentially(
+        source.draw,
+        epsilon,
+        delta,
+        allowance.significance,
+        most_steps=allowance.budget - 1,
+        resolution_steps=steps_to_resolve(epsilon, goal, delta, allowance.significance),
+        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0], complete=False),
+    )
+    session.samples += 2 * outcome.steps
+    session.probe()
+    if source.is_constant:
+        session.anomalies["constant"] += 1
+    sequential = SequentialEvidence(0, source.is_numeric, outcome)
+    tested = claim.point if claim.is_curve else None
+    return PrivacyEvidence(session.samples, anomalies=session.noted(), sequential=sequential, tested=tested)
+
+
+class _Source:
+    """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = [0, 0]
+        self._first_key: np.uint64 | None = None
+        self.is_constant = True
+        self.is_numeric = True
+
+    def draw(self, side: int, size: int) -> Outputs:
+        """Draw `size` fresh outputs on one side of the pair."""
+        session = self._session
+        seed = session.allowance.stream.child(SEQUENTIAL, side, self._calls[side]).seed()
+        self._calls[side] += 1
+        outputs, found = session.subject.draw(Block(session.pairs[0][side], size, seed))
+        session.note(found)
+        keys = atom_keys(outputs)
+        self._first_key = keys[0] if self._first_key is None else self._first_key
+        self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
+        self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
+        return outputs

@@ -1,18 +1,24 @@
-"""The judge: a pure function from evidence to verdict. A live run and a replay call the same one."""
+"""Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Judgment
-from audit.checks.privacy.evidence import ExactEvidence, PrivacyEvidence
+from audit.checks.base import Evidence, Judgment
 from audit.claims import Claim, Point
-from audit.game.guesses import game_epsilon_lower_bound
+from audit.game.events import EventPair
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
-from audit.game.sequential import time_uniform_lower_bound
+from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 
 DEPENDENCE = ("state", "mutated its dataset between calls")  # runs were not independent: no game counts
@@ -27,25 +33,102 @@ _CAUSES = {
     "nan": "it returned NaN",
     "raised": "it raised",
 }
+Decision = tuple[Verdict, str, str]  # verdict, basis, reason
+
+
+@dataclass(frozen=True)
+class GameEvidence:
+    """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
+
+    pair: int
+    scorer: str  # the score that won on training outputs
+    complete: bool  # whether some score that competed sees every difference between two laws, given enough outputs
+    plus: str  # the event "guess left" in words
+    minus: str  # the event "guess right" in words
+    one_sided: bool  # whether one of the two events is empty
+    counts: GameCounts
+    coins: tuple[int, ...]  # entropy, then spawn key, of the uniforms behind virtual wrong guesses
+    training: int  # outputs per dataset for each pair
+    estimated_bound: float | None = field(metadata={"key": "promise"})  # of epsilon, from training outputs
+
+    def coin_seed(self) -> np.random.SeedSequence:
+        """Return the seed sequence that `coins` names."""
+        return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
+
+
+@dataclass(frozen=True)
+class SequentialEvidence:
+    """Hold a sequential game on one pair."""
+
+    pair: int
+    complete: bool  # whether the experts see every difference between two laws of outputs of this kind
+    outcome: SequentialOutcome
+
+
+@dataclass(frozen=True)
+class ExactEvidence:
+    """Hold what the stated law of one pair says, worse direction, and how the sampler agrees with it."""
+
+    pair: int
+    epsilon_upper_bound: float  # at the tested delta
+    epsilon_lower_bound: float
+    delta_upper_bound: float  # at the tested epsilon
+    delta_lower_bound: float
+    total_variation: float  # an upper bound
+    mass_at_infinity: float  # probability of an output that the other dataset cannot give
+    fit_pvalue: float | None  # finite-sample p-value of the sampler, both datasets; None when it was not tested
+    fit_outputs: int  # per dataset, behind the p-value
+    fit_resolution: float | None  # distance in distribution that would have been noticed
+    keeps: bool | None = field(default=None, metadata={"since": "1.1"})  # of a claim about a curve; None when open
+    detail: str = field(default="", metadata={"since": "1.1"})  # the numbers behind `keeps`
+
+
+@dataclass(frozen=True)
+class LossCurve:
+    """Hold the privacy profile of the worst pair by its stated law, at a few points; no verdict rests on it."""
+
+    pair: int
+    profile: tuple[tuple[float, float, float], ...]  # epsilon, and delta with the left and the right law on top
+    tightness: float | None  # epsilon of the law over the tested one; None unless both are finite and positive
+
+
+@dataclass(frozen=True)
+class PrivacyEvidence(Evidence):
+    """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
+
+    exact: tuple[ExactEvidence, ...] = ()
+    game: GameEvidence | None = None
+    anomalies: Mapping[str, int] = field(default_factory=dict, metadata={"key": "oddities"})
+    sequential: SequentialEvidence | None = None
+    tested: Point | None = field(default=None, metadata={"since": "1.1"})  # None: the claim's own
+    curve: LossCurve | None = field(default=None, metadata={"since": "1.1"})
+    found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for count in self.anomalies.values():
+            integer(count, "oddities", at_least=0)
+        if self.tested is not None:
+            nonnegative(self.tested.epsilon, "epsilon")
+            closed_probability(self.tested.delta, "delta")
+
+    @property
+    def is_dependent(self) -> bool:
+        """Whether the runs were found not to be independent, so that no game counts."""
+        return any(kind in self.anomalies for kind in DEPENDENCE)
+
+    @property
+    def trained_on(self) -> int:
+        """Outputs per dataset from which the events were learned: a sequential game learns from all of them."""
+        if self.sequential is not None:
+            return self.sequential.outcome.steps
+        return self.game.training if self.game else 0
 
 
 @dataclass(frozen=True)
 class PrivacyJudgment(Judgment):
-    """A verdict, its reason, and the numbers that it rests on.
-
-    Parameters
-    ----------
-    verdict, basis, reason
-        As in `Judgment`: "exact" is the stated law, "statistical" the guess game.
-    epsilon_lower_bound : float
-        Certified at the tested delta; exceeds the true epsilon with probability at most `significance`.
-    exact_epsilon : float or None
-        Upper bound at the tested delta from the stated laws, the worst pair; None without a stated law.
-    resolution : float
-        Smallest epsilon that would have been refuted with power 0.8; inf when none.
-    blind_spot : float
-        Events rarer than this were not examined.
-    """
+    """Hold a verdict, its reason, and the numbers that it rests on; `PrivacyResult` says what they mean."""
 
     epsilon_lower_bound: float
     exact_epsilon: float | None
@@ -53,14 +136,18 @@ class PrivacyJudgment(Judgment):
     blind_spot: float
 
 
-def default_tolerance(point: Point) -> float:
-    """By how much epsilon may be exceeded unseen under a statistical PASS: max(0.05, epsilon / 4)."""
-    return max(0.05, 0.25 * point.epsilon)
+class PrivacyTerms(NamedTuple):
+    """What the judge needs of a check: its claim and the tolerance of a statistical PASS."""
+
+    claim: Claim
+    tolerance: float | None = None
+
+    def allowed_epsilon(self, point: Point) -> float:
+        """Return the resolution that a statistical PASS needs: max(0.05, epsilon / 4) beyond epsilon by default."""
+        return point.epsilon + (max(0.05, 0.25 * point.epsilon) if self.tolerance is None else self.tolerance)
 
 
-def judge(
-    claim: Claim, evidence: PrivacyEvidence, significance: float, tolerance: float | None = None
-) -> PrivacyJudgment:
+def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
     """Judge the evidence.
 
     A true claim is judged FAIL by the game with probability at most `significance`, in finite samples and for every
@@ -72,213 +159,162 @@ def judge(
     InvalidCertificate
         When the evidence tested a point that the claim does not imply, or contradicts itself.
     """
-    point = tested_point(claim, evidence)
-    lower = 0.0 if is_dependent(evidence) else _bound(point, evidence, significance)
-    resolution = _resolution(point, evidence, significance)
-    verdict, basis, reason = _decide(claim, point, evidence, significance, lower, resolution, tolerance)
-    return PrivacyJudgment(
-        verdict,
-        basis,
-        reason,
-        lower,
-        max((part.epsilon_upper_bound for part in evidence.exact), default=None),
-        resolution,
-        blind_spot(_trained_on(evidence)),
-    )
+    case = _Case(terms, evidence, significance)
+    verdict, basis, reason = case.refuted() or case.barred() or case.by_law() or case.by_game()
+    exact = max((part.epsilon_upper_bound for part in evidence.exact), default=None)
+    unseen = blind_spot(evidence.trained_on)
+    return PrivacyJudgment(verdict, basis, reason, case.lower, exact, case.resolution(case.point), unseen)
 
 
-def tested_point(claim: Claim, evidence: PrivacyEvidence) -> Point:
-    """The point that the evidence tested: the claim's own unless it says another one.
+@dataclass(frozen=True)
+class _Case:
+    """Decide one case, by one rule in each method; None leaves it to the next one."""
 
-    Raises
-    ------
-    InvalidCertificate
-        When the claim does not imply it: refuting it would say nothing.
-    """
-    if evidence.tested is None:
-        return claim.point
-    if not claim.implies(evidence.tested):
-        raise InvalidCertificate(f"the evidence tested {evidence.tested}, which does not follow from {claim.short}")
-    return evidence.tested
+    terms: PrivacyTerms
+    evidence: PrivacyEvidence
+    significance: float
 
+    @property
+    def claim(self) -> Claim:
+        return self.terms.claim
 
-def allowed_epsilon(point: Point, tolerance: float | None) -> float:
-    """The resolution that a statistical PASS needs."""
-    return point.epsilon + (default_tolerance(point) if tolerance is None else tolerance)
+    @cached_property
+    def point(self) -> Point:
+        """The (epsilon, delta) that was tested. To refute one that the claim does not imply would say nothing."""
+        tested = self.evidence.tested
+        if tested is not None and not self.claim.implies(tested):
+            raise InvalidCertificate(f"the evidence tested {tested}, which does not follow from {self.claim.short}")
+        return self.claim.point if tested is None else tested
 
+    @cached_property
+    def lower(self) -> float:
+        """The certified lower bound of epsilon."""
+        game, sequential = self.evidence.game, self.evidence.sequential
+        if self.evidence.is_dependent:
+            return 0.0
+        if sequential is not None:
+            return time_uniform_lower_bound(sequential.outcome, self.significance)
+        if game is None:
+            return 0.0
+        delta = self.point.delta / 2 if game.one_sided else self.point.delta
+        return game_epsilon_lower_bound(game.counts, delta, self.significance, game.coin_seed())
 
-def _bound(point: Point, evidence: PrivacyEvidence, significance: float) -> float:
-    if evidence.sequential is not None:
-        return time_uniform_lower_bound(evidence.sequential.outcome, significance)
-    if evidence.game is None:
-        return 0.0
-    delta = point.delta / 2 if evidence.game.one_sided else point.delta
-    return game_epsilon_lower_bound(evidence.game.counts, delta, significance, evidence.game.coin_seed())
+    def resolution(self, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that the game would have refuted."""
+        game, sequential = self.evidence.game, self.evidence.sequential
+        if sequential is not None:
+            return sequential_resolution(point.epsilon, point.delta, sequential.outcome.steps, self.significance)
+        return game_resolution(point.epsilon, point.delta, game.counts.runs if game else 0, self.significance)
 
+    def refuted(self) -> Decision | None:
+        """FAIL by the bound of a game at a fixed budget, or by the wealth that a sequential one reached."""
+        game, sequential = self.evidence.game, self.evidence.sequential
+        if sequential is not None and not self.evidence.is_dependent:
+            outcome = sequential.outcome
+            is_refuted = outcome.log_wealth >= math.log(1 / self.significance)
+            found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
+        else:
+            is_refuted = game is not None and self.lower > self.point.epsilon
+            guesses = game.counts.correct + game.counts.wrong if game else 0
+            found = f"{game.counts.correct if game else 0} of {guesses} guesses were right"
+        if not is_refuted:
+            return None
+        epsilon, delta = self.point
+        claimed = f"{self.claim.short} implies {epsilon:.4g}" if self.claim.is_curve else f"claimed {epsilon:g}"
+        reason = f"{found}: epsilon >= {self.lower:.4g} at delta = {delta:.6g}, {claimed}"
+        return Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g})"
 
-def _resolution(point: Point, evidence: PrivacyEvidence, significance: float) -> float:
-    if evidence.sequential is not None:
-        return sequential_resolution(point.epsilon, point.delta, evidence.sequential.outcome.steps, significance)
-    runs = evidence.game.counts.runs if evidence.game else 0
-    return game_resolution(point.epsilon, point.delta, runs, significance)
-
-
-def _trained_on(evidence: PrivacyEvidence) -> int:
-    """Outputs a side from which the events were learned: a sequential game learns from all of them."""
-    if evidence.sequential is not None:
-        return evidence.sequential.outcome.steps
-    return evidence.game.training if evidence.game else 0
-
-
-def is_dependent(evidence: PrivacyEvidence) -> bool:
-    """Whether the runs were found not to be independent, so that no game counts."""
-    return any(kind in evidence.anomalies for kind in DEPENDENCE)
-
-
-def _decide(
-    claim: Claim,
-    point: Point,
-    evidence: PrivacyEvidence,
-    significance: float,
-    lower: float,
-    resolution: float,
-    tolerance: float | None,
-) -> tuple[Verdict, str, str]:
-    if _is_refuted(point, evidence, lower, significance):
-        return Verdict.FAIL, "statistical", _refuted(claim, point, evidence, lower, significance)
-    if evidence.failure:
-        return Verdict.INCONCLUSIVE, "none", evidence.failure
-    if cause := _odd_cause(evidence):
-        return Verdict.INCONCLUSIVE, "none", cause
-    if evidence.exact:
-        decided = _decide_exactly(claim, point, evidence.exact, significance)
-        if decided is not None:
-            return decided
-    if "constant" in evidence.anomalies:
-        return Verdict.INCONCLUSIVE, "none", "its output never varied, so nothing random was exercised"
-    return _decide_statistically(claim, point, evidence, significance, tolerance)
-
-
-def _is_refuted(point: Point, evidence: PrivacyEvidence, lower: float, significance: float) -> bool:
-    """A fixed game refutes by its bound; a sequential one by the wealth that it reached against the claim."""
-    if evidence.sequential is not None and not is_dependent(evidence):
-        return evidence.sequential.outcome.log_wealth >= math.log(1 / significance)
-    return lower > point.epsilon
-
-
-def _refuted(claim: Claim, point: Point, evidence: PrivacyEvidence, lower: float, significance: float) -> str:
-    epsilon, delta = point
-    if evidence.sequential is not None:
-        outcome = evidence.sequential.outcome
-        found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
-    else:
-        assert evidence.game is not None
-        counts = evidence.game.counts
-        found = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
-    promise = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
-    return f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {promise} (error probability {significance:.2g})"
-
-
-def _odd_cause(evidence: PrivacyEvidence) -> str | None:
-    for kind, cause in _CAUSES.items():
-        if count := evidence.anomalies.get(kind):
-            return cause + (f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else "")
-    return None
-
-
-def _decide_exactly(
-    claim: Claim, point: Point, exact: tuple[ExactEvidence, ...], significance: float
-) -> tuple[Verdict, str, str] | None:
-    """The verdict by the stated laws; None when the brackets leave the claim open."""
-    misfit = [part for part in exact if part.fit_pvalue is not None and part.fit_pvalue <= significance / len(exact)]
-    if misfit:
-        return (
-            Verdict.INCONCLUSIVE,
-            "none",
-            f"the sampler and its stated law disagree (p = {misfit[0].fit_pvalue:.2g}, pair {misfit[0].pair}), "
-            "without the claim being refuted",
-        )
-    untested = any(part.fit_pvalue is None for part in exact)
-    broken = [part for part in exact if _breaks(claim, point, part)]
-    if broken:
-        return _broken_by_law(claim, point, max(broken, key=lambda part: part.epsilon_lower_bound), untested)
-    if untested or not all(_keeps(claim, point, part) for part in exact):
+    def barred(self) -> Decision | None:
+        """INCONCLUSIVE for a check that ended early, or whose mechanism did what no verdict can be given on."""
+        if self.evidence.failure:
+            return _open(self.evidence.failure)
+        for kind, cause in _CAUSES.items():
+            if count := self.evidence.anomalies.get(kind):
+                counted = f" ({count} times in {self.evidence.samples} outputs)" if kind in ("nan", "raised") else ""
+                return _open(cause + counted)
         return None
-    worst = max(exact, key=lambda part: part.epsilon_upper_bound)
-    found = f"epsilon = {worst.epsilon_upper_bound:.6g} at delta = {point.delta:g}"
-    return (
-        Verdict.PASS,
-        "exact",
-        f"{worst.detail if claim.is_curve else found} by the stated law, which the sampler follows "
-        f"(within {_widest(exact):.2g} in distribution)",
-    )
+
+    def by_law(self) -> Decision | None:
+        """Decide by the stated laws; None without one, or when the brackets leave the claim open."""
+        exact, share = self.evidence.exact, self.significance / max(1, len(self.evidence.exact))
+        for part in exact:
+            if part.fit_pvalue is not None and part.fit_pvalue <= share:
+                said = f"the sampler and its stated law disagree (p = {part.fit_pvalue:.2g}, pair {part.pair})"
+                return _open(f"{said}, without the claim being refuted")
+        is_untested = any(part.fit_pvalue is None for part in exact)
+        if broken := [part for part in exact if self._breaks(part)]:
+            return self._broken_by_law(max(broken, key=lambda part: part.epsilon_lower_bound), is_untested)
+        if not exact or is_untested or not all(self._keeps(part) for part in exact):
+            return None
+        worst = max(exact, key=lambda part: part.epsilon_upper_bound)
+        found = f"epsilon = {worst.epsilon_upper_bound:.6g} at delta = {self.point.delta:g}"
+        noticed = max(part.fit_resolution or math.inf for part in exact)
+        follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
+        return Verdict.PASS, "exact", f"{worst.detail if self.claim.is_curve else found} {follows}"
+
+    def _broken_by_law(self, part: ExactEvidence, is_untested: bool) -> Decision:
+        epsilon, delta = self.point
+        said = f"its stated law has epsilon >= {part.epsilon_lower_bound:.6g} at delta = {delta:g}, claimed {epsilon:g}"
+        if self.claim.is_curve:
+            said = f"its stated law breaks {part.detail}"
+        if is_untested:
+            return _open(f"{said}; the sampler was not tested against it")
+        return Verdict.FAIL, "exact", f"{said} (pair {part.pair}; taking the law for granted)"
+
+    def _breaks(self, part: ExactEvidence) -> bool:
+        """Return whether the law breaks an (epsilon, delta) claim by the brackets, or a curve by its own judgment."""
+        epsilon, delta = self.point
+        if self.claim.is_curve:
+            return part.keeps is False
+        by_delta = part.delta_lower_bound > delta + ARITHMETIC_TOLERANCE * max(delta, 1e-3)
+        return by_delta and part.epsilon_lower_bound > epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
+
+    def _keeps(self, part: ExactEvidence) -> bool:
+        epsilon, delta = self.point
+        if self.claim.is_curve:
+            if part.keeps and part.delta_lower_bound > delta + _CONTRADICTION:
+                said = f"the law of pair {part.pair} is said to keep {self.claim.short} and breaks {self.point}"
+                raise InvalidCertificate(said)
+            return part.keeps is True
+        by_delta = part.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)
+        return by_delta or part.epsilon_upper_bound <= epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
+
+    def by_game(self) -> Decision:
+        """Decide on a claim that was not refuted: a PASS needs the game to resolve each of its points.
+
+        At a fixed budget the training outputs choose among the points, as they choose among events, so that a violation
+        at any of them would have been certified there. A sequential game plays one point.
+        """
+        evidence, claim, point = self.evidence, self.claim, self.point
+        played = evidence.sequential or evidence.game
+        if "constant" in evidence.anomalies:
+            return _open("its output never varied, so nothing random was exercised")
+        if played is None:
+            return _open("nothing was tested")
+        if not played.complete:
+            return _open("not refuted, but no score that competed sees every difference between outputs of this kind")
+        if evidence.sequential is not None and claim.is_curve:
+            said = f"not refuted at {point}, one point of the curve of {claim.short}"
+            return _open(f"{said}; the others were not tested")
+        if evidence.sequential is not None and point.delta > _LARGEST_SEQUENTIAL_DELTA:
+            return _open(f"not refuted, but no resolution of the sequential game is known at delta = {point.delta:g}")
+        return self._by_resolution()
+
+    def _by_resolution(self) -> Decision:
+        claim, allowed = self.claim, self.terms.allowed_epsilon
+        limits = [(each, self.resolution(each)) for each in claim.points]
+        coarse = [(each, found) for each, found in limits if found > allowed(each)]
+        worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed(limit[0]))
+        resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
+        if coarse or blind_spot(self.evidence.trained_on) > EVENT_PROBABILITY:
+            at = f" at {worst}, a point of {claim.short}," if claim.is_curve else ""
+            advice = "raise the budget, or state the law" if claim.is_curve else "raise the budget"
+            return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {advice}")
+        if claim.is_curve:
+            tested = f"of which {self.point} was tested; between them none was"
+            resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
+        return Verdict.PASS, "statistical", f"not refuted; {resolved}"
 
 
-def _broken_by_law(claim: Claim, point: Point, part: ExactEvidence, untested: bool) -> tuple[Verdict, str, str]:
-    said = f"its stated law has epsilon >= {part.epsilon_lower_bound:.6g} at delta = {point.delta:g}, claimed "
-    said = f"its stated law breaks {part.detail}" if claim.is_curve else f"{said}{point.epsilon:g}"
-    if untested:
-        return Verdict.INCONCLUSIVE, "none", f"{said}; the sampler was not tested against it"
-    return Verdict.FAIL, "exact", f"{said} (pair {part.pair}; taking the law for granted)"
-
-
-def _widest(exact: tuple[ExactEvidence, ...]) -> float:
-    return max(part.fit_resolution or math.inf for part in exact)
-
-
-def _breaks(claim: Claim, point: Point, part: ExactEvidence) -> bool:
-    """Whether the law breaks the claim: an (epsilon, delta) one by the brackets, a curve by its own judgement."""
-    if claim.is_curve:
-        return part.keeps is False
-    by_delta = part.delta_lower_bound > point.delta + ARITHMETIC_TOLERANCE * max(point.delta, 1e-3)
-    return by_delta and part.epsilon_lower_bound > point.epsilon + ARITHMETIC_TOLERANCE * max(1.0, point.epsilon)
-
-
-def _keeps(claim: Claim, point: Point, part: ExactEvidence) -> bool:
-    if claim.is_curve:
-        if part.keeps and part.delta_lower_bound > point.delta + _CONTRADICTION:
-            raise InvalidCertificate(f"the law of pair {part.pair} is said to keep {claim.short} and breaks {point}")
-        return part.keeps is True
-    by_delta = part.delta_upper_bound <= point.delta * (1 + ARITHMETIC_TOLERANCE)
-    by_epsilon = part.epsilon_upper_bound <= point.epsilon + ARITHMETIC_TOLERANCE * max(1.0, point.epsilon)
-    return by_delta or by_epsilon
-
-
-def _decide_statistically(
-    claim: Claim, point: Point, evidence: PrivacyEvidence, significance: float, tolerance: float | None
-) -> tuple[Verdict, str, str]:
-    """A claim that was not refuted: a PASS needs the game to resolve each of its points.
-
-    At a fixed budget the training outputs choose among the points, as they choose among events, so that a violation
-    at any of them would have been certified there. A sequential game plays one point.
-    """
-    played = evidence.sequential or evidence.game
-    if played is None:
-        return Verdict.INCONCLUSIVE, "none", "nothing was tested"
-    if not played.complete:
-        reason = "not refuted, but no score that competed sees every difference between outputs of this kind"
-        return Verdict.INCONCLUSIVE, "none", reason
-    if evidence.sequential is not None and claim.is_curve:
-        reason = f"not refuted at {point}, one point of the curve of {claim.short}; the others were not tested"
-        return Verdict.INCONCLUSIVE, "none", reason
-    if evidence.sequential is not None and point.delta > _LARGEST_SEQUENTIAL_DELTA:
-        reason = f"not refuted, but no resolution of the sequential game is known at delta = {point.delta:g}"
-        return Verdict.INCONCLUSIVE, "none", reason
-    limits = [(each, _resolution(each, evidence, significance)) for each in claim.points]
-    coarse = [(each, found) for each, found in limits if found > allowed_epsilon(each, tolerance)]
-    blind = blind_spot(_trained_on(evidence)) > EVENT_PROBABILITY
-    worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed_epsilon(limit[0], tolerance))
-    resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
-    if coarse or blind:
-        at = f" at {worst}, a point of {claim.short}," if claim.is_curve else ""
-        reason = f"not refuted, but {resolved}{at} is too coarse for {allowed_epsilon(worst, tolerance):.4g}"
-        advice = "raise the budget, or state the law" if claim.is_curve else "raise the budget"
-        return Verdict.INCONCLUSIVE, "none", f"{reason}: {advice}"
-    return Verdict.PASS, "statistical", f"not refuted; {resolved}{_points_tested(claim, point)}"
-
-
-def _points_tested(claim: Claim, point: Point) -> str:
-    """For a claim that implies a curve: which of its points competed, and that others did not."""
-    if not claim.is_curve:
-        return ""
-    return f" at each of {', '.join(map(str, claim.points))}, of which {point} was tested; between them none was"
+def _open(reason: str) -> Decision:
+    return Verdict.INCONCLUSIVE, "none", reason

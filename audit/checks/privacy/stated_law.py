@@ -1,4 +1,4 @@
-"""What a mechanism states about itself: its law or its privacy loss, and whether its outputs agree with it.
+"""Read what a mechanism states about itself, its law or its privacy loss, and test its outputs against that.
 
 The profile of the stated law at a few points is kept for whoever draws it; no verdict rests on it. From it follows the
 trade-off function of the pair: every epsilon gives two lines below it (`audit.laws.privacy_loss`, Dong, Roth & Su 2022,
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from audit.checks.privacy.evidence import ExactEvidence, LossCurve
+from audit.checks.privacy.judge import ExactEvidence, LossCurve
 from audit.claims import Claim, CurveClaim, Point
 from audit.game.scorers import stated_log_likelihood
-from audit.laws import ARITHMETIC_TOLERANCE, PrivacyLoss
+from audit.laws import ARITHMETIC_TOLERANCE
 from audit.subjects import Outputs, Stream
 
 _POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
@@ -25,8 +25,13 @@ _LOSS_GRID = 512  # thresholds at which the law of the loss is compared
 _ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
 
 
+def states_a_law(mechanism: Any) -> bool:
+    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
+    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
+
+
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
-    """The privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
+    """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
     if callable(getattr(mechanism, "privacy_loss", None)):
         return mechanism.privacy_loss(left, right)
     return mechanism.law(left).loss_against(mechanism.law(right))
@@ -36,75 +41,58 @@ def compare_with_law(
     mechanism: Any,
     claim: Claim,
     point: Point,
-    pairs: Sequence[tuple[Any, Any]],
-    drawn: Sequence[tuple[Outputs, Outputs]],
+    cases: Sequence[tuple[tuple[Any, Any], tuple[Outputs, Outputs]]],
     significance: float,
     stream: Stream,
 ) -> tuple[ExactEvidence, ...]:
-    """Bracket every pair's divergence by its stated law, and test the drawn outputs against that law.
+    """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law.
 
     Parameters
     ----------
     point : Point
         Where epsilon and delta are bracketed: a point that the claim implies.
-    drawn : sequence of (left outputs, right outputs)
-        One entry a pair.
+    cases : sequence of (pair, outputs)
+        Each with the outputs drawn on its left and on its right dataset.
     significance : float
         Used for the stated resolution of the goodness of fit.
     """
-    return tuple(
-        _examine(index, mechanism, claim, point, pair, outputs, significance, stream.child(index))
-        for index, (pair, outputs) in enumerate(zip(pairs, drawn, strict=True))
-    )
-
-
-def _examine(
-    index: int,
-    mechanism: Any,
-    claim: Claim,
-    point: Point,
-    pair: tuple[Any, Any],
-    outputs: tuple[Outputs, Outputs],
-    significance: float,
-    stream: Stream,
-) -> ExactEvidence:
-    loss = stated_loss(mechanism, *pair)
-    size = min(len(outputs[0]), len(outputs[1]))
-    judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
-    return ExactEvidence(
-        pair=index,
-        epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
-        epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
-        delta_upper_bound=float(loss.delta(point.epsilon)),
-        delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
-        total_variation=float(loss.total_variation()),
-        mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
-        fit_pvalue=_fit(mechanism, loss, pair, outputs, stream),
-        fit_outputs=size,
-        fit_resolution=_fit_resolution(size, significance),
-        keeps=judged.keeps if judged else None,
-        detail=judged.detail if judged else "",
-    )
+    compared = []
+    for index, (pair, outputs) in enumerate(cases):
+        loss, size = stated_loss(mechanism, *pair), min(map(len, outputs))
+        judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
+        compared.append(
+            ExactEvidence(
+                pair=index,
+                epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
+                epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
+                delta_upper_bound=float(loss.delta(point.epsilon)),
+                delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
+                total_variation=float(loss.total_variation()),
+                mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
+                fit_pvalue=_fit(mechanism, loss, pair, outputs, stream.child(index)),
+                fit_outputs=size,
+                # of the Dvoretzky-Kiefer-Wolfowitz-Massart test, in distribution
+                fit_resolution=float(np.sqrt(np.log(4 / significance) / (2 * size))) if size else None,
+                keeps=judged.keeps if judged else None,
+                detail=judged.detail if judged else "",
+            )
+        )
+    return tuple(compared)
 
 
 def _fit(
     mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], stream: Stream
 ) -> float | None:
-    """Finite-sample p-value over both sides (twice the smaller one); None when nothing can be compared."""
-    if any(side.symbols is not None and side.numbers.size and side.symbolic.any() for side in outputs):
-        readable = callable(getattr(mechanism, "law", None))
-        if not readable:
-            return None
+    """Return a finite-sample p-value over both datasets, twice the smaller one; None if nothing can be compared."""
     if callable(getattr(mechanism, "law", None)):
         values = [
             mechanism.law(data).fit_pvalue(_as_array(side.raw), stream.child(number).rng())
             for number, (data, side) in enumerate(zip(pair, outputs, strict=True))
         ]
+    elif any(side.symbols is not None and side.numbers.size and side.symbolic.any() for side in outputs):
+        return None
     elif stated_log_likelihood(mechanism) is not None:
-        values = [
-            _loss_fit(mechanism, loss, pair, outputs[0], "left"),
-            _loss_fit(mechanism, loss, pair, outputs[1], "right"),
-        ]
+        values = [_loss_fit(mechanism, loss, pair, *case) for case in zip(outputs, ("left", "right"), strict=True)]
     else:
         return None
     return float(min(1.0, 2 * min(values)))
@@ -127,11 +115,6 @@ def _loss_fit(mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: Outputs
     return float(min(1.0, 2 * np.exp(-2 * len(observed) * distance**2)))
 
 
-def _fit_resolution(size: int, significance: float) -> float | None:
-    """Distance in distribution at which the Dvoretzky-Kiefer-Wolfowitz-Massart test rejects, a side."""
-    return float(np.sqrt(np.log(4 / significance) / (2 * size))) if size else None
-
-
 def _as_array(raw: Any) -> np.ndarray:
     try:
         return np.asarray(raw)
@@ -144,41 +127,28 @@ def _as_array(raw: Any) -> np.ndarray:
 def trace_curve(
     mechanism: Any, point: Point, pairs: Sequence[tuple[Any, Any]], exact: Sequence[ExactEvidence]
 ) -> LossCurve | None:
-    """The curve of the pair with the largest epsilon; None when its law gives none.
+    """Return the curve of the pair with the largest epsilon; None when no law is stated, or it gives no curve.
 
-    Parameters
-    ----------
-    point : Point
-        Where the brackets of `exact` are stated; its epsilon is one of the curve's.
-    exact : sequence of ExactEvidence, one for each pair
+    Epsilon runs from 0 to beyond the claimed and the found one; these two, where curves bend, are on the grid.
     """
     if not exact:
         return None
     worst = max(exact, key=lambda part: part.epsilon_upper_bound)
+    claimed, found = point.epsilon, worst.epsilon_upper_bound
+    kept = {claimed, min(found, _FARTHEST)}
+    regular = np.linspace(0.0, _BEYOND * max(*kept, 0.1), _POINTS - 2)
     try:
         loss = stated_loss(mechanism, *pairs[worst.pair])
-        profile = tuple(_at(loss, epsilon) for epsilon in _grid(point.epsilon, worst.epsilon_upper_bound))
+        profile = tuple(
+            (epsilon, _rounded(loss.delta(epsilon, "left")), _rounded(loss.delta(epsilon, "right")))
+            for epsilon in sorted({0.0, *kept, *map(_rounded, regular)})
+        )
     except Exception:  # the statement is the subject's code; its verdict was reached without a curve
         return None
-    return LossCurve(worst.pair, profile, _tightness(point.epsilon, worst.epsilon_upper_bound))
-
-
-def _grid(claimed: float, found: float) -> list[float]:
-    """Epsilons from 0 to beyond the claimed and the found one; these two, where curves bend, are among them."""
-    kept = {claimed, min(found, _FARTHEST)}
-    end = _BEYOND * max(*kept, 0.1)
-    return sorted({0.0, *kept, *(_rounded(number) for number in np.linspace(0.0, end, _POINTS - 2))})
-
-
-def _at(loss: PrivacyLoss, epsilon: float) -> tuple[float, float, float]:
-    return epsilon, _rounded(loss.delta(epsilon, "left")), _rounded(loss.delta(epsilon, "right"))
-
-
-def _tightness(claimed: float, found: float) -> float | None:
-    """Found over claimed epsilon."""
-    return _rounded(found / claimed) if claimed > 0 and np.isfinite(found) else None
+    tightness = _rounded(found / claimed) if claimed > 0 and np.isfinite(found) else None
+    return LossCurve(worst.pair, profile, tightness)
 
 
 def _rounded(value: float) -> float:
-    """Six digits: enough to draw, and the same on other machines."""
+    """Keep six digits: enough to draw, and the same on other machines."""
     return float(f"{value:.6g}")

@@ -18,7 +18,6 @@ from typing import Any
 
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.verdict import Verdict
-from audit.checks.privacy.judge import is_dependent
 from audit.faces.compare.comparison import Comparison, Implementation, require_comparisons
 from audit.faces.compare.comparison_table import TABLE_RENDERERS
 from audit.faces.compare.sample_evidence import MISSED, Sample, draw_sample, errors_of, tell_apart
@@ -137,7 +136,7 @@ class ComparisonReport:
         sample = self.samples[name]
         if isinstance(sample, str):
             return f"there is no sample: {sample}"
-        return "its outputs are not independent" if is_dependent(self.report[name].evidence) else None
+        return "its outputs are not independent" if self.report[name].evidence.is_dependent else None
 
     def _law_test(self, comparison: Comparison, first: Implementation, second: Implementation) -> Row:
         both = [self.samples[comparison.check_name(one)] for one in (first, second)]

@@ -29,7 +29,7 @@ from audit.game.events import EventPair, choose_events
 from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound
 from audit.game.resolution import POWER, game_resolution
 from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign
+from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import Outputs, Stream, Subject, blocks, concatenate
 
 MISSED = 0.05  # probability that an interval misses
@@ -173,7 +173,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
 def _events(first: Outputs, second: Outputs, significance: float, runs: int) -> EventPair | None:
     """Return events that tell the two apart, chosen on outputs that the game does not use."""
     training = Training(first, second, None, (None, None))
-    return choose_events(training, TestDesign(0.0, significance, len(first) + len(second), runs, 0.0))
+    return choose_events(training, TestDesign(0.0, critical_value(significance), len(first) + len(second), runs, 0.0))
 
 
 def _play(events: EventPair, first: Outputs, second: Outputs) -> GameCounts:
