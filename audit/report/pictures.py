@@ -17,7 +17,7 @@ import numpy as np
 from audit.checks.plain import from_plain
 from audit.checks.utility.guarantee import look_share
 from audit.checks.utility.risk_curve import CurveEvidence
-from audit.claims import Claim, PrivacyClaim, claim_of
+from audit.claims import PrivacyClaim, claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.plot import Axis, Plot, Points
@@ -30,6 +30,7 @@ _SMALL_DELTA = 0.02  # a claimed delta below this is visible on a logarithmic ax
 _BOUNDS = 8  # two tests, two errors, two ends
 _MOST_CASES = 250  # of an inequality; the worst of them are in the reason
 _WIDE = 30.0  # a ratio of largest to smallest beyond which an axis is logarithmic
+_ALLOWED = "what the claim allows"
 
 Record = Mapping[str, Any]
 Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
@@ -53,7 +54,7 @@ def trade_off(lines: Sequence[Line]) -> Points:
     for epsilon, left, right in lines:
         best = np.maximum(best, 1 - right - np.exp(min(epsilon, 700.0)) * alphas)
         best = np.maximum(best, np.exp(-epsilon) * (1 - left - alphas))
-    return [(float(a), float(b)) for a, b in zip(alphas, best, strict=True)]
+    return list(zip(alphas.tolist(), best.tolist(), strict=True))
 
 
 def _errors_of_tests(record: Record) -> Plot | None:
@@ -61,16 +62,21 @@ def _errors_of_tests(record: Record) -> Plot | None:
     game, curve, bound = evidence["game"], evidence.get("curve"), record["epsilon_lower_bound"]
     if not game and not curve:
         return None
+    if isinstance(claim, PrivacyClaim):
+        lines = [(claim.epsilon, claim.delta, claim.delta)]
+    else:
+        grid = np.linspace(0.0, 1.5 * claim.points[-1].epsilon, _CURVE_POINTS).tolist()
+        lines = [(epsilon, claim.profile(epsilon), claim.profile(epsilon)) for epsilon in grid]
     shown = [f"The claim {claim.short} allows the shaded region."]
     plot = Plot("Errors of tests that tell the two datasets apart", "", Axis("type I error"), Axis("type II error"))
-    allowed = trade_off(_claimed_lines(claim))
-    plot.area([*allowed, (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], "allowed", "what the claim allows")
+    allowed = trade_off(lines)
+    plot.area([*allowed, (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], "allowed", _ALLOWED)
     plot.line(allowed, "claim", "claimed limit")
     if curve:
         plot.line(trade_off(curve["profile"]), "law", "best test, by the stated law")
         shown.append("The curve is that of the best tests by the stated law.")
     if bound > 0:
-        delta = float((evidence.get("tested") or record["claim"])["delta"])
+        delta = float(_tested(record)["delta"])
         plot.line(trade_off([(bound, delta, delta)]), "certified", "certified: some test touches it")
         shown.append(f"Some test is certified to touch the dashed line, of epsilon {number(bound)}.")
     if game:
@@ -80,11 +86,10 @@ def _errors_of_tests(record: Record) -> Plot | None:
     return plot
 
 
-def _claimed_lines(claim: Claim) -> list[Line]:
-    if isinstance(claim, PrivacyClaim):
-        return [(claim.epsilon, claim.delta, claim.delta)]
-    grid = np.linspace(0.0, 1.5 * claim.points[-1].epsilon, _CURVE_POINTS)
-    return [(float(epsilon), *(2 * (claim.profile(float(epsilon)),))) for epsilon in grid]
+def _tested(record: Record) -> Record:
+    """Return the point of the claim that was tested."""
+    point: Record = record["evidence"].get("tested") or record["claim"]
+    return point
 
 
 def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
@@ -116,19 +121,14 @@ def _profile(record: Record) -> Plot | None:
     law = [(epsilon, max(left, right)) for epsilon, left, right in curve["profile"]]
     between = ((a + b) / 2 for a, b in pairwise(epsilons))  # lets the claim's curve bend where it should
     claimed = [(epsilon, claim.profile(epsilon)) for epsilon in sorted({*epsilons, *between})]
-    point = record["evidence"].get("tested") or record["claim"]
-    at = float(point["epsilon"]), float(point["delta"])
+    at = float(_tested(record)["epsilon"]), float(_tested(record)["delta"])
     largest = max(delta for _, delta in (*law, *claimed))
     small = 0 < at[1] < _SMALL_DELTA
     y = Axis("delta", at[1] / 100, max(1.0, largest), True) if small else Axis("delta", 0.0, max(0.05, largest) * 1.05)
     used = "" if curve["tightness"] is None else f" The law uses {number(curve['tightness'])} of the claimed epsilon."
-    plot = Plot(
-        "Privacy profile: delta at every epsilon",
-        f"Delta by the stated law and as claimed, {claim.short}.{used}",
-        Axis("epsilon", 0.0, max(epsilons)),
-        y,
-    )
-    plot.area([(0.0, y.low), *claimed, (max(epsilons), y.low)], "allowed", "what the claim allows")
+    said = f"Delta by the stated law and as claimed, {claim.short}.{used}"
+    plot = Plot("Privacy profile: delta at every epsilon", said, Axis("epsilon", 0.0, max(epsilons)), y)
+    plot.area([(0.0, y.low), *claimed, (max(epsilons), y.low)], "allowed", _ALLOWED)
     plot.line(claimed, "claim", "claimed limit")
     plot.line(law, "law", "by the stated law")
     plot.dot(at, "claim-dot", "where it was tested")
@@ -177,13 +177,13 @@ def _failures(record: Record) -> Plot | None:
         share = look_share(index, evidence["planned"], record["settings"]["significance"])
         interval = _interval(look["failures"], look["trials"], share)
         measured.append((look["trials"], look["failures"] / look["trials"], interval))
-        said = f"{look['failures']} failures in {look['trials']} trials at the last look; "
     if not measured:
         return None
     levels = {"claimed beta": terms["beta"], "within the slack": terms["beta"] + terms["slack"]}
-    plot = _by_size("Failure probability after each look", "trials", "failure probability", measured, levels)
-    plot.description = f"{said}claimed at most {number(terms['beta'])}."
-    return plot
+    last = f"{look['failures']} failures in {look['trials']} trials at the last look"
+    said = f"{last}; claimed at most {number(terms['beta'])}."
+    plot = Plot("Failure probability after each look", said, Axis("trials"), Axis("failure probability"))
+    return _with_sizes(plot, measured, levels)
 
 
 def _mean_loss(record: Record) -> Plot | None:
@@ -198,19 +198,16 @@ def _mean_loss(record: Record) -> Plot | None:
     levels: dict[str, float] = {}
     stated = [(float(point.size), point.reference) for point in points if point.reference is not None]
     if kind == "rate":
-        scale = [point.reference or point.size for point in points]
-        lines = _slopes(record, scale, measured)
-    elif kind == "consistency":
-        levels = {"Bayes risk": terms["bayes_risk"], "within the tolerance": terms["bayes_risk"] + terms["tolerance"]}
-        lines = [("bound", "stated bound", stated)]
+        lines = _slopes(record, [point.reference or point.size for point in points], measured)
     else:
-        lines = [("bound", "bound for private learners", stated)]
+        lines = [("bound", "stated bound" if kind == "consistency" else "bound for private learners", stated)]
+    if kind == "consistency":
+        levels = {"Bayes risk": terms["bayes_risk"], "within the tolerance": terms["bayes_risk"] + terms["tolerance"]}
     what = "excess" if kind == "rate" else "risk"
     meaning = "computed" if evidence.uses == "evaluator" else "measured, all intervals right together"
-    title, log = f"{what.capitalize()} at each sample size", kind != "consistency"
-    plot = _by_size(title, "n", what, measured, levels, lines, meaning, log)
-    plot.description = f"By {evidence.uses}: {record['reason']}"
-    return plot
+    said = f"By {evidence.uses}: {record['reason']}"
+    plot = Plot(f"{what.capitalize()} at each sample size", said, Axis("n"), Axis(what, log=kind != "consistency"))
+    return _with_sizes(plot, measured, levels, lines, meaning)
 
 
 def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]) -> list[Reference]:
@@ -218,7 +215,7 @@ def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]
     positive = [(s, y) for s, (_, y, _) in zip(scale, measured, strict=True) if y > 0 and s > 0]
     if not positive:
         return []
-    s_middle, y_middle = (sum(map(math.log, values)) / len(positive) for values in zip(*positive, strict=True))
+    s_middle, y_middle = np.log(positive).mean(axis=0).tolist()
 
     def line(exponent: float) -> Points:
         heights = [math.exp(y_middle - exponent * (math.log(s) - s_middle)) for s in scale]
@@ -229,38 +226,35 @@ def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]
     return [*slopes, ("claim slope", "claimed exponent", line(float(record["claim"]["terms"]["exponent"])))]
 
 
-def _by_size(
-    title: str,
-    size: str,
-    what: str,
+def _with_sizes(
+    plot: Plot,
     measured: Sequence[Measured],
     levels: Mapping[str, float],
     references: Sequence[Reference] = (),
     meaning: str = "measured, exact interval",
-    log: bool = False,
 ) -> Plot:
-    """Return measured values with their intervals, over a logarithmic axis of sizes.
+    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span what is shown.
 
     Parameters
     ----------
     levels : mapping of str to float
         The claimed level, and the end of the band that is tolerated; or nothing.
     references : sequence of (class, meaning, points)
-        Lines to compare with. All but the bounds of a rate take room on the axis.
+        Lines to compare with. Of them, only the bounds take room on the axis.
     """
     values = [value for _, value, _ in measured]
-    least = min((value for value in values if value > 0), default=0.0) / 100 if log else -math.inf
+    least = min((value for value in values if value > 0), default=0.0) / 100 if plot.y.log else -math.inf
     ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0
     bounds = [y for style, _, line in references if style == "bound" for _, y in line]
-    sizes = Axis.spanning(size, [n for n, _, _ in measured], log=True)
-    plot = Plot(title, "", sizes, Axis.spanning(what, [*values, *ends, *bounds, *levels.values()], log))
+    plot.x = Axis.spanning(plot.x.label, [n for n, _, _ in measured], log=True)
+    plot.y = Axis.spanning(plot.y.label, [*values, *ends, *bounds, *levels.values()], plot.y.log)
     if levels:
         (claimed, level), (tolerated, end) = levels.items()
-        left, right = sizes.low, sizes.high
+        left, right = plot.x.low, plot.x.high
         plot.area([(left, level), (right, level), (right, end), (left, end)], "allowed", tolerated)
         plot.level(level, "claim", claimed)
-    for style, name, line in references:
-        plot.line(line, style, name)
+    for style, name, points in references:
+        plot.line(points, style, name)
     for n, value, interval in measured:
         if interval[0] < interval[1]:
             plot.line([(n, end) for end in interval], "measured")
@@ -283,7 +277,7 @@ def _cases(record: Record) -> Plot | None:
     low, high = plot.x.low, plot.x.high
     corner = {"<=": (high, low), ">=": (low, high)}.get(sense)
     if corner:
-        plot.area([(low, low), (high, high), corner], "allowed", "what the claim allows")
+        plot.area([(low, low), (high, high), corner], "allowed", _ALLOWED)
     plot.line([(low, low), (high, high)], "claim", "quantity = bound")
     for point in points:
         plot.dot(point, "measured-dot", "cases")

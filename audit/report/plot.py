@@ -1,19 +1,15 @@
-"""Plots as inline SVG: axes, marks and a legend, in the colors that the page gives to their classes."""
+"""Plots as plain data: axes, marks and a legend. The templates draw them as SVG, in the colors of their classes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
-
-from markupsafe import Markup
+from typing import ClassVar, NamedTuple
 
 Point = tuple[float, float]
 Points = Sequence[Point]
 
-_WIDTH, _HEIGHT = 420, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 406, 12, 256  # edges of the plane of the axes
 _STEPS = (1, 2, 2.5, 5, 10)
 _MOST_DECADES = 7  # ticks of a logarithmic axis, at most
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -21,7 +17,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it shows, from where to where, and on which scale. Without a label it has no ticks."""
+    """An axis: its label, its ends, and its scale. Without a label it has no ticks."""
 
     label: str
     low: float = 0.0
@@ -43,10 +39,10 @@ class Axis:
         """Return where a value lies between the ends, 0 to 1; beyond them it lies on the nearer end."""
         if math.isnan(value):
             return 0.0
-        low, high, at = self.low, self.high, max(value, self.low)
+        low, high, at = self.low, self.high, min(max(value, self.low), self.high)
         if self.log:
             low, high, at = math.log(low), math.log(high), math.log(at)
-        return min(1.0, max(0.0, (min(at, high) - low) / (high - low)))
+        return min(1.0, max(0.0, (at - low) / (high - low)))
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return round values inside the ends, with their labels."""
@@ -69,30 +65,36 @@ class Axis:
         return inside if len(inside) > 1 else self._steps()
 
 
-@dataclass(frozen=True)
-class Key:
-    """An entry of the legend: the class and the form of a mark ("line", "dot" or "area"), and what it means."""
+class Mark(NamedTuple):
+    """A mark of a plot. Its text enters the legend, unless the mark is the name of a row."""
 
+    form: str  # "line", "area", "dot" or "row"
     style: str
     text: str
-    form: str
+    points: Points
 
 
 @dataclass
 class Plot:
-    """A plot under construction. Its title and description are its text alternative; `svg` draws it."""
+    """A plot under construction. Its title and its description are its text alternative."""
+
+    width: ClassVar[int] = 420
+    height: ClassVar[int] = 300
+    left: ClassVar[int] = 54  # edges of the plane of the axes
+    right: ClassVar[int] = 406
+    top: ClassVar[int] = 12
+    bottom: ClassVar[int] = 256
 
     title: str
     description: str
     x: Axis
     y: Axis
-    keys: list[Key] = field(default_factory=list)
-    _marks: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
 
     def line(self, points: Points, style: str, meaning: str = "") -> None:
-        """Add a line through points; `meaning` enters the legend."""
+        """Add a line through points."""
         if len(points) > 1:
-            self._add(f'<path class="{style}" d="{self._path(points)}"/>', Key(style, meaning, "line"))
+            self.marks.append(Mark("line", style, meaning, points))
 
     def level(self, y: float, style: str, meaning: str) -> None:
         """Add a horizontal line over the whole width."""
@@ -100,62 +102,29 @@ class Plot:
 
     def area(self, points: Points, style: str, meaning: str) -> None:
         """Add a filled polygon."""
-        self._add(f'<path class="{style}" d="{self._path(points)}Z"/>', Key(style, meaning, "area"))
-
-    def band(self, low: float, high: float, style: str, meaning: str) -> None:
-        """Add a horizontal band over the whole width."""
-        left, right = self.x.low, self.x.high
-        self.area([(left, low), (right, low), (right, high), (left, high)], style, meaning)
+        self.marks.append(Mark("area", style, meaning, points))
 
     def dot(self, at: Point, style: str, meaning: str) -> None:
         """Add a point."""
-        x, y = self._place(at)
-        self._add(f'<circle class="{style}" cx="{x}" cy="{y}" r="3.2"/>', Key(style, meaning, "dot"))
+        self.marks.append(Mark("dot", style, meaning, [at]))
 
     def row(self, y: float, text: str) -> None:
         """Add the name of a row, above its marks."""
-        _, level = self._place((self.x.low, y))
-        self._marks.append(f'<text class="row" x="{_LEFT + 4}" y="{float(level) - 6:.1f}">{escape(text)}</text>')
+        self.marks.append(Mark("row", "row", text, [(self.x.low, y)]))
 
-    def svg(self, name: str) -> Markup:
-        """Return an inline SVG element; `name` makes its ids unique in the page."""
-        return Markup(  # every text in it has been escaped
-            f'<svg class="picture" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}-t {name}-d">'
-            f'<title id="{name}-t">{escape(self.title)}</title><desc id="{name}-d">{escape(self.description)}</desc>'
-            f"{self._axes()}{''.join(self._marks)}</svg>"
-        )
+    @property
+    def keys(self) -> list[Mark]:
+        """The legend: one mark of each form, style and meaning."""
+        return list({mark[:3]: mark for mark in self.marks if mark.text and mark.form != "row"}.values())
 
-    def _add(self, mark: str, key: Key) -> None:
-        self._marks.append(mark)
-        if key.text and key not in self.keys:
-            self.keys.append(key)
+    def place(self, at: Point) -> tuple[float, float]:
+        """Return where a point lies in the picture."""
+        x = self.left + self.x.share(at[0]) * (self.right - self.left)
+        return round(x, 1), round(self.bottom - self.y.share(at[1]) * (self.bottom - self.top), 1)
 
-    def _place(self, at: Point) -> tuple[str, str]:
-        x = _LEFT + self.x.share(at[0]) * (_RIGHT - _LEFT)
-        y = _BOTTOM - self.y.share(at[1]) * (_BOTTOM - _TOP)
-        return f"{x:.1f}", f"{y:.1f}"
-
-    def _path(self, points: Points) -> str:
-        return "M" + "L".join(" ".join(self._place(point)) for point in points)
-
-    def _axes(self) -> str:
-        parts = []
-        for value, text in self.x.ticks():
-            x, _ = self._place((value, self.y.low))
-            parts.append(f'<path class="grid" d="M{x} {_TOP}V{_BOTTOM}"/>')
-            parts.append(f'<text class="tick" x="{x}" y="{_BOTTOM + 15}" text-anchor="middle">{text}</text>')
-        for value, text in self.y.ticks():
-            _, y = self._place((self.x.low, value))
-            parts.append(f'<path class="grid" d="M{_LEFT} {y}H{_RIGHT}"/>')
-            parts.append(f'<text class="tick" x="{_LEFT - 7}" y="{float(y) + 4:.1f}" text-anchor="end">{text}</text>')
-        middle_x, middle_y = (_LEFT + _RIGHT) / 2, (_TOP + _BOTTOM) / 2
-        parts += [
-            f'<path class="axis" d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}"/>',
-            f'<text class="label" x="{middle_x}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(self.x.label)}</text>',
-            f'<text class="label" transform="translate(13 {middle_y}) rotate(-90)" text-anchor="middle">'
-            f"{escape(self.y.label)}</text>",
-        ]
-        return "".join(parts)
+    def path(self, points: Points) -> str:
+        """Return the description of a path through points."""
+        return "M" + "L".join("{} {}".format(*self.place(point)) for point in points)
 
 
 def _short(value: float) -> str:
