@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import platform
@@ -13,19 +14,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = (
-    "dp-audit",
-    "numpy",
-    "scipy",
-    "statsmodels",
-    "dp-accounting",
-    "joblib",
-    "opendp",
-    "diffprivlib",
-    "python-dp",
-)
-
-
+_PACKAGES = ["dp-audit", "numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp"]
 _WORST = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
 
 
@@ -44,7 +33,11 @@ def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str
 
 def versions() -> dict[str, str]:
     """Return the versions of the installed packages that evidence may depend on."""
-    return {name: version for name in _PACKAGES if (version := _version(name)) is not None}
+    found = {}
+    for name in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def calibration_summary() -> dict[str, Any] | None:
@@ -83,23 +76,13 @@ def _command_line() -> list[str]:
     return [Path(sys.argv[0]).name, *given] if sys.argv else []
 
 
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _git_state() -> dict[str, Any] | None:
-    commit = _git("rev-parse", "HEAD")
-    if commit is None:
-        return None
-    return {"commit": commit, "dirty": bool(_git("status", "--porcelain"))}
-
-
-def _git(*arguments: str) -> str | None:
+    """Return the commit of the working folder, and whether there are other changes; None outside a repository."""
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=True)
+        commit, status = (
+            subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+            for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return {"commit": commit, "dirty": bool(status)}
