@@ -165,8 +165,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     reference comparisons of `mechanisms.comparisons` are run.
     """
     from audit.faces.compare.comparison import collect
-    from audit.faces.compare.comparison_report import compare
-    from audit.faces.compare.comparison_table import print_comparisons
+    from audit.faces.compare.results import compare, print_comparisons
     from audit.report.terminal import LiveProgress, output_console
 
     targets = targets or ("mechanisms.comparisons",)

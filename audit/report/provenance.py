@@ -14,7 +14,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ["dp-audit", "numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp"]
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
 _WORST = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
 
 
@@ -34,7 +34,7 @@ def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str
 def versions() -> dict[str, str]:
     """Return the versions of the installed packages that evidence may depend on."""
     found = {}
-    for name in _PACKAGES:
+    for name in ("dp-audit", *_LIBRARIES):
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found

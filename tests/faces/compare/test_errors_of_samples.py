@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.faces.compare.sample_evidence import draw_sample, errors_of
+from audit.faces.compare.samples import draw_sample, errors_of
 from audit.subjects import Stream, SubjectFailed, encode
 
 MOST_MISSES = 65

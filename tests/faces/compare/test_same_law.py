@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audit.base.errors import InvalidArgument
-from audit.faces.compare.sample_evidence import tell_apart
+from audit.faces.compare.samples import tell_apart
 from audit.subjects import Stream, encode
 
 LEVEL = 1e-6

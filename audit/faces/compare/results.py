@@ -16,38 +16,32 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from rich.console import Console
+from rich.text import Text
+
+from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.verdict import Verdict
 from audit.faces.compare.comparison import Comparison, Implementation, require_comparisons
-from audit.faces.compare.comparison_table import TABLE_RENDERERS
-from audit.faces.compare.sample_evidence import MISSED, Sample, draw_sample, errors_of, tell_apart
+from audit.faces.compare.samples import MISSED, Sample, draw_sample, errors_of, tell_apart
 from audit.report.certificate import Report, write_whole
+from audit.report.renderers import environment
+from audit.report.terminal import Column, print_table, verdict_text
+from audit.report.wording import interval, number
 from audit.runs import suite
-from audit.subjects import BadLength, Stream, SubjectFailed
+from audit.subjects import Stream
 from audit.subjects.pool import Place, open_pool
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """The outcome of `compare`: the report of the privacy checks, and a sample of every implementation.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-    report : Report
-        Of the privacy checks of all implementations.
-    samples : mapping of str to Sample or str
-        By the name of the check: the sample, or the reason why there is none.
-    law_significance : float in (0, 1)
-        Significance of each statement that two laws differ.
-    """
+    """The outcome of `compare`: the report of the privacy checks, and a sample of every implementation."""
 
     comparisons: Sequence[Comparison]
     report: Report
-    samples: Mapping[str, Sample | str]
-    law_significance: float
+    samples: Mapping[str, Sample | str]  # by the name of the check: the sample, or the reason why there is none
+    law_significance: float  # of each statement that two laws differ
 
     @property
     def verdict(self) -> Verdict:
@@ -79,8 +73,8 @@ class ComparisonReport:
         self.report.save(directory)
         path = Path(directory) / "comparison.json"
         write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
-        for suffix, render in TABLE_RENDERERS.items():
-            write_whole(path.with_suffix(suffix), render(self.table))
+        for suffix in (".md", ".html"):
+            write_whole(path.with_suffix(suffix), rendered(suffix, self.table))
         return path
 
     def _comparison(self, comparison: Comparison, checks: Mapping[str, Any]) -> Row:
@@ -98,18 +92,21 @@ class ComparisonReport:
             "laws": list(self._laws(comparison)),
         }
 
-    def _row(self, comparison: Comparison, one: Implementation, check: Mapping[str, Any]) -> Row:
-        sample, evidence = self.samples[check["name"]], check["evidence"]
-        errors = None
+    def _row(self, comparison: Comparison, one: Implementation, check: Row) -> dict[str, Any]:
+        sample, evidence, errors, wasted = self.samples[check["name"]], check["evidence"], None, None
         if isinstance(sample, Sample) and self._unusable(comparison, one) is None:
             errors = errors_of(sample.outputs, comparison.answer, comparison.largest_error)
-        certified, exact = check["epsilon_lower_bound"], check["exact_epsilon"]
+        certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
+        if exact:
+            wasted = {"factor": claimed / float(exact), "at_most": False}
+        elif certified > 0:  # a lower bound of what is needed
+            wasted = {"factor": claimed / certified, "at_most": True}
         return {
             "name": one.name,
             "note": one.note,
             **{key: check[key] for key in ("verdict", "expected", "basis", "reason", "exact_epsilon")},
             "certified_epsilon": certified if evidence["game"] or evidence["sequential"] else None,
-            "wasted": _wasted(comparison.claim.epsilon, certified, exact if exact is None else float(exact)),
+            "wasted": wasted,
             "errors": None if errors is None else asdict(errors),
             "per_second": sample.per_second if isinstance(sample, Sample) else None,
             "sample_failed": sample if isinstance(sample, str) else None,
@@ -119,16 +116,15 @@ class ComparisonReport:
         """Test each implementation against the first one of every law found so far."""
         known: list[Implementation] = []
         for one in comparison.implementations:
-            found: Row = {"name": one.name, "why_not": self._unusable(comparison, one), "tests": []}
-            if found["why_not"] is None:
+            why_not, tests = self._unusable(comparison, one), []
+            if why_not is None:
                 for other in known:
-                    test = self._law_test(comparison, other, one)
-                    found["tests"].append({"from": other.name, **test})
-                    if not test["differ"]:
+                    tests.append({"from": other.name, **self._law_test(comparison, other, one)})
+                    if not tests[-1]["differ"]:
                         break
                 else:
                     known.append(one)
-            yield found
+            yield {"name": one.name, "why_not": why_not, "tests": tests}
 
     def _unusable(self, comparison: Comparison, one: Implementation) -> str | None:
         """Return why nothing can be said about errors and law of an implementation; None when something can."""
@@ -150,14 +146,8 @@ def compare(
     comparisons: Iterable[Comparison],
     *,
     significance: float = DEFAULT_SIGNIFICANCE,
-    budget: int = DEFAULT_BUDGET,
     seed: int = 0,
-    workers: int | None = None,
-    timeout: float = DEFAULT_TIMEOUT,
-    executor: str = DEFAULT_EXECUTOR,
-    progress: suite.Progress | None = None,
-    announce: suite.Announce | None = None,
-    targets: Sequence[str] = (),
+    **settings: Any,
 ) -> ComparisonReport:
     """Run the checks of the comparisons, then sample every implementation.
 
@@ -170,7 +160,7 @@ def compare(
         At least one, with unique names.
     significance : float in (0, 1)
         Probability that any true claim is judged FAIL or any two equal laws are called different.
-    budget, seed, workers, timeout, executor, progress, announce, targets
+    seed, **settings
         As for `audit.run`.
 
     Raises
@@ -179,44 +169,21 @@ def compare(
         If an argument lies outside its admissible set; before anything is drawn.
     """
     listed = require_comparisons(comparisons)
-    report = suite.run(
-        [check for comparison in listed for check in comparison.checks],
-        significance=significance / 2,
-        budget=budget,
-        seed=seed,
-        workers=workers,
-        timeout=timeout,
-        executor=executor,
-        progress=progress,
-        announce=announce,
-        targets=targets,
-    )
-    pairs = sum(math.comb(len(comparison.implementations), 2) for comparison in listed)  # the most that are tested
-    return ComparisonReport(listed, report, _samples(listed, seed, timeout), significance / 2 / pairs)
-
-
-def _samples(comparisons: Sequence[Comparison], seed: int, timeout: float) -> dict[str, Sample | str]:
-    """Return the sample of every implementation, or why there is none."""
-    found = {}
+    checks = [check for comparison in listed for check in comparison.checks]
+    report = suite.run(checks, significance=significance / 2, seed=seed, **settings)
+    samples: dict[str, Sample | str] = {}
     with open_pool(Place(workers=1)) as pool:
-        for comparison in comparisons:
+        for comparison in listed:
             for one in comparison.implementations:
-                stream = _stream(seed, comparison, one, "sample")
-                work = one.mechanism, comparison.pairs[0][0], comparison.sample, stream
+                key = _stream(seed, comparison, one, "sample")
+                work = one.mechanism, comparison.pairs[0][0], comparison.sample, key
+                name = comparison.check_name(one)
                 try:
-                    drawn = pool.call(_drawn, *work, timeout=timeout)
-                except Exception as error:  # it hung, died, or cannot be sent: the others go on
-                    drawn = f"the implementation {error}"
-                found[comparison.check_name(one)] = drawn
-    return found
-
-
-def _drawn(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Sample | str:
-    """Return, in the worker, the sample or what became of it."""
-    try:
-        return draw_sample(mechanism, dataset, size, stream)
-    except (SubjectFailed, BadLength) as failure:
-        return f"the implementation {failure}"
+                    samples[name] = pool.call(draw_sample, *work, timeout=settings.get("timeout", DEFAULT_TIMEOUT))
+                except Exception as error:  # it raised, hung, died, or cannot be sent: the others go on
+                    samples[name] = f"the implementation {error}"
+    pairs = sum(math.comb(len(comparison.implementations), 2) for comparison in listed)  # the most that are tested
+    return ComparisonReport(listed, report, samples, significance / 2 / pairs)
 
 
 def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) -> Stream:
@@ -224,8 +191,74 @@ def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) ->
     return Stream(seed, (zlib.crc32(f"{use}/{comparison.check_name(one)}".encode()),))
 
 
-def _wasted(claimed: float, certified: float, exact: float | None) -> Row | None:
-    """Return claimed epsilon over what is needed: 1 is tight. From a certified lower bound it is an upper bound."""
-    if exact:
-        return {"factor": claimed / exact, "at_most": False}
-    return {"factor": claimed / certified, "at_most": True} if certified > 0 else None
+def wasted(row: Row) -> str:
+    """Return claimed epsilon over what the noise needs: 1 is tight. From a certified bound it is an upper bound."""
+    factor = row["wasted"]
+    return "–" if factor is None else f"{'≤ ' if factor['at_most'] else ''}{number(factor['factor'], 3)}"
+
+
+def mean_error(row: Row) -> str:
+    """Return the mean error with its interval where it has a valid one, else with its standard error."""
+    errors = row["errors"]
+    if errors is None:
+        return "–"
+    valid = errors["mean_interval"]
+    spread = interval(valid) if valid else f"± {number(errors['standard_error'], 2)}"
+    return f"{number(errors['mean'])} {spread}"
+
+
+def median_error(row: Row) -> str:
+    """Return the interval of the median error."""
+    return interval(row["errors"]["median_interval"]) if row["errors"] else "–"
+
+
+def speed(row: Row) -> str:
+    """Return outputs per second, rounded to the two digits that mean something."""
+    if row["per_second"] is None:
+        return "–"
+    rounded = float(f"{row['per_second']:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
+_COLUMNS = (
+    Column("implementation", lambda row: row["name"], "left", wraps=True),
+    Column("verdict", verdict_text, "left"),
+    Column("by", lambda row: row["basis"].replace("none", ""), "left"),
+    Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
+    Column("exact ε", lambda row: number(row["exact_epsilon"])),
+    Column("noise wasted", wasted),
+    Column("mean error", mean_error, wraps=True),
+    Column("median error", median_error, wraps=True),
+    Column("× best", lambda row: number(row["relative_error"], 3)),
+    Column("outputs/s", speed),
+)
+
+
+def sentences(comparison: Row) -> list[str]:
+    """Return what the table leaves out: unexpected verdicts, missing samples, notes, and what is known about laws."""
+    return _lines("sentences", comparison=comparison)
+
+
+def rendered(suffix: str, table: Row) -> str:
+    """Return a comparison as a page: ".html", without network or script, or ".md"; everything it shows is escaped."""
+    (legend,) = _lines("legend", table=table)
+    words = {"table": table, "columns": _COLUMNS, "legend": legend, "sentences": sentences}
+    return environment(__package__).get_template(f"comparison{suffix}.j2").render(words)
+
+
+def print_comparisons(console: Console, table: Row) -> None:
+    """Print every comparison: its table and its sentences."""
+    for comparison in table["comparisons"]:
+        console.print(Text(f"\n{comparison['name']}: {comparison['claim']}", style="bold"))
+        print_table(console, _COLUMNS, comparison["implementations"])
+        for sentence in sentences(comparison):
+            console.print(Text(f"- {sentence}"))
+    (legend,) = _lines("legend", table=table)
+    console.print(Text(f"\n{legend}", style="dim"))
+    console.print(verdict_text(table))
+
+
+def _lines(macro: str, **words: Row) -> list[str]:
+    """Return the lines of a macro of sentences.txt.j2; each ends with a line feed, and the text in it has none."""
+    said = getattr(environment(__package__).get_template("sentences.txt.j2").module, macro)(**words)
+    return [line for line in said.split("\n") if line]

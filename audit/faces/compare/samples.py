@@ -1,4 +1,4 @@
-"""Evidence from samples of implementations on one dataset: errors, speed, and whether two laws differ.
+"""Compare samples of implementations on one dataset: errors, speed, and a test whether two laws differ.
 
 Errors: the mean absolute error is an estimate with its standard error, unless errors are bounded; then an interval by
 betting holds in finite samples. The interval of the median lies between order statistics and holds for every law: fewer
@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import special, stats
 
 from audit.base.arguments import open_probability
 from audit.checks.utility.mean_bounds import summarize
-from audit.game.events import EventPair, choose_events
+from audit.game.events import choose_events
 from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound
 from audit.game.resolution import POWER, game_resolution
 from audit.game.scorers import Training
@@ -60,7 +60,7 @@ class Errors:
 
 @dataclass(frozen=True)
 class LawTest:
-    """What was certified about two laws, each statement wrong with probability at most the significance."""
+    """Statements about two laws, each wrong with probability at most the significance."""
 
     differ: bool
     ratio: float  # on some event the probabilities are at least e^ratio apart; 0 for none
@@ -80,16 +80,16 @@ def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Samp
         If the mechanism gives no outputs.
     """
     subject = Subject(mechanism)
-    for block in blocks(dataset, 1, stream.child(0)):
-        subject.draw(block)
-    begun = time.perf_counter()
-    drawn = [subject.draw(block)[0] for block in blocks(dataset, size, stream.child(1))]
-    seconds, rounds = time.perf_counter() - begun, 1
-    while seconds < _CLOCKED:
-        begun = time.perf_counter()
-        for block in blocks(dataset, size, stream.child(1 + rounds)):
-            subject.draw(block)
-        seconds, rounds = seconds + time.perf_counter() - begun, rounds + 1
+
+    def draw(count: int, key: int) -> list[Outputs]:
+        return [subject.draw(block)[0] for block in blocks(dataset, count, stream.child(key))]
+
+    draw(1, 0)
+    begun, rounds = time.perf_counter(), 1
+    drawn = draw(size, rounds)
+    while (seconds := time.perf_counter() - begun) < _CLOCKED:
+        rounds += 1
+        draw(size, rounds)
     outputs = concatenate(drawn)
     return Sample(Outputs(outputs.numbers, outputs.numbers, outputs.symbols), size * rounds / seconds)
 
@@ -101,28 +101,20 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
         return None
     away = np.abs(outputs.numbers - answer)
     errors = away if away.ndim == 1 else away.mean(axis=1)
-    return Errors(
-        count=len(errors),
-        mean=float(errors.mean()),
-        standard_error=float(errors.std() / math.sqrt(len(errors))),
-        mean_interval=_mean_interval(errors, largest),
-        median_interval=_median_interval(errors),
-    )
-
-
-def _mean_interval(errors: np.ndarray, largest: float) -> tuple[float, float] | None:
-    if not (math.isfinite(largest) and errors.max() <= largest):
-        return None
-    cut = int(_PILOT * len(errors))
-    known = summarize(errors[:cut], errors[cut:], (0.0, largest), MISSED / 2)
-    return known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
-
-
-def _median_interval(errors: np.ndarray) -> tuple[float, float]:
-    """Return the k-th smallest and the k-th largest error, k the least with P(Binomial(n, 1/2) <= k) >= 0.025."""
-    rank = max(1, int(stats.binom.ppf(MISSED / 2, len(errors), 0.5)))
+    size, interval = len(errors), None
+    if math.isfinite(largest) and errors.max() <= largest:
+        pilot = int(_PILOT * size)
+        known = summarize(errors[:pilot], errors[pilot:], (0.0, largest), MISSED / 2)
+        interval = known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
+    rank = max(1, int(stats.binom.ppf(MISSED / 2, size, 0.5)))  # the least with P(Binomial(n, 1/2) <= rank) >= 0.025
     ordered = np.sort(errors)
-    return float(ordered[rank - 1]), float(ordered[-rank])
+    return Errors(
+        count=size,
+        mean=float(errors.mean()),
+        standard_error=float(errors.std() / math.sqrt(size)),
+        mean_interval=interval,
+        median_interval=(float(ordered[rank - 1]), float(ordered[-rank])),
+    )
 
 
 def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Stream) -> LawTest | None:
@@ -145,50 +137,32 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     on_first = int(stream.child(0).rng().binomial(runs, 0.5)) if runs > 0 else 0
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
-    events = _events(first[:training], second[:training], level, runs)
+    design = TestDesign(0.0, critical_value(level), 2 * training, runs, 0.0)
+    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design)
     if events is None:
         return None
-    counts = _play(events, first[training : training + on_first], second[training : training + runs - on_first])
-    one_sided = events.plus_is_empty or events.minus_is_empty
+    played = first[training : training + on_first], second[training : training + runs - on_first]
+    guesses = [events.guess(outputs) for outputs in played]
+    counts = GameCounts(*(int((guessed == value).sum()) for guessed in guesses for value in (1, -1, 0)))
     ratio, resolved = game_epsilon_lower_bound(counts, 0.0, level), game_resolution(0.0, 0.0, runs, level)
+    variation = delta_lower_bound(
+        counts.correct,
+        counts.wrong,
+        counts.abstained,
+        epsilon=0.0,
+        significance=level,
+        seed=stream.child(1).seed(),
+        one_sided=events.plus_is_empty or events.minus_is_empty,
+    )
+    # the best events guess every time, right with probability (1 + variation) / 2
+    needed = stats.binom.isf(level, runs, 0.5)
+    certain = float(special.betaincinv(needed + 1, runs - needed, POWER)) if needed < runs else 1.0
     return LawTest(
         differ=ratio > 0,
         ratio=ratio,
-        variation=delta_lower_bound(
-            counts.correct,
-            counts.wrong,
-            counts.abstained,
-            epsilon=0.0,
-            significance=level,
-            seed=stream.child(1).seed(),
-            one_sided=one_sided,
-        ),
+        variation=variation,
         runs=runs,
         event=events.describe()[0 if not events.plus_is_empty else 1],
         ratio_resolution=resolved if math.isfinite(resolved) else None,
-        variation_resolution=_variation_resolution(runs, level),
+        variation_resolution=2 * certain - 1,
     )
-
-
-def _events(first: Outputs, second: Outputs, significance: float, runs: int) -> EventPair | None:
-    """Return events that tell the two apart, chosen on outputs that the game does not use."""
-    training = Training(first, second, None, (None, None))
-    return choose_events(training, TestDesign(0.0, critical_value(significance), len(first) + len(second), runs, 0.0))
-
-
-def _play(events: EventPair, first: Outputs, second: Outputs) -> GameCounts:
-    tallies = []
-    for side in (first, second):
-        guesses = events.guess(side)
-        tallies += [int((guesses == value).sum()) for value in (1, -1, 0)]
-    return GameCounts(*tallies)
-
-
-def _variation_resolution(runs: int, significance: float) -> float:
-    """Return the resolution of the best events, which guess every time, right with probability (1 + variation) / 2."""
-    needed = stats.binom.isf(significance, runs, 0.5)
-
-    def lack(variation: float) -> float:
-        return POWER - float(stats.binom.sf(needed, runs, (1 + variation) / 2))
-
-    return 1.0 if lack(1.0) > 0 else float(optimize.brentq(lack, 0.0, 1.0, xtol=1e-5))
