@@ -1,7 +1,8 @@
 """Privacy loss of independent coordinates: losses rounded to a lattice on a known side, and convolved.
 
-dp_accounting convolves. Its own discretizations are not used: they are made for one noise each, while the rounding here
-needs only the tails of a loss and accounts for the errors of these tails.
+dp_accounting convolves and evaluates the profile. Of its discretizations, the optimistic ones are made for one noise
+each, and "connect the dots" works on differences of the profile, which loses digits: a delta of 1e-12 / 4 came out 160
+times too large. The rounding here needs only the tails of a loss, and accounts for their errors.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ from audit.laws.exact_loss import no_loss
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
 
 if TYPE_CHECKING:
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+    from dp_accounting.pld.pld_pmf import PLDPmf
 
 _FEWEST_CELLS = 2**15
 _MOST_CELLS = 2**18
@@ -30,20 +30,6 @@ _FEW = 100
 _NOTHING_LEFT = 1e-12
 _LARGEST_LOSS = 700.0
 _LEAST_MASS = 1e-12
-
-
-@dataclass(frozen=True)
-class _Lattice:
-    """Losses are rounded to multiples of `step`; at most `truncation` mass is cut from an unbounded loss.
-
-    `cells` is the expected length of the composed distribution. A loss within `nudge` of a lattice point counts as
-    lying on it, which allows for the `threshold_error` of the tails.
-    """
-
-    step: float
-    cells: int
-    truncation: float
-    nudge: float
 
 
 def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
@@ -73,7 +59,9 @@ def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
     >>> compose([GaussianLoss(3.0), GaussianLoss(4.0)])
     GaussianLoss(shift_over_scale=5.0)
     """
-    flat = _merged([coordinate for part in parts for coordinate in part.parts])
+    known = [coordinate for part in parts for coordinate in part.parts]
+    kinds = dict.fromkeys(type(part) for part in known)
+    flat = [loss for kind in kinds for loss in kind.merged([part for part in known if type(part) is kind])]
     if len(flat) < 2:
         return flat[0] if flat else no_loss()
     return ComposedLoss(flat, grid)
@@ -120,12 +108,30 @@ class ComposedLoss(PrivacyLoss):
         self._parts = tuple(coordinate for part in parts for coordinate in part.parts)
         if not self._parts:
             raise InvalidArgument.of("parts", "hold a loss that is not constantly 0", parts)
-        self._cuts = _TRUNCATION / len(self._parts)
-        self._lattice = _lattice(self._parts, positive(grid, "grid"), self._cuts)
-        self._distributions: dict[tuple[Direction, bool], PrivacyLossDistribution] = {}
-        self.threshold_error = (len(self._parts) + 1) * self._lattice.step
+        self._cut = _TRUNCATION / len(self._parts)  # mass cut from each tail of an unbounded part
+        self._spans = {(part, side): _span(part, side, self._cut) for part in set(self._parts) for side in DIRECTIONS}
+        self._choose_lattice(positive(grid, "grid"))
+        self._distributions: dict[tuple[Direction, bool], PLDPmf] = {}
+        self.threshold_error = (len(self._parts) + 1) * self._step
         self.tail_error = self._slack()
-        self._shift = len(self._parts) * self._lattice.nudge
+
+    def _choose_lattice(self, grid: float) -> None:
+        """Choose the step: the wanted one, within bounds on the number of cells, dividing the least largest loss.
+
+        A loss within `_nudge` of a lattice point counts as lying on it, which allows for the parts' `threshold_error`.
+        """
+        distinct = set(self._parts)
+        ends = {part: [end for side in DIRECTIONS for end in self._spans[part, side]] for part in distinct}
+        widths = np.array([max(b - a for a, b in (ends[part][:2], ends[part][2:])) for part in self._parts])
+        reach = float(sum(max(map(abs, ends[part])) for part in self._parts))
+        effective = float(min(widths.sum(), 20 * np.sqrt((widths**2).sum())))
+        step = min(max(grid, effective / _MOST_CELLS), effective / _FEWEST_CELLS)
+        largest = [part.max_loss(side) for part in distinct for side in DIRECTIONS]
+        least = min((loss for loss in largest if 0 < loss < math.inf), default=0.0)
+        self._step = least / math.ceil(least / step) if least > step else step
+        self._cells = math.ceil(effective / self._step)
+        tolerance = max(part.threshold_error for part in distinct) * (1 + reach)
+        self._nudge = 1e-8 * self._step + 4e-16 * reach + 2 * tolerance
 
     @property
     def parts(self) -> tuple[PrivacyLoss, ...]:
@@ -147,28 +153,27 @@ class ComposedLoss(PrivacyLoss):
         return math.fsum(part._attained_loss(direction) for part in self._parts)
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        """Read both profiles at thresholds moved by `_shift`, the most by which the lattice displaces the loss."""
+        """Read both profiles at thresholds moved by the most by which the lattice displaces the loss."""
         leaked = self.mass_at_infinity(direction)
         if leaked > 1 - _NOTHING_LEFT:
             return np.full(thresholds.shape, leaked - _NOTHING_LEFT), np.ones(thresholds.shape)
-        lower = _profile(self._distribution(direction, False), thresholds + self._shift)
-        upper = _profile(self._distribution(direction, True), thresholds - self._shift)
+        shift = len(self._parts) * self._nudge
+        lower = self._profile(thresholds + shift, direction, False)
+        upper = self._profile(thresholds - shift, direction, True)
         return lower - self.tail_error, upper + self.tail_error
 
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
         """Read p and q off the profile, which is linear in e^t between two lattice points."""
-        step = self._lattice.step
-        cells = np.floor(np.clip(thresholds, -700.0, 700.0) / step)
-        first, second = (cells + 0.25) * step, (cells + 0.75) * step
-        known = self._distribution(direction, True)
-        at_first, at_second = _profile(known, first), _profile(known, second)
+        cells = np.floor(np.clip(thresholds, -_LARGEST_LOSS, _LARGEST_LOSS) / self._step)
+        first, second = (cells + 0.25) * self._step, (cells + 0.75) * self._step
+        at_first, at_second = (self._profile(t, direction, True) for t in (first, second))
         q = np.clip((at_first - at_second) / (np.exp(first) * np.expm1(second - first)), 0.0, 1.0)
         p = np.clip(at_first + np.exp(first) * q, 0.0, 1.0)
         return p, q, np.full(p.shape, self.tail_error)
 
     def _trade_off(self, alphas: FloatArray) -> FloatArray:
         """Take the best of the supporting lines at a fixed set of slopes; each is a lower bound."""
-        ends = [min(self.max_loss(side), self._lattice.step * self._lattice.cells) for side in DIRECTIONS]
+        ends = [min(self.max_loss(side), self._step * self._cells) for side in DIRECTIONS]
         thresholds = np.unique(np.r_[np.linspace(-ends[0], ends[1], _LINES - 1), 0.0])
         upper = self._hockey_stick(thresholds, "right")[1]
         lines = 1 - np.minimum(upper, 1.0) - scaled(alphas[:, None], thresholds)
@@ -177,108 +182,70 @@ class ComposedLoss(PrivacyLoss):
     def _slack(self) -> float:
         """Bound what the discretized distributions leave out: errors of the parts, cut tails, FFT rounding.
 
-        A convolution of N cells by FFT has an error of about u log2(N) in the 2-norm, u = 2^-53, hence of
-        u sqrt(N) log2(N) in any sum of its cells; 2e-17 N is larger than that for N >= 2^15.
+        An FFT of N cells has an error of about u log2(N) in the 2-norm, u = 2^-53. The n-th power of a transform, at
+        most 1 in absolute value, has n times that, and a sum of cells of its inverse sqrt(N) times as much.
         """
         parts = math.fsum(8 * part.tail_error for part in self._parts)
-        return parts + self._lattice.cells * 2e-17 + 8 * _TRUNCATION
+        rounding = len(self._parts) * 2.0**-53 * math.sqrt(self._cells) * math.log2(self._cells)
+        return parts + rounding + 8 * _TRUNCATION
 
-    def _distribution(self, direction: Direction, pessimistic: bool) -> PrivacyLossDistribution:
-        """Convolve the discretized parts, equal ones by repeated squaring; computed once."""
+    def _profile(self, thresholds: FloatArray, direction: Direction, pessimistic: bool) -> FloatArray:
+        known = self._distribution(direction, pessimistic)
+        if thresholds.size < _FEW:
+            return np.array([known.get_delta_for_epsilon(float(t)) for t in thresholds])
+        order = np.argsort(thresholds)
+        values = np.empty(thresholds.shape)
+        values[order] = known.get_delta_for_epsilon(thresholds[order])
+        return values
+
+    def _distribution(self, direction: Direction, pessimistic: bool) -> PLDPmf:
+        """Convolve the discretized parts; computed once."""
+        from dp_accounting.pld.pld_pmf import compose_pmfs
+
         key = (direction, pessimistic)
         if key not in self._distributions:
             powers = [
-                _power(_discretized(part, direction, self._lattice, pessimistic), times)
+                self._discretized(part, direction, pessimistic).self_compose(times, self._cut)
                 for part, times in Counter(self._parts).items()
             ]
             total = powers[0]
             for factor in powers[1:]:
-                total = total.compose(factor, self._cuts)
+                total = compose_pmfs(total, factor, self._cut)
             self._distributions[key] = total
         return self._distributions[key]
 
+    def _discretized(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> PLDPmf:
+        """Return a lattice distribution whose profile lies above (pessimistic) or below that of `part`."""
+        from dp_accounting.pld.pld_pmf import create_pmf
 
-def _merged(parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
-    kinds = dict.fromkeys(type(part) for part in parts)
-    return [loss for kind in kinds for loss in kind.merged([part for part in parts if type(part) is kind])]
-
-
-def _power(base: PrivacyLossDistribution, times: int) -> PrivacyLossDistribution:
-    """Compose `times` copies by repeated squaring, truncated on the side that the estimate allows."""
-    result = None
-    while times:
-        if times % 2:
-            result = base if result is None else result.compose(base, _TRUNCATION)
-        times //= 2
-        if times:
-            base = base.compose(base, _TRUNCATION)
-    return result
-
-
-def _profile(known: PrivacyLossDistribution, thresholds: FloatArray) -> FloatArray:
-    if thresholds.size < _FEW:
-        return np.array([known.get_delta_for_epsilon(float(t)) for t in thresholds])
-    order = np.argsort(thresholds)
-    values = np.empty(thresholds.shape)
-    values[order] = known.get_delta_for_epsilon(thresholds[order])
-    return values
+        low, high = self._spans[part, direction]
+        first = math.floor((low - self._nudge) / self._step)
+        last = max(math.ceil((high - self._nudge) / self._step), first + 1)
+        indices = np.arange(first, last + 1)
+        points = np.asarray(indices * self._step, dtype=float)
+        if pessimistic:
+            masses, infinite = _dominating(part._tails(points + self._nudge, direction), points, self._step)
+        else:
+            masses, infinite = _dominated(
+                part._tails(points - self._nudge, direction)[0], part.mass_at_infinity(direction)
+            )
+        kept = masses > 0
+        table = dict(zip(indices[kept].tolist(), masses[kept].tolist(), strict=True))
+        return create_pmf(table or {0: 0.0}, self._step, infinite, pessimistic)
 
 
-def _lattice(parts: Sequence[PrivacyLoss], grid: float, truncation: float) -> _Lattice:
-    """Choose the step: the wanted one, within bounds on the number of cells, dividing the least largest loss."""
-    spans = {part: [_span(part, side, truncation) for side in DIRECTIONS] for part in dict.fromkeys(parts)}
-    widths = np.array([max(high - low for low, high in spans[part]) for part in parts])
-    reach = float(sum(max(abs(end) for pair in spans[part] for end in pair) for part in parts))
-    effective = float(min(widths.sum(), 20 * np.sqrt((widths**2).sum())))
-    step = min(max(grid, effective / _MOST_CELLS), effective / _FEWEST_CELLS)
-    finite = [loss for part in spans for side in DIRECTIONS if 0 < (loss := part.max_loss(side)) < math.inf]
-    if finite and min(finite) > step:
-        step = min(finite) / math.ceil(min(finite) / step)
-    tolerance = max(part.threshold_error for part in spans) * (1 + reach)
-    return _Lattice(step, math.ceil(effective / step), truncation, 1e-8 * step + 4e-16 * reach + 2 * tolerance)
-
-
-def _span(loss: PrivacyLoss, direction: Direction, truncation: float) -> tuple[float, float]:
-    """Return an interval that holds all finite losses but a mass of `truncation` at either end."""
-    at_infinity = loss.mass_at_infinity(direction)
-    top = min(loss.max_loss(direction), _LARGEST_LOSS)
-    bottom = -min(loss.max_loss(opposite(direction)), _LARGEST_LOSS)
-    high = _first(lambda t: _upper_tail(loss, t, direction) - at_infinity <= truncation, bottom, top)
-    low = -_first(lambda t: 1 - _upper_tail(loss, -t, direction) <= truncation, -high, -bottom)
-    return low, high
-
-
-def _discretized(
-    loss: PrivacyLoss, direction: Direction, lattice: _Lattice, pessimistic: bool
-) -> PrivacyLossDistribution:
-    """Return a lattice distribution whose profile lies above (pessimistic) or below that of `loss`."""
-    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-
-    build = _dominating if pessimistic else _dominated
-    low, high = _span(loss, direction, lattice.truncation)
-    first = math.floor((low - lattice.nudge) / lattice.step)
-    last = max(math.ceil((high - lattice.nudge) / lattice.step), first + 1)
-    indices = np.arange(first, last + 1)
-    masses, infinite = build(loss, direction, np.asarray(indices * lattice.step, dtype=float), lattice)
-    kept = masses > 0
-    table = dict(zip(indices[kept].tolist(), masses[kept].tolist(), strict=True))
-    return PrivacyLossDistribution.create_from_rounded_probability(
-        table or {0: 0.0}, infinite, lattice.step, pessimistic_estimate=pessimistic, symmetric=True
-    )
-
-
-def _dominating(loss: PrivacyLoss, side: Direction, points: FloatArray, lattice: _Lattice) -> tuple[FloatArray, float]:
+def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArray, float]:
     """Spread the mass of each cell over its two ends, keeping p and q of the cell.
 
     A mean-preserving spread of the likelihood ratio raises every hockey-stick divergence. With P, Q the masses of the
     losses in (s, t], the share of t is (P - e^s Q) / (1 - e^(s - t)): algorithm 1 of Doroshenko et al. 2022, written in
     the tails. Errors of the tails make that share larger, never smaller.
     """
-    p, q, error = loss._tails(points + lattice.nudge, side)
+    p, q, error = tails
     cell_p, cell_q = np.maximum(p[:-1] - p[1:], 0.0), np.maximum(q[:-1] - q[1:], 0.0)
     doubt = error[:-1] + error[1:]
     excess = cell_p + doubt - scaled(np.maximum(cell_q - doubt, 0.0), points[:-1])
-    up = np.clip(excess / -np.expm1(-lattice.step), 0.0, cell_p)
+    up = np.clip(excess / -np.expm1(-step), 0.0, cell_p)
     masses = np.zeros(points.shape)
     masses[1:] += up
     masses[:-1] += cell_p - up
@@ -287,16 +254,20 @@ def _dominating(loss: PrivacyLoss, side: Direction, points: FloatArray, lattice:
     return masses, float(p[-1] + error[-1])
 
 
-def _dominated(loss: PrivacyLoss, side: Direction, points: FloatArray, lattice: _Lattice) -> tuple[FloatArray, float]:
+def _dominated(p: FloatArray, infinite: float) -> tuple[FloatArray, float]:
     """Round each loss down to the lattice; mass below the first point is dropped."""
-    p, _, _ = loss._tails(points - lattice.nudge, side)
-    infinite = min(loss.mass_at_infinity(side), float(p[-1]))
-    masses = np.maximum(p - np.append(p[1:], infinite), 0.0)
-    return masses, infinite
+    infinite = min(infinite, float(p[-1]))
+    return np.maximum(p - np.append(p[1:], infinite), 0.0), infinite
 
 
-def _upper_tail(loss: PrivacyLoss, threshold: float, direction: Direction) -> float:
-    return float(loss._tails(np.array([threshold]), direction)[0][0])
+def _span(loss: PrivacyLoss, direction: Direction, truncation: float) -> tuple[float, float]:
+    """Return an interval that holds all finite losses but a mass of `truncation` at either end."""
+    at_infinity = loss.mass_at_infinity(direction)
+    top = min(loss.max_loss(direction), _LARGEST_LOSS)
+    bottom = -min(loss.max_loss(opposite(direction)), _LARGEST_LOSS)
+    high = _first(lambda t: loss.tails(t, direction)[0] - at_infinity <= truncation, bottom, top)
+    low = -_first(lambda t: 1 - loss.tails(-t, direction)[0] <= truncation, -high, -bottom)
+    return low, high
 
 
 def _first(holds: Callable[[float], bool], low: float, high: float) -> float:

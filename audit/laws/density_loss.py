@@ -1,18 +1,34 @@
-"""Privacy loss of two one-dimensional laws given by densities, with or without atoms."""
+"""Privacy loss of two one-dimensional laws given by densities, with or without atoms.
+
+The line is cut into cells on which the log-ratio of the densities is monotone, so that {L > t} is an interval in each.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from audit.base.arguments import real
 from audit.base.errors import InvalidArgument
-from audit.laws.monotone_cells import RATIO_TOLERANCE, Function, Measure, cells_between, log_ratio, measure
-from audit.laws.privacy_loss import Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
+from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
 
+_RATIO_TOLERANCE = 1e-11
+_MONOTONE_TOLERANCE = 1e-9
+_BISECTIONS = 160
+_SECANTS = 2
+_DOUBLINGS = 400
 _NEGLIGIBLE = 1e-17
+_ROUNDING = 8 * np.finfo(float).eps
+_SIGNS: dict[Direction, int] = {"left": 1, "right": -1}
+
+Interval = tuple[FloatArray, FloatArray]
+Function = Callable[[FloatArray], FloatArray]
+Measure = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""(start, stop) -> the masses of [start, stop], and bounds of their errors."""
 
 
 class DensityLoss(PrivacyLoss):
@@ -71,33 +87,40 @@ class DensityLoss(PrivacyLoss):
         right_atoms: Mapping[float, float] | None = None,
     ) -> None:
         self._measures: dict[Direction, Measure] = {
-            "left": measure(left_logpdf, left_cdf),
-            "right": measure(right_logpdf, right_cdf),
+            "left": _measure(left_logpdf, left_cdf),
+            "right": _measure(right_logpdf, right_cdf),
         }
-        self._atoms = _aligned_atoms(left_atoms or {}, right_atoms or {})
-        ratio, both = log_ratio(left_logpdf, right_logpdf), tuple(self._measures.values())
-        self._cells, self._beyond = cells_between(ratio, both, _checked_support(support), breakpoints, _NEGLIGIBLE)
-        for side in ("left", "right"):
-            self._require_total_mass(side)
+        left, right = _aligned_atoms(left_atoms or {}, right_atoms or {})
+        self._atoms: dict[Direction, Interval] = {"left": (left, right), "right": (right, left)}
+        ratio, both = _log_ratio(left_logpdf, right_logpdf), tuple(self._measures.values())
+        self._cells, self._beyond = _cells_between(ratio, both, _checked_support(support), breakpoints)
+        for side, atoms in zip(DIRECTIONS, (left, right), strict=True):
+            total = math.fsum([*atoms, *(self._measures[side](*cell.ends)[0][0] for cell in self._cells)])
+            if abs(total - 1) > 1e-9 + 2 * self._beyond:
+                rule = "have total mass 1 within 1e-9, atoms and sub-normalized density together"
+                raise InvalidArgument.of(f"{side} law", rule, total)
         noise = max((cell.noise for cell in self._cells), default=0.0)
-        self.threshold_error = 3 * RATIO_TOLERANCE + 4 * noise
-        self.tail_error = self._probed_error()
+        self.threshold_error = 3 * _RATIO_TOLERANCE + 4 * noise
+        low, high = (min(self._attained_loss(side), 50.0) for side in ("right", "left"))
+        self.tail_error = float(np.max(self._tails(np.linspace(-low, high, 64), "left")[2]))
 
     def max_loss(self, direction: Direction) -> float:
         """Return the supremum of the log-ratio over cells and atoms; inf at an end where it does not settle."""
-        sign = 1 if direction == "left" else -1
-        return max(0.0, self._largest_atom_loss(direction), *(cell.supremum(sign) for cell in self._cells))
+        return self._largest(direction, [value for cell in self._cells for value in cell.limits])
+
+    def _attained_loss(self, direction: Direction) -> float:
+        return self._largest(direction, [value for cell in self._cells for value in cell.values])
+
+    def _largest(self, direction: Direction, ratios: list[float]) -> float:
+        atoms = float(np.max(_atom_ratio(*self._atoms[direction]), initial=0.0))
+        return max(0.0, atoms, *(_SIGNS[direction] * ratio for ratio in ratios))
 
     def mass_at_infinity(self, direction: Direction) -> float:
         """Return the numerator's mass where the denominator has none: cells of infinite ratio, and lone atoms."""
-        numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        cells = [cell for cell in self._cells if cell.lowest(1 if direction == "left" else -1) == math.inf]
+        numerator, denominator = self._atoms[direction]
+        cells = [cell for cell in self._cells if min(_SIGNS[direction] * value for value in cell.values) == math.inf]
         continuous = [self._measures[direction](*cell.ends)[0][0] for cell in cells]
         return math.fsum([*numerator[denominator == 0], *continuous])
-
-    def _attained_loss(self, direction: Direction) -> float:
-        sign = 1 if direction == "left" else -1
-        return max(0.0, self._largest_atom_loss(direction), *(cell.highest(sign) for cell in self._cells))
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
         """Add the atoms' divergence, exact, to bounds of the continuous part's.
@@ -111,53 +134,30 @@ class DensityLoss(PrivacyLoss):
         p, q, error = narrow
         missed = np.maximum(wide[0] - p, 0.0) + error + wide[2]
         upper = p + error - scaled(np.maximum(q - error, 0.0), thresholds) + 2 * window * missed
-        atoms = self._atom_divergence(thresholds, direction)
+        numerator, denominator = self._atoms[direction]
+        shape = (thresholds.size, denominator.size)
+        excess = numerator - scaled(np.broadcast_to(denominator, shape), thresholds[:, None])
+        atoms = np.maximum(excess, 0.0).sum(axis=1)
         return atoms + np.maximum(*lowers), atoms + upper
 
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
-        strict = thresholds + RATIO_TOLERANCE * (1 + np.abs(thresholds))
+        strict = thresholds + _RATIO_TOLERANCE * (1 + np.abs(thresholds))
         p, q, error = self._cell_tails(strict, direction)
-        numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
+        numerator, denominator = self._atoms[direction]
         above = _atom_ratio(numerator, denominator)[None, :] > strict[:, None]
         return p + above @ numerator, q + above @ denominator, error
 
     def _cell_tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
         """Sum the masses of the parts of the cells where the log-ratio exceeds each threshold."""
-        sign = 1 if direction == "left" else -1
         p, q = np.zeros(thresholds.shape), np.zeros(thresholds.shape)
         error = np.full(thresholds.shape, self._beyond)
         for cell in self._cells:
-            (start, stop), doubt = cell.exceeding(thresholds, sign)
+            (start, stop), doubt = cell.exceeding(thresholds, _SIGNS[direction])
             for total, side in ((p, direction), (q, opposite(direction))):
                 value, rounding = self._measures[side](start, stop)
                 total += value
                 error += rounding + sum(self._measures[side](*doubt))
         return p, q, error
-
-    def _atom_divergence(self, thresholds: FloatArray, direction: Direction) -> FloatArray:
-        numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        if not numerator.size:
-            return np.zeros(thresholds.shape)
-        excess = numerator - scaled(
-            np.broadcast_to(denominator, (thresholds.size, denominator.size)), thresholds[:, None]
-        )
-        return np.maximum(excess, 0.0).sum(axis=1)
-
-    def _largest_atom_loss(self, direction: Direction) -> float:
-        numerator, denominator = self._atoms[direction], self._atoms[opposite(direction)]
-        return float(np.max(_atom_ratio(numerator, denominator), initial=0.0))
-
-    def _require_total_mass(self, side: Direction) -> None:
-        parts = [self._measures[side](*cell.ends)[0][0] for cell in self._cells]
-        total = math.fsum([*self._atoms[side], *parts])
-        if abs(total - 1) > 1e-9 + 2 * self._beyond:
-            rule = "have total mass 1 within 1e-9, atoms and sub-normalized density together"
-            raise InvalidArgument.of(f"{side} law", rule, total)
-
-    def _probed_error(self) -> float:
-        """Return the largest error of the tails at 64 thresholds over the range of the loss."""
-        low, high = (min(self._attained_loss(side), 50.0) for side in ("right", "left"))
-        return float(np.max(self._tails(np.linspace(-low, high, 64), "left")[2]))
 
 
 def _atom_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -175,14 +175,204 @@ def _checked_support(support: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
-def _aligned_atoms(left: Mapping[float, float], right: Mapping[float, float]) -> dict[Direction, FloatArray]:
+def _aligned_atoms(left: Mapping[float, float], right: Mapping[float, float]) -> Interval:
     values = list(dict.fromkeys([*left, *right]))
-    aligned: dict[Direction, FloatArray] = {
-        "left": np.array([left.get(value, 0.0) for value in values], dtype=float),
-        "right": np.array([right.get(value, 0.0) for value in values], dtype=float),
-    }
-    for side, masses in aligned.items():
+    first, second = (np.array([atoms.get(value, 0.0) for value in values], dtype=float) for atoms in (left, right))
+    for name, masses in (("left_atoms", first), ("right_atoms", second)):
         if not (np.isfinite(masses).all() and (masses >= 0).all() and masses.sum() <= 1 + 1e-9):
-            raise InvalidArgument.of(f"{side}_atoms", "hold probabilities >= 0 with a sum of at most 1", masses)
-    kept = (aligned["left"] > 0) | (aligned["right"] > 0)
-    return {side: masses[kept] for side, masses in aligned.items()}
+            raise InvalidArgument.of(name, "hold probabilities >= 0 with a sum of at most 1", masses)
+    kept = (first > 0) | (second > 0)
+    return first[kept], second[kept]
+
+
+def _measure(log_density: Function, cdf: Function | None) -> Measure:
+    """Return the measure of a density whose total mass may be below 1.
+
+    With `cdf` the error is the rounding of a difference. Without it each interval takes one adaptive quadrature, and
+    the error is the one that QUADPACK reports.
+    """
+
+    def between(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+        assert cdf is not None
+        low, high = (np.asarray(cdf(x), dtype=float) for x in (start, stop))
+        return np.maximum(high - low, 0.0), _ROUNDING * np.where(stop > start, np.abs(high), 0.0)
+
+    def integrated(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+        pairs = [_integral(log_density, float(a), float(b)) for a, b in zip(start, stop, strict=True)]
+        values, errors = np.array(pairs, dtype=float).reshape(-1, 2).T
+        return np.maximum(values, 0.0), errors
+
+    return integrated if cdf is None else between
+
+
+def _integral(log_density: Function, start: float, stop: float) -> tuple[float, float]:
+    from scipy import integrate
+
+    def density(x: float) -> float:
+        return math.exp(float(np.asarray(log_density(np.array([x], dtype=float)))[0]))
+
+    if not start < stop:
+        return 0.0, 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", integrate.IntegrationWarning)
+        value, error = integrate.quad(density, start, stop, epsabs=1e-13, epsrel=1e-11, limit=200)
+    return (value, error) if math.isfinite(value) else (0.0, 1.0)
+
+
+def _log_ratio(left: Function, right: Function) -> Function:
+    """Return x -> log left(x) - log right(x), which is nan where both densities vanish."""
+
+    def ratio(x: FloatArray) -> FloatArray:
+        high, low = (np.asarray(f(x), dtype=float) for f in (left, right))
+        if np.isnan(high).any() or np.isnan(low).any() or (high == np.inf).any() or (low == np.inf).any():
+            raise InvalidArgument(f"a log-density must be below inf and not nan, on {x.min():g}..{x.max():g}")
+        with np.errstate(invalid="ignore"):
+            return high - low
+
+    return ratio
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """An interval [start, stop] on which the log-ratio is monotone.
+
+    `values` are the ratio at the start and at the stop: bounds of its extremes on one side. `limits` bound them on the
+    other side, beyond a cut-off infinite end too. `noise` is the largest step against the direction of the cell.
+    """
+
+    ratio: Function
+    start: float
+    stop: float
+    rising: bool
+    values: tuple[float, float]
+    limits: tuple[float, float]
+    noise: float
+
+    @property
+    def ends(self) -> Interval:
+        """The two ends as arrays of one element."""
+        return np.array([self.start]), np.array([self.stop])
+
+    def exceeding(self, thresholds: FloatArray, sign: int) -> tuple[Interval, Interval]:
+        """Return the intervals where sign * ratio exceeds each threshold, and the brackets left in doubt."""
+        upwards = self.rising if sign > 0 else not self.rising
+        bottom, top = (self.start, self.stop) if upwards else (self.stop, self.start)
+        inside = (_inner(bottom, top), _inner(top, bottom))
+        everywhere, somewhere = (sign * self.ratio(np.array([x]))[0] > thresholds for x in inside)
+        cut, doubt = (np.where(everywhere, bottom, top) for _ in range(2))
+        crossed = somewhere & ~everywhere
+        doubt[crossed], cut[crossed] = self._bracketed(thresholds[crossed], sign, *inside)
+        end = np.full(thresholds.shape, top)
+        if upwards:
+            return (cut, end), (doubt, cut)
+        return (end, cut), (cut, doubt)
+
+    def _bracketed(self, thresholds: FloatArray, sign: int, no: float, yes: float) -> tuple[FloatArray, FloatArray]:
+        """Bracket the crossing of each threshold between neighboring floats."""
+        below, above = np.full(thresholds.shape, no), np.full(thresholds.shape, yes)
+
+        def narrowed(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+            exceeds = sign * self.ratio(x) > thresholds
+            return np.where(exceeds, below, x), np.where(exceeds, x, above)
+
+        for _ in range(_SECANTS if thresholds.size else 0):
+            # a few floats on either side of where a straight line crosses: linear ratios are found at once
+            low, high = (sign * self.ratio(x) - thresholds for x in (below, above))
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                guess = below - low / (high - low) * (above - below)
+            guess = np.where(np.isfinite(guess), guess, (below + above) / 2)
+            near = _ROUNDING * np.maximum(np.abs(below), np.abs(above))
+            for probe in (guess - near, guess + near):
+                below, above = narrowed(np.clip(probe, np.minimum(below, above), np.maximum(below, above)))
+        for _ in range(_BISECTIONS):
+            middle = below + (above - below) / 2
+            if np.all((middle == below) | (middle == above)):
+                break
+            below, above = narrowed(middle)
+        return below, above
+
+
+def _cells_between(
+    ratio: Function, measures: Sequence[Measure], support: tuple[float, float], breakpoints: Sequence[float]
+) -> tuple[list[_Cell], float]:
+    """Cut the support at the breakpoints, and infinite ends where a negligible mass remains.
+
+    Return the cells, without those on which both densities vanish, and a bound of the mass beyond the ends cut off.
+    """
+    low, high = support
+    points = [real(b, "breakpoints") for b in breakpoints]
+    if not all(map(math.isfinite, points)):
+        raise InvalidArgument.of("breakpoints", "be finite", breakpoints)
+    inner = sorted({point for point in points if low < point < high})
+    anchor = inner or [min(max(0.0, low), high)]
+    start, lost_low = _cut(measures, anchor[0], low)
+    stop, lost_high = _cut(measures, anchor[-1], high)
+    edges = [start, *(point for point in inner if start < point < stop), stop]
+    last = len(edges) - 2
+    built = [
+        _cell(ratio, edges[k], edges[k + 1], k == 0 and low == -math.inf, k == last and high == math.inf)
+        for k in range(last + 1)
+    ]
+    return [cell for cell in built if cell is not None], lost_low + lost_high
+
+
+def _cut(measures: Sequence[Measure], anchor: float, end: float) -> tuple[float, float]:
+    """Return a finite point with a negligible mass between it and `end`, and a bound of that mass."""
+    if math.isfinite(end):
+        return end, 0.0
+    sign = math.copysign(1.0, end)
+    for power in range(_DOUBLINGS):
+        point = anchor + sign * 2.0**power
+        low, high = (np.array([x]) for x in sorted((point, end)))
+        masses = [mass(low, high) for mass in measures]
+        if power == _DOUBLINGS - 1 or max(value[0] for value, _ in masses) <= _NEGLIGIBLE:
+            break
+    return point, max(float(value[0] + error[0]) for value, error in masses)
+
+
+def _cell(ratio: Function, start: float, stop: float, open_start: bool, open_stop: bool) -> _Cell | None:
+    """Return the cell with the ratio at its ends; None if both densities vanish, an error if it is not monotone."""
+    near = np.logspace(-9, -2, 36)
+    shares = np.unique(np.concatenate([np.linspace(0, 1, 65)[1:-1], near, 1 - near]))
+    first, last = _inner(start, stop), _inner(stop, start)
+    points = np.unique(np.r_[first, np.clip(start + (stop - start) * shares, first, last), last])
+    values = ratio(points)
+    if np.isnan(values).all():
+        return None
+    if np.isnan(values).any():
+        rule = f"hold the ends of the densities' supports; one lies inside [{start:g}, {stop:g}]"
+        raise InvalidArgument(f"`breakpoints` must {rule}")
+    noise = _require_monotone(points, values)
+    at_start, at_stop = float(values[0]), float(values[-1])
+    rising = at_stop >= at_start
+    if at_start == at_stop or abs(at_stop - at_start) <= _RATIO_TOLERANCE * (1 + abs(at_start)):
+        constant = (at_stop if open_start else at_start,) * 2
+        return _Cell(ratio, start, stop, rising, constant, constant, noise)
+    lowest = _limit(ratio, 2 * start - stop, at_start) if open_start else at_start
+    highest = _limit(ratio, 2 * stop - start, at_stop) if open_stop else at_stop
+    return _Cell(ratio, start, stop, rising, (at_start, at_stop), (lowest, highest), noise)
+
+
+def _require_monotone(points: FloatArray, values: FloatArray) -> float:
+    """Return the largest step against the direction of the cell, or raise if it is more than rounding."""
+    finite = np.clip(values, -1e300, 1e300)
+    steps = np.diff(finite) * (1 if finite[-1] >= finite[0] else -1)
+    noise = max(0.0, -float(steps.min()))
+    if noise > _MONOTONE_TOLERANCE * (1 + float(np.min(np.abs(finite)))):
+        where = f"[{points[0]:g}, {points[-1]:g}], near {points[int(steps.argmin())]:g}"
+        rule = "make the log-ratio monotone between them; it is not on"
+        raise InvalidArgument(f"`breakpoints` must {rule} {where}")
+    return noise
+
+
+def _limit(ratio: Function, further: float, value: float) -> float:
+    """Return the limit toward an infinite end: the value there, or infinite if it has not settled."""
+    beyond = float(ratio(np.array([further]))[0])
+    if math.isnan(beyond) or abs(beyond - value) <= _MONOTONE_TOLERANCE * (1 + abs(value)):
+        return value
+    return math.copysign(math.inf, beyond - value)
+
+
+def _inner(end: float, other: float) -> float:
+    """Return the float next to `end`, toward `other`."""
+    return float(np.nextafter(end, other))

@@ -1,4 +1,4 @@
-"""Laws on countable sets: two-sided geometric noise on the integers, and any finite set of outcomes."""
+"""Laws of discrete outputs, two-sided geometric or finite, and the law of a vector of independent coordinates."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ import numpy as np
 
 from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
+from audit.laws.composed_loss import compose
 from audit.laws.exact_loss import FiniteLoss, geometric_loss, probabilities
-from audit.laws.goodness_of_fit import (
+from audit.laws.law import (
+    Law,
+    ScalarLaw,
     bonferroni,
     cells_pvalue,
     dkw_width,
+    normal_pvalue,
     normal_quantiles,
     require_outputs,
     serial_pvalues,
 )
-from audit.laws.law import Law, ScalarLaw, loss_between
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 from audit.laws.real_laws import as_vector
 
 _NEGLIGIBLE = 1e-18
+_JOINT_TESTS = 4
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,25 @@ class TwoSidedGeometric(ScalarLaw):
         object.__setattr__(self, "loc", integer(self.loc, "loc", at_least=-(2**53)))
         object.__setattr__(self, "ratio", open_probability(self.ratio, "ratio"))
 
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        """Return the privacy loss: exact for one ratio; for two, on a range that misses 1e-18 of the heavier law.
+
+        The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on the
+        ends of the range.
+        """
+        if not isinstance(other, TwoSidedGeometric):
+            return super().loss_against(other)
+        if self.ratio == other.ratio:
+            return geometric_loss(self.loc - other.loc, self.ratio)
+        heavy, light = (self, other) if self.ratio > other.ratio else (other, self)
+        reach = math.ceil(math.log(_NEGLIGIBLE) / math.log(heavy.ratio)) + abs(self.loc - other.loc)
+        z = np.arange(heavy.loc - reach, heavy.loc + reach + 1)
+        lost = 2 * heavy.ratio ** (reach + 1) / (1 + heavy.ratio)
+        masses = {heavy: np.append(heavy.pmf(z), lost), light: np.append(light.pmf(z), 0.0)}
+        steps = np.abs(z[[0, -1]] - light.loc) + 1
+        masses[light][[0, z.size - 1]] += light.ratio**steps / (1 + light.ratio)
+        return FiniteLoss(masses[self], masses[other])
+
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
         """Return the log-probability of each output; -inf unless it is an integer."""
         z = as_vector(outputs)
@@ -68,14 +91,12 @@ class TwoSidedGeometric(ScalarLaw):
         return np.where(whole, constant + np.abs(np.where(whole, z, 0.0) - self.loc) * math.log(self.ratio), -np.inf)
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Return the probability of an output <= x."""
         steps = np.floor(x) - self.loc
         below = self.ratio ** np.maximum(-steps, 0) / (1 + self.ratio)
         above = self.ratio ** np.maximum(steps + 1, 0) / (1 + self.ratio)
         return np.where(steps < 0, below, 1 - above)
 
     def cdf_left(self, x: FloatArray) -> FloatArray:
-        """Return the probability of an output < x."""
         return self.cdf(np.ceil(x) - 1)
 
     def pmf(self, z: np.ndarray) -> FloatArray:
@@ -131,6 +152,9 @@ class Finite(Law):
     def pmf(self) -> dict[Hashable, float]:
         """Outcomes of positive probability with their probabilities."""
         return dict(self._pmf)
+
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        return FiniteLoss(self.pmf, other.pmf) if isinstance(other, Finite) else super().loss_against(other)
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
         """Return the log-probability of each output; -inf for an outcome outside the set."""
@@ -195,25 +219,88 @@ def _plain(item: Any) -> Hashable:
     return item if isinstance(item, Hashable) else None
 
 
-@loss_between(Finite, Finite)
-def _finite_pair(left: Finite, right: Finite) -> PrivacyLoss:
-    return FiniteLoss(left.pmf, right.pmf)
+@dataclass(frozen=True)
+class Product(Law):
+    """The law of a vector with independent coordinates.
 
+    Parameters
+    ----------
+    laws : sequence of Law, at least one
+        One for each coordinate; outputs have shape (size, len(laws)).
 
-@loss_between(TwoSidedGeometric, TwoSidedGeometric)
-def _geometric_pair(left: TwoSidedGeometric, right: TwoSidedGeometric) -> PrivacyLoss:
-    """Compare exactly for one ratio; for two, on a range that misses 1e-18 of the heavier law.
+    Raises
+    ------
+    InvalidArgument
+        If `laws` is not a sequence of at least one law.
 
-    The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on the ends
-    of the range.
+    Examples
+    --------
+    >>> from audit.laws import Laplace, Product
+    >>> left, right = Product((Laplace(0, 1), Laplace(0, 1))), Product((Laplace(1, 1), Laplace(1, 1)))
+    >>> left.loss_against(right).epsilon(0.0)
+    2.0
     """
-    if left.ratio == right.ratio:
-        return geometric_loss(left.loc - right.loc, left.ratio)
-    heavy, light = (left, right) if left.ratio > right.ratio else (right, left)
-    reach = math.ceil(math.log(_NEGLIGIBLE) / math.log(heavy.ratio)) + abs(left.loc - right.loc)
-    z = np.arange(heavy.loc - reach, heavy.loc + reach + 1)
-    lost = 2 * heavy.ratio ** (reach + 1) / (1 + heavy.ratio)
-    masses = {heavy: np.append(heavy.pmf(z), lost), light: np.append(light.pmf(z), 0.0)}
-    steps = np.abs(z[[0, -1]] - light.loc) + 1
-    masses[light][[0, z.size - 1]] += light.ratio**steps / (1 + light.ratio)
-    return FiniteLoss(masses[left], masses[right])
+
+    laws: tuple[Law, ...]
+
+    def __post_init__(self) -> None:
+        laws = tuple(self.laws)
+        if not laws or not all(isinstance(law, Law) for law in laws):
+            raise InvalidArgument.of("laws", "be a sequence of at least one law", self.laws)
+        object.__setattr__(self, "laws", laws)
+
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        """Compose the privacy losses of the coordinates."""
+        if not isinstance(other, Product):
+            return super().loss_against(other)
+        if len(self.laws) != len(other.laws):
+            raise InvalidArgument.of("other", f"have {len(self.laws)} coordinates", len(other.laws))
+        pairs = list(zip(self.laws, other.laws, strict=True))
+        known = {pair: pair[0].loss_against(pair[1]) for pair in set(pairs)}
+        return compose([known[pair] for pair in pairs])
+
+    def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
+        """Sum the log-densities of the coordinates."""
+        array = np.asarray(outputs)
+        if not self._fits(array):
+            raise InvalidArgument(f"`outputs` must have shape (size, {len(self.laws)}), got {array.shape}")
+        return np.sum([law.log_likelihood(array[:, j]) for j, law in enumerate(self.laws)], axis=0)
+
+    def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the p-value of every coordinate's own test and of the joint tests.
+
+        The joint tests catch noise that coordinates, or successive outputs, share. Under the law the normal scores z
+        are i.i.d. standard normal, and so is any projection w.z with |w| = 1. Tested are the projection with all signs
+        +, also for independence of successive outputs, and the one with a random half of the signs -.
+        """
+        array = require_outputs(outputs)
+        scores = self.normal_scores(array, rng)
+        if scores is None:
+            return 0.0
+        own = [law.fit_pvalue(array[:, j], rng) for j, law in enumerate(self.laws)]
+        return bonferroni([*own, *_joint_pvalues(scores, rng)])
+
+    def fit_resolution(self, n: int, significance: float) -> float:
+        """Return the coarsest resolution of the coordinates, each at its share of the significance."""
+        tests = len(self.laws) + _JOINT_TESTS
+        own = [law.fit_resolution(n, significance / tests) for law in self.laws]
+        return max(*own, dkw_width(n, significance, tests))
+
+    def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
+        """Return the scores of all coordinates side by side."""
+        array = np.asarray(outputs)
+        if not self._fits(array):
+            return None
+        columns = [law.normal_scores(array[:, j], rng) for j, law in enumerate(self.laws)]
+        known = [column for column in columns if column is not None]
+        return np.hstack(known) if len(known) == len(columns) else None
+
+    def _fits(self, array: np.ndarray) -> bool:
+        return array.ndim == 2 and array.shape[1] == len(self.laws)
+
+
+def _joint_pvalues(scores: FloatArray, rng: np.random.Generator) -> list[float]:
+    coordinates = scores.shape[1]
+    signs = rng.permutation(np.where(np.arange(coordinates) % 2 == 0, 1.0, -1.0))
+    together, apart = (scores @ weights / np.sqrt(coordinates) for weights in (np.ones(coordinates), signs))
+    return [normal_pvalue(together), normal_pvalue(apart), *serial_pvalues(together)]

@@ -53,13 +53,14 @@ class FiniteLoss(PrivacyLoss):
     def __init__(self, left: Pmf, right: Pmf) -> None:
         first, second = _aligned(left, right)
         self._pmf: dict[Direction, FloatArray] = {"left": first, "right": second}
+        self._key = first.tobytes(), second.tobytes()
         self._sorted = {side: self._ordered(side) for side in self._pmf}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FiniteLoss) and self._key() == other._key()
+        return isinstance(other, FiniteLoss) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._key)
 
     def __repr__(self) -> str:
         return f"FiniteLoss(left={self._pmf['left']!r}, right={self._pmf['right']!r})"
@@ -70,24 +71,20 @@ class FiniteLoss(PrivacyLoss):
         products: list[FiniteLoss] = []
         for part in parts:
             assert isinstance(part, FiniteLoss)
-            product = products[-1]._times(part) if products else part._lumped()
-            if products and product._pmf["left"].size <= _MOST_CELLS:
-                products[-1] = product
-            else:
-                products.append(part._lumped())
+            if products:
+                pairs = ((products[-1]._pmf[side], part._pmf[side]) for side in DIRECTIONS)
+                product = FiniteLoss(*(np.outer(*pair).ravel() for pair in pairs))._lumped()
+                if product._pmf["left"].size <= _MOST_CELLS:
+                    products[-1] = product
+                    continue
+            products.append(part._lumped())
         return list(products)
 
     def max_loss(self, direction: Direction) -> float:
-        """Return the largest log ratio of the two pmfs over the numerator's support."""
         return max(0.0, float(self._sorted[direction][0][-1]))
 
     def mass_at_infinity(self, direction: Direction) -> float:
-        """Return the numerator's probability of the outcomes that the denominator never makes."""
         return math.fsum(self._pmf[direction][self._pmf[opposite(direction)] == 0])
-
-    def _times(self, other: FiniteLoss) -> FiniteLoss:
-        left, right = (np.outer(self._pmf[side], other._pmf[side]).ravel() for side in DIRECTIONS)
-        return FiniteLoss(left, right)._lumped()
 
     def _lumped(self) -> FiniteLoss:
         """Join outcomes whose losses differ only by rounding: the likelihood ratio is sufficient."""
@@ -97,9 +94,6 @@ class FiniteLoss(PrivacyLoss):
         order = np.argsort(losses)
         group = np.r_[0, np.cumsum(np.diff(losses[order]) > 1e-14 * (1 + np.abs(losses[order][1:])))]
         return FiniteLoss(*(np.bincount(group, weights=pmf[order]) for pmf in (left, right)))
-
-    def _key(self) -> tuple[bytes, bytes]:
-        return self._pmf["left"].tobytes(), self._pmf["right"].tobytes()
 
     def _ordered(self, direction: Direction) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the sorted losses, with p and q of {loss >= this one} and a closing 0."""
@@ -117,14 +111,11 @@ class FiniteLoss(PrivacyLoss):
         return p[first], q[first], np.zeros(thresholds.shape)
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        values = np.array([self._divergence(float(t), direction) for t in thresholds])
-        return values, values
-
-    def _divergence(self, threshold: float, direction: Direction) -> float:
         """Sum the positive parts of p - e^t q over the outcomes: no cancellation between outcomes."""
         numerator, denominator = self._pmf[direction], self._pmf[opposite(direction)]
-        factor = math.exp(min(threshold, 700.0))
-        return float(np.sum(np.maximum(numerator - factor * denominator, 0.0)))
+        factors = np.exp(np.minimum(thresholds, 700.0))
+        values = np.array([np.maximum(numerator - factor * denominator, 0.0).sum() for factor in factors])
+        return values, values
 
     def _trade_off(self, alphas: FloatArray) -> FloatArray:
         """Interpolate between the Neyman-Pearson tests without randomization; exact."""
@@ -140,19 +131,15 @@ def _aligned(left: Pmf, right: Pmf) -> tuple[FloatArray, FloatArray]:
         raise InvalidArgument("`left` and `right` must be both mappings or both arrays of probabilities")
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         outcomes = list(dict.fromkeys([*left, *right]))
-        return _aligned(*([pmf.get(outcome, 0.0) for outcome in outcomes] for pmf in (left, right)))
-    first, second = _vector(left, "left"), _vector(right, "right")
+        left, right = ([pmf.get(outcome, 0.0) for outcome in outcomes] for pmf in (left, right))
+    first, second = (probabilities(pmf, name) for pmf, name in ((left, "left"), (right, "right")))
     if first.shape != second.shape:
         raise InvalidArgument(f"`left` and `right` must have one shape, got {first.shape} and {second.shape}")
     kept = (first > 0) | (second > 0)
     return first[kept], second[kept]
 
 
-def _vector(values: Pmf, name: str) -> FloatArray:
-    return probabilities(list(values.values()) if isinstance(values, Mapping) else values, name)
-
-
-def probabilities(values: ArrayLike, name: str) -> FloatArray:
+def probabilities(values: Any, name: str) -> FloatArray:
     """Return `values` as a probability vector, or raise; the sum may miss 1 by at most 1e-9."""
     try:
         array = np.array(values, dtype=float)
@@ -169,7 +156,19 @@ def probabilities(values: ArrayLike, name: str) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class LaplaceLoss(PrivacyLoss):
+class _ShiftLoss(PrivacyLoss):
+    """Privacy loss of one noise at two locations; `shift_over_scale` is their distance in units of the scale."""
+
+    shift_over_scale: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shift_over_scale", nonnegative(self.shift_over_scale, "shift_over_scale"))
+
+    def mass_at_infinity(self, direction: Direction) -> float:
+        return 0.0
+
+
+class LaplaceLoss(_ShiftLoss):
     """Privacy loss of Laplace noise of one scale at two locations; exact, equal in both directions.
 
     With a = |shift| / scale the loss is a with probability 1/2, -a with probability e^-a / 2, and has density
@@ -192,27 +191,16 @@ class LaplaceLoss(PrivacyLoss):
     1.5
     """
 
-    shift_over_scale: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shift_over_scale", nonnegative(self.shift_over_scale, "shift_over_scale"))
-
     def max_loss(self, direction: Direction) -> float:
         """Return a, attained with probability 1/2."""
         return self.shift_over_scale
 
-    def mass_at_infinity(self, direction: Direction) -> float:
-        """Return 0: the laws have the same support."""
-        return 0.0
-
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
         a = self.shift_over_scale
         inside = np.clip(thresholds, -a, a)
-        p = 1 - np.exp(-(a - inside) / 2) / 2
-        q = np.exp(-(a + inside) / 2) / 2
-        below, above = thresholds < -a, thresholds >= a
-        p = np.where(above, 0.0, np.where(below, 1.0, p))
-        q = np.where(above, 0.0, np.where(below, 1.0, q))
+        pieces = [thresholds < -a, thresholds < a]
+        p = np.select(pieces, [1.0, 1 - np.exp(-(a - inside) / 2) / 2], 0.0)
+        q = np.select(pieces, [1.0, np.exp(-(a + inside) / 2) / 2], 0.0)
         return p, q, np.zeros_like(p)
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
@@ -221,14 +209,8 @@ class LaplaceLoss(PrivacyLoss):
         value = np.where(thresholds < -a, -np.expm1(np.minimum(thresholds, 0.0)), value)
         return value, value
 
-    def _epsilon_upper(self, level: float, direction: Direction) -> float:
-        return 0.0 if level >= 1 else max(0.0, self.shift_over_scale + 2 * math.log1p(-level))
 
-    _epsilon_lower = _epsilon_upper
-
-
-@dataclass(frozen=True)
-class GaussianLoss(PrivacyLoss):
+class GaussianLoss(_ShiftLoss):
     """Privacy loss of Gaussian noise of one scale at two locations; exact up to rounding.
 
     With mu = |shift| / scale the loss is normal with mean mu^2 / 2 and variance mu^2, and
@@ -255,18 +237,9 @@ class GaussianLoss(PrivacyLoss):
     0.126937
     """
 
-    shift_over_scale: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shift_over_scale", nonnegative(self.shift_over_scale, "shift_over_scale"))
-
     def max_loss(self, direction: Direction) -> float:
         """Return inf, or 0 if the laws are equal."""
         return math.inf if self.shift_over_scale > 0 else 0.0
-
-    def mass_at_infinity(self, direction: Direction) -> float:
-        """Return 0: the laws have the same support."""
-        return 0.0
 
     @classmethod
     def merged(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:

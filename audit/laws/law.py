@@ -1,44 +1,26 @@
 """Output laws: the exact distribution of a mechanism's outputs on one dataset.
 
-A law has a likelihood, a privacy loss against the law on a neighboring dataset, and a finite-sample test that outputs
-come from it. `loss_between` registers which kinds of laws can be compared.
+A law has a likelihood, a privacy loss against the law on a neighboring dataset, and a test that outputs come from it.
+The p-values of the test are valid in finite samples: no asymptotics decides anything.
 """
 
 from __future__ import annotations
 
+import math
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import special
 
+from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
-from audit.laws.goodness_of_fit import (
-    as_reals,
-    bonferroni,
-    dkw_pvalue,
-    dkw_width,
-    largest_gap,
-    normal_quantiles,
-    require_outputs,
-    serial_pvalues,
-)
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 
-PairLoss = Callable[[Any, Any], PrivacyLoss]
-_F = TypeVar("_F", bound=PairLoss)
-
-_PAIR_LOSSES: dict[tuple[type, type], PairLoss] = {}
-
-
-def loss_between(left: type, right: type) -> Callable[[_F], _F]:
-    """Register the decorated function (left law, right law) -> PrivacyLoss for a pair of kinds of laws."""
-
-    def register(function: _F) -> _F:
-        _PAIR_LOSSES[left, right] = function
-        return function
-
-    return register
+Distribution = Callable[[FloatArray], FloatArray]
 
 
 class Law(ABC):
@@ -60,7 +42,7 @@ class Law(ABC):
         outputs : array whose first axis runs over the outputs, at least one
             Outputs that the law never makes (nan, None, text, wrong shape) give 0.
         rng : numpy.random.Generator
-            Randomises at atoms; independent of the outputs.
+            Randomizes at atoms; independent of the outputs.
         """
 
     @abstractmethod
@@ -94,10 +76,6 @@ class Law(ABC):
         InvalidArgument
             If the two kinds of laws cannot be compared.
         """
-        for first in type(self).__mro__:
-            for second in type(other).__mro__:
-                if (first, second) in _PAIR_LOSSES:
-                    return _PAIR_LOSSES[first, second](self, other)
         rule = f"be a law that {type(self).__name__} can be compared with: of the same kind of outputs"
         raise InvalidArgument.of("other", rule, other)
 
@@ -121,7 +99,7 @@ class ScalarLaw(Law):
         scores = self.normal_scores(reals, rng)
         if scores is None:
             return 0.0
-        return bonferroni([self._gap_pvalue(reals), *serial_pvalues(scores[:, 0])])
+        return bonferroni([dkw_pvalue(reals, self.cdf, self.cdf_left), *serial_pvalues(scores[:, 0])])
 
     def fit_resolution(self, n: int, significance: float) -> float:
         """Return the width of the DKW band of the values, at a third of the significance."""
@@ -136,11 +114,76 @@ class ScalarLaw(Law):
         return normal_quantiles(below + rng.random(reals.size) * (self.cdf(reals) - below))[:, None]
 
     def _possible(self, outputs: np.ndarray) -> FloatArray | None:
-        reals = as_reals(outputs)
-        if reals is None or bool(np.any(self.log_likelihood(reals) == -np.inf)):
+        """Return the outputs as floats; None unless all are numbers, bool excluded, that the law may make."""
+        array = np.asarray(outputs)
+        items = array if array.dtype.kind == "O" else array[:1]
+        if array.ndim != 1 or not all(isinstance(item, numbers.Real) and not isinstance(item, bool) for item in items):
             return None
-        return reals
+        reals = array.astype(float)
+        return None if np.isnan(reals).any() or np.any(self.log_likelihood(reals) == -np.inf) else reals
 
-    def _gap_pvalue(self, reals: FloatArray) -> float:
-        values, counts = np.unique(reals, return_counts=True)
-        return dkw_pvalue(reals.size, largest_gap(counts, self.cdf(values), self.cdf_left(values)))
+
+def require_outputs(outputs: Any) -> Any:
+    """Return `outputs` as an array, or raise `InvalidArgument` if there are none: nothing would be tested."""
+    array = np.asarray(outputs)
+    if array.ndim == 0 or array.shape[0] == 0:
+        raise InvalidArgument.of("outputs", "be an array of at least one output along its first axis", outputs)
+    return array
+
+
+def dkw_pvalue(values: FloatArray, cdf: Distribution, cdf_left: Distribution) -> float:
+    """Return a p-value that `values` are i.i.d. from the law with this distribution function, atoms included.
+
+    It is 2 exp(-2 n gap^2), gap = sup |F_n - F|: the inequality of Dvoretzky, Kiefer & Wolfowitz with the constant of
+    Massart 1990, corollary 1 and its remark on discontinuous F.
+    """
+    distinct, counts = np.unique(values, return_counts=True)
+    upto = np.cumsum(counts) / values.size
+    before = np.r_[0.0, upto[:-1]]
+    # between two values F_n is constant and F rises, so the supremum is reached at a value or at its left limit
+    gap = float(max(np.max(np.abs(upto - cdf(distinct))), np.max(np.abs(before - cdf_left(distinct)))))
+    return min(1.0, 2 * math.exp(-2 * values.size * gap * gap))
+
+
+def dkw_width(size: int, significance: float, tests: int = 1) -> float:
+    """Return the gap in distribution from which `dkw_pvalue`, one of `tests`, is at most significance / tests."""
+    n = integer(size, "n", at_least=1)
+    level = open_probability(significance, "significance")
+    return min(1.0, math.sqrt(math.log(2 * tests / level) / (2 * n)))
+
+
+def normal_pvalue(values: FloatArray) -> float:
+    """Return the DKW p-value that `values` are i.i.d. standard normal."""
+    return dkw_pvalue(values, special.ndtr, special.ndtr)
+
+
+def cells_pvalue(counts: NDArray[np.int64], masses: FloatArray) -> float:
+    """Return the Bonferroni p-value of the exact two-sided binomial tests of all outcomes."""
+    from scipy import stats
+
+    size = int(counts.sum())
+    low = stats.binom.cdf(counts, size, masses)
+    high = stats.binom.sf(counts - 1, size, masses)
+    return min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
+
+
+def bonferroni(pvalues: list[float]) -> float:
+    """Return the p-value of the intersection of several hypotheses: the least one times their number."""
+    return min(1.0, len(pvalues) * min(pvalues))
+
+
+def serial_pvalues(scores: FloatArray) -> list[float]:
+    """Return the DKW p-values of the sums and of the differences of successive pairs of standard normals.
+
+    (z_0 + z_1) / sqrt 2, (z_2 + z_3) / sqrt 2, ... are i.i.d. standard normal if the outputs are independent. Noise
+    that one output shares with the next makes one of the two too wide and the other too narrow.
+    """
+    pairs = scores[: scores.size // 2 * 2].reshape(-1, 2)
+    if pairs.size == 0:
+        return [1.0, 1.0]
+    return [normal_pvalue(combined / math.sqrt(2)) for combined in (pairs.sum(axis=1), pairs[:, 0] - pairs[:, 1])]
+
+
+def normal_quantiles(uniforms: FloatArray) -> FloatArray:
+    """Return the normal quantiles of uniforms, kept finite."""
+    return np.asarray(special.ndtri(np.clip(uniforms, 2.0**-64, 1 - 2.0**-53)))

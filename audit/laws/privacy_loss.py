@@ -49,7 +49,12 @@ def opposite(direction: Direction) -> Direction:
 class PrivacyLoss(ABC):
     """Privacy loss of a pair of laws, in both directions.
 
-    Subclasses define `_tails`, `max_loss` and `mass_at_infinity`; a closed form may replace any derived quantity.
+    Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace what is derived.
+
+    References
+    ----------
+    Balle & Wang 2018, Improving the Gaussian Mechanism for Differential Privacy, theorem 5.
+    Dong, Roth & Su 2022, Gaussian Differential Privacy, proposition 2.12.
 
     Examples
     --------
@@ -65,6 +70,10 @@ class PrivacyLoss(ABC):
     @abstractmethod
     def _tails(self, thresholds: FloatArray, direction: Direction) -> Tails:
         """Return p, q and a bound of their error, one for each threshold."""
+
+    @abstractmethod
+    def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
+        """Return lower and upper bounds of p(t) - e^t q(t), at any real thresholds."""
 
     @abstractmethod
     def max_loss(self, direction: Direction) -> float:
@@ -107,7 +116,7 @@ class PrivacyLoss(ABC):
         number = real(threshold, "threshold")
         if not math.isfinite(number):
             raise InvalidArgument.of("threshold", "be finite", threshold)
-        p, q, _ = self._tails(np.array([number]), _direction(direction))
+        p, q, _ = self._tails(np.array([number]), _sides(str(direction))[0])
         return float(p[0]), float(q[0])
 
     def delta(self, epsilon: float, direction: Direction | None = None) -> float:
@@ -157,12 +166,12 @@ class PrivacyLoss(ABC):
             If an argument lies outside its admissible set.
         """
         level = closed_probability(delta, "delta")
-        return max(self._epsilon_upper(level, side) for side in _sides(direction))
+        return max(self._epsilon_bound(level, side, 1) for side in _sides(direction))
 
     def epsilon_lower_bound(self, delta: float, direction: Direction | None = None) -> float:
         """Return a lower bound of the smallest epsilon >= 0 whose hockey-stick divergence is at most `delta`."""
         level = closed_probability(delta, "delta")
-        return max(self._epsilon_lower(level, side) for side in _sides(direction))
+        return max(self._epsilon_bound(level, side, 0) for side in _sides(direction))
 
     def total_variation(self) -> float:
         """Return an upper bound of the total-variation distance of the two laws; exact for closed forms."""
@@ -193,35 +202,17 @@ class PrivacyLoss(ABC):
         values = np.clip(self._trade_off(alphas.ravel()), 0.0, 1 - alphas.ravel())
         return values.reshape(alphas.shape) if alphas.ndim else float(values[0])
 
-    # Closed forms and compositions replace the methods below.
-
-    def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds of p(t) - e^t q(t), at any real thresholds."""
-        p, q, error = self._tails(thresholds, direction)
-        lower = p - error - scaled(q + error, thresholds)
-        upper = np.minimum(p + error, p + error - scaled(np.maximum(q - error, 0), thresholds))
-        return lower, upper + self.threshold_error * (1 + np.abs(thresholds))
-
-    def _epsilon_upper(self, level: float, direction: Direction) -> float:
+    def _epsilon_bound(self, level: float, direction: Direction, side: int) -> float:
+        """Return the lower (side 0) or upper (side 1) bound of the smallest epsilon whose delta is at most `level`."""
         ceiling = self.max_loss(direction)
         if level >= 1:
             return 0.0
-        if self.mass_at_infinity(direction) > level:
+        if self.mass_at_infinity(direction) - (0.0 if side else self.tail_error) > level:
             return math.inf
         if level == 0:
-            return ceiling
-        kept = _crossing(lambda t: self._delta_bounds(t, direction)[1] <= level, ceiling)
-        return ceiling if kept is None else kept[1]
-
-    def _epsilon_lower(self, level: float, direction: Direction) -> float:
-        if level >= 1:
-            return 0.0
-        if self.mass_at_infinity(direction) - self.tail_error > level:
-            return math.inf
-        if level == 0:
-            return self._attained_loss(direction)
-        kept = _crossing(lambda t: self._delta_bounds(t, direction)[0] <= level, self.max_loss(direction))
-        return 0.0 if kept is None else kept[0]
+            return ceiling if side else self._attained_loss(direction)
+        kept = _crossing(lambda t: self._delta_bounds(t, direction)[side] <= level, ceiling)
+        return kept[side] if kept else (0.0, ceiling)[side]
 
     def _attained_loss(self, direction: Direction) -> float:
         """Return a lower bound of the essential supremum of the loss."""
@@ -235,7 +226,7 @@ class PrivacyLoss(ABC):
             middle = (low + high) / 2
             above = self._tails(middle, "right")[1] > alphas
             low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return np.maximum(self._line_below(low, alphas), self._line_below(high, alphas))
+        return np.maximum(*(self._line_below(t, alphas) for t in (low, high)))
 
     def _line_below(self, thresholds: FloatArray, alphas: FloatArray) -> FloatArray:
         """Return 1 - delta(t) - e^t alpha, a lower bound of the trade-off function at alpha for every t."""
@@ -260,15 +251,12 @@ def scaled(probabilities: FloatArray, thresholds: FloatArray) -> FloatArray:
     return np.where(far, np.exp(exponents), direct)
 
 
-def _direction(direction: object) -> Direction:
-    for known in DIRECTIONS:
-        if direction == known:
-            return known
-    raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
-
-
 def _sides(direction: object) -> tuple[Direction, ...]:
-    return DIRECTIONS if direction is None else (_direction(direction),)
+    """Return the direction alone, or both if it is None."""
+    found = tuple(known for known in DIRECTIONS if direction is None or direction == known)
+    if not found:
+        raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
+    return found
 
 
 def _crossing(small: Callable[[float], bool], ceiling: float) -> tuple[float, float] | None:

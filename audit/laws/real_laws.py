@@ -11,6 +11,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -19,7 +20,7 @@ from audit.base.arguments import positive, real
 from audit.base.errors import InvalidArgument
 from audit.laws.density_loss import DensityLoss
 from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, no_loss
-from audit.laws.law import ScalarLaw, loss_between
+from audit.laws.law import Law, ScalarLaw
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 
 
@@ -52,6 +53,22 @@ class AtomsAndDensity(ScalarLaw):
         """Return the mass of the density up to x, plus any constant; override it for a law with atoms."""
         return self.cdf(x)
 
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        """Return the privacy loss by densities and atoms: the line is cut at kinks and where the log-ratio turns."""
+        if not isinstance(other, AtomsAndDensity):
+            return super().loss_against(other)
+        if self == other:
+            return no_loss()
+        return DensityLoss(
+            self.log_density,
+            other.log_density,
+            breakpoints=_breakpoints(self, other),
+            left_cdf=self.antiderivative,
+            right_cdf=other.antiderivative,
+            left_atoms=self.atoms,
+            right_atoms=other.atoms,
+        )
+
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
         """Return the log-density with respect to Lebesgue measure plus a unit mass at each atom."""
         x = as_vector(outputs)
@@ -72,6 +89,7 @@ class AtomsAndDensity(ScalarLaw):
 class _LocationScale(AtomsAndDensity):
     loc: float
     scale: float
+    _loss_at_one_scale: ClassVar[type[LaplaceLoss] | type[GaussianLoss]]
 
     def __post_init__(self) -> None:
         set_finite(self, "loc")
@@ -81,6 +99,11 @@ class _LocationScale(AtomsAndDensity):
     def kinks(self) -> tuple[float, ...]:
         """The location: a kink, or a point from which the support is cut into cells."""
         return (self.loc,)
+
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        if isinstance(other, type(self)) and other.scale == self.scale:
+            return type(self)._loss_at_one_scale(abs(self.loc - other.loc) / self.scale)
+        return super().loss_against(other)
 
 
 @dataclass(frozen=True)
@@ -104,6 +127,8 @@ class Laplace(_LocationScale):
     0.5
     """
 
+    _loss_at_one_scale = LaplaceLoss
+
     def slope(self, x: float) -> tuple[float, float]:
         """Return -1 / scale above the location and 1 / scale below."""
         return math.copysign(1 / self.scale, self.loc - x), 0.0
@@ -113,7 +138,6 @@ class Laplace(_LocationScale):
         return -np.abs(x - self.loc) / self.scale - math.log(2 * self.scale)
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Return the probability of an output <= x."""
         tail = self.tail(x)
         return np.where(x < self.loc, tail, 1 - tail)
 
@@ -145,6 +169,8 @@ class Gaussian(_LocationScale):
     0.126937
     """
 
+    _loss_at_one_scale = GaussianLoss
+
     def slope(self, x: float) -> tuple[float, float]:
         """Return (loc - y) / scale^2 by its two coefficients."""
         return self.loc / self.scale**2, -1 / self.scale**2
@@ -155,7 +181,6 @@ class Gaussian(_LocationScale):
             return -(((x - self.loc) / self.scale) ** 2) / 2 - math.log(self.scale * math.sqrt(2 * math.pi))
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Return the probability of an output <= x."""
         return np.asarray(special.ndtr((x - self.loc) / self.scale))
 
 
@@ -184,6 +209,9 @@ class PointMass(AtomsAndDensity):
     def __post_init__(self) -> None:
         set_finite(self, "value")
 
+    def loss_against(self, other: Law) -> PrivacyLoss:
+        return FiniteLoss(self.atoms, other.atoms) if isinstance(other, PointMass) else super().loss_against(other)
+
     @property
     def atoms(self) -> Mapping[float, float]:
         """The value."""
@@ -191,59 +219,19 @@ class PointMass(AtomsAndDensity):
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """None: there is no density."""
         return ()
 
     def slope(self, x: float) -> tuple[float, float]:
-        """Return 0: there is no density."""
         return 0.0, 0.0
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return -inf: there is no density."""
         return np.full(np.shape(x), -np.inf)
 
     def antiderivative(self, x: FloatArray) -> FloatArray:
-        """Return 0: there is no density."""
         return np.zeros(np.shape(x))
 
     def cdf(self, x: FloatArray) -> FloatArray:
-        """Return 1 from the value on."""
         return np.where(x >= self.value, 1.0, 0.0)
-
-
-@loss_between(Laplace, Laplace)
-def _laplace_pair(left: Laplace, right: Laplace) -> PrivacyLoss:
-    if left.scale == right.scale:
-        return LaplaceLoss(abs(left.loc - right.loc) / left.scale)
-    return _general_pair(left, right)
-
-
-@loss_between(Gaussian, Gaussian)
-def _gaussian_pair(left: Gaussian, right: Gaussian) -> PrivacyLoss:
-    if left.scale == right.scale:
-        return GaussianLoss(abs(left.loc - right.loc) / left.scale)
-    return _general_pair(left, right)
-
-
-@loss_between(PointMass, PointMass)
-def _point_pair(left: PointMass, right: PointMass) -> PrivacyLoss:
-    return FiniteLoss({left.value: 1.0}, {right.value: 1.0})
-
-
-@loss_between(AtomsAndDensity, AtomsAndDensity)
-def _general_pair(left: AtomsAndDensity, right: AtomsAndDensity) -> PrivacyLoss:
-    """Compare by densities and atoms; cut the line at kinks and where the log-ratio turns."""
-    if left == right:
-        return no_loss()
-    return DensityLoss(
-        left.log_density,
-        right.log_density,
-        breakpoints=_breakpoints(left, right),
-        left_cdf=left.antiderivative,
-        right_cdf=right.antiderivative,
-        left_atoms=left.atoms,
-        right_atoms=right.atoms,
-    )
 
 
 def _breakpoints(left: AtomsAndDensity, right: AtomsAndDensity) -> list[float]:

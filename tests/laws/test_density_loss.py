@@ -1,4 +1,4 @@
-"""Quadrature and root search against closed forms; promises of the caller that are not kept."""
+"""Quadrature and root search against closed forms; arguments that break the rules."""
 
 from __future__ import annotations
 
