@@ -29,24 +29,12 @@ _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, Ar
 
 @dataclass(frozen=True)
 class Allowance:
-    """Say what one check may spend, and where.
+    """Say what one check may spend, and where."""
 
-    Parameters
-    ----------
-    budget : int >= 2
-        Outputs per dataset of a pair for privacy and precision checks; outputs, losses or trials in all for the others.
-    significance : float in (0, 1)
-        Probability of a wrong FAIL.
-    stream : Stream
-        Source of all seeds.
-    place : Place
-        Where blocks of outputs are drawn when they take long; the evidence does not depend on it.
-    """
-
-    budget: int
-    significance: float
-    stream: Stream
-    place: Place = HERE
+    budget: int  # outputs per dataset of a pair; for other checks than privacy and precision, draws in all
+    significance: float  # probability of a wrong FAIL
+    stream: Stream  # source of all seeds
+    place: Place = HERE  # where blocks of outputs are drawn when they take long; the evidence does not depend on it
 
     @classmethod
     def of(cls, budget: int, significance: float, seed: int, workers: int | None = 0) -> Allowance:

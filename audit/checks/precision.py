@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from audit.checks.privacy.judge import PrivacyEvidence
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
-from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed
+from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 
 DEFAULT_PRECISION_BUDGET = 10_000
 _PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs per dataset that show their type
@@ -41,9 +42,18 @@ class PrecisionCheck(PrivacyCheck):
     query : callable, optional
         dataset -> exact answer, number or vector of the shape of an output. It makes the events sharper and need not be
         right. Unless given, simple statistics of the datasets are tried.
+    budget : int >= 2, optional
+        Outputs per dataset of a pair, training and certifying together; None takes the run's budget. 10,000 show the
+        common leaks, which are largest on pairs whose answers are small against the noise, such as 0 and 1.
+    name, mechanism, claim, pairs, tolerance, expected, timeout
+        See `audit.PrivacyCheck`. `datasets` are not searched, and the method is "fixed".
 
-    Other parameters are those of `PrivacyCheck`, without `datasets`; the method is "fixed". Leaks are largest on pairs
-    whose answers are small against the noise, such as 0 and 1; 10,000 outputs per dataset show the common ones.
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+    NotNeighboring
+        For a pair that is not neighboring under the claim's relation.
 
     References
     ----------
@@ -106,7 +116,7 @@ def check_precision(
     significance: float = DEFAULT_SIGNIFICANCE,
     seed: int = 0,
     timeout: float | None = None,
-    workers: int = 1,
+    workers: int | None = None,
 ) -> PrivacyResult:
     """Test a privacy claim by events on the bits of floating-point outputs.
 
@@ -154,16 +164,16 @@ def _require_floats(check: PrivacyCheck, stream: Stream) -> int:
     """
     subject = Subject(check.mechanism)
     types: list[str] = []
-    for index, pair in enumerate(check.pairs):
-        for side, dataset in enumerate(pair):
-            block = Block(dataset, _PREVIEW_SIZE, stream.child(_PREVIEW, index, side).seed())
-            try:
-                outputs, _ = subject.draw(block)
-            except (SubjectFailed, BadLength):
-                return _PREVIEW_SIZE * len(types)
-            types.append(_type_of(outputs.raw))
-            if _holds_floats(outputs.raw) or _raised(outputs):
-                return _PREVIEW_SIZE * len(types)
+    for (index, pair), side in product(enumerate(check.pairs), (0, 1)):
+        block = Block(pair[side], _PREVIEW_SIZE, stream.child(_PREVIEW, index, side).seed())
+        try:
+            outputs, found = subject.draw(block)
+        except (SubjectFailed, BadLength):
+            return _PREVIEW_SIZE * len(types)
+        raw = outputs.raw
+        types.append(f"{raw.dtype} array" if isinstance(raw, np.ndarray) else f"list of {type(raw[0]).__name__}")
+        if _holds_floats(raw) or found["raised"]:
+            return _PREVIEW_SIZE * len(types)
     raise NotFloatingPoint(
         f"`mechanism` must return floating-point numbers for a precision audit, got {', '.join(sorted(set(types)))}; "
         "outputs without them have no low-order bits: audit.check_privacy examines them"
@@ -179,11 +189,3 @@ def _holds_floats(raw: Any) -> bool:
     if isinstance(raw, (list, tuple, np.ndarray)):
         return any(_holds_floats(entry) for entry in raw)
     return isinstance(raw, (float, complex, np.floating, np.complexfloating))
-
-
-def _raised(outputs: Outputs) -> bool:
-    return outputs.symbols is not None and any(text.startswith("raised ") for text in outputs.symbols.table)
-
-
-def _type_of(raw: Any) -> str:
-    return f"{raw.dtype} array" if isinstance(raw, np.ndarray) else f"list of {type(raw[0]).__name__}"

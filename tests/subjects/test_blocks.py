@@ -1,6 +1,8 @@
 """Seeds belong to blocks, not to workers; memory does not grow with the budget."""
 
+import sys
 import tracemalloc
+import types
 
 import numpy as np
 import pytest
@@ -73,3 +75,14 @@ def test_memory_does_not_grow_with_the_budget():
 def flat(data, size, rng):
     """Cheap: one byte of randomness an output."""
     return rng.integers(0, 4, size, dtype=np.uint8)
+
+
+def test_a_mechanism_that_workers_cannot_import_is_drawn_here(monkeypatch):
+    """A module that only this process knows: an audit with the default number of workers gives the same evidence."""
+    module = types.ModuleType("known_here_only")
+    exec("import time\ndef slow(data, size, rng):\n    time.sleep(0.02)\n    return rng.random(size)", module.__dict__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("audit.subjects.blocks._ALONE", 0.05)
+    arguments = dict(claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])], budget=100_000)
+    here, anywhere = (check_privacy(module.slow, **arguments, workers=workers) for workers in (0, None))
+    assert here.evidence == anywhere.evidence

@@ -29,32 +29,49 @@ _WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be past
 
 @dataclass(frozen=True)
 class Witness:
-    """An event, a pair and a direction that break a claim.
-
-    Parameters
-    ----------
-    pair : tuple of (left, right)
-        The two datasets.
-    direction : {"left", "right"}
-        The side whose outputs the event catches more often than the claim allows.
-    event : callable
-        `outputs -> bool array`: the outputs on which the auditor guesses that side.
-    text : str
-        The event in words.
-    counts : GameCounts
-        What came of the certifying runs.
-    """
+    """Hold an event, a pair and a direction that break a claim."""
 
     pair: tuple[Any, Any]
-    direction: str
-    event: Callable[[Any], np.ndarray]
-    text: str
-    counts: GameCounts
+    direction: str  # "left" or "right": the dataset whose outputs the event catches more often than the claim allows
+    event: Callable[[Any], np.ndarray]  # outputs -> bool array: those on which the auditor guesses that dataset
+    text: str  # the event in words
+    counts: GameCounts  # of the certifying runs
 
 
 @dataclass(frozen=True, repr=False)
 class PrivacyResult(Result):
-    """The outcome of one privacy check; see `Result` for the fields."""
+    """The outcome of one privacy or precision check.
+
+    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line. A notebook shows the check
+    as its certificate does.
+
+    Parameters
+    ----------
+    check : PrivacyCheck
+        The check; where it searched for its pair, with the pair that it found.
+    budget : int
+        Outputs per dataset of a pair that it was allowed to draw, training and certifying together.
+    significance : float
+        Probability that a true claim is judged FAIL.
+    evidence, judgment
+        What was observed, and what follows from it; the properties say both.
+    seconds : float
+        Duration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    >>> result = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    ...                              audit.PrivacyClaim(0.5), pairs, budget=10_000, name="noisy sum")
+    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.samples
+    (<Verdict.FAIL: 'FAIL'>, 1.0, 20000)
+    >>> result.witness.direction, result.witness.text.split()[:2]
+    ('right', ['output', '>='])
+    >>> result  # doctest: +ELLIPSIS
+    <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
+    """
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -173,12 +190,34 @@ class PrivacyCheck(Check):
         claim implies a curve, every point of `claim.points` must be resolved so.
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+    NotNeighboring
+        For a pair that is not neighboring under the claim's relation.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy, theorem 2.1: the tests between
+    neighbors that a private mechanism leaves. Dong, Roth and Su (2022), Gaussian differential privacy: the curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import PrivacyCheck, PrivacyClaim, run
+    >>> check = PrivacyCheck(
+    ...     name="noisy sum", mechanism=lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    ...     claim=PrivacyClaim(0.5), pairs=[(np.zeros(3), np.array([1.0, 0.0, 0.0]))])
+    >>> print(run([check], budget=10_000, workers=0).verdict)
+    FAIL
     """
 
     mechanism: Any
     claim: Claim
     pairs: Sequence[tuple[Any, Any]] = ()
-    datasets: Any = None
+    datasets: SearchStrategy[Any] | None = None
     method: Method = "auto"
     tolerance: float | None = None
 
@@ -280,7 +319,7 @@ def check_privacy(
     claim: Claim,
     pairs: Sequence[tuple[Any, Any]] = (),
     *,
-    datasets: Any = None,
+    datasets: SearchStrategy[Any] | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
@@ -289,24 +328,14 @@ def check_privacy(
     significance: float = DEFAULT_SIGNIFICANCE,
     seed: int = 0,
     timeout: float | None = None,
-    workers: int = 1,
+    workers: int | None = None,
 ) -> PrivacyResult:
-    """Audit one privacy claim about one mechanism.
+    """Test one privacy claim about one mechanism.
 
     Parameters
     ----------
-    mechanism : callable
-        `(dataset, size, rng) -> array-like`, first axis of length `size`; see `audit.PrivacyCheck`.
-    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
-        What is claimed.
-    pairs : sequence of (left, right)
-        Neighboring datasets.
-    datasets : hypothesis SearchStrategy, optional
-        In place of `pairs`: search for the worst pair among neighbors of such datasets, and shrink it.
-    method : {"auto", "fixed", "sequential", "exact"}
+    mechanism, claim, pairs, datasets, method, tolerance
         See `audit.PrivacyCheck`.
-    tolerance : float > 0, optional
-        Of a statistical PASS; None means max(0.05, epsilon / 4).
     expected : Verdict
         What `result.met` compares the verdict with.
     name : str, optional
@@ -319,8 +348,9 @@ def check_privacy(
         The same seed gives the same evidence, for any number of workers.
     timeout : float > 0, optional
         Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
-    workers : int >= 1
-        Processes that share the blocks of the certifying stage.
+    workers : int >= 0, optional
+        Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
+        available core. 0 means this process.
 
     Returns
     -------
@@ -331,6 +361,20 @@ def check_privacy(
     AuditError
         For arguments outside their admissible sets, a pair that is not neighboring, and a mechanism that does
         not return as many outputs as it was asked for; before the budget is spent.
+
+    References
+    ----------
+    See `audit.PrivacyCheck`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import PrivacyClaim, check_privacy
+    >>> def noisy_sum(data, size, rng):
+    ...     return data.sum() + rng.laplace(size=size)
+    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    >>> check_privacy(noisy_sum, PrivacyClaim(1.5), pairs, budget=50_000).verdict
+    <Verdict.PASS: 'PASS'>
     """
     result: PrivacyResult = checked(PrivacyCheck, locals())
     return result

@@ -20,7 +20,7 @@ import numpy as np
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
-from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
+from audit.checks.privacy.stated_law import compare_with_law, trace_curve
 from audit.claims import Point
 from audit.game.events import EventPair, choose_events_for_each
 from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
@@ -31,6 +31,7 @@ from audit.game.scorers.likelihood import LikelihoodRatio, stated_log_likelihood
 from audit.game.sequential import play_sequentially
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import Block, Outputs, Subject, SubjectFailed, concatenate
+from audit.subjects.pool import HERE
 from audit.subjects.subject import probe_cost, probe_independence, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget game
@@ -133,7 +134,7 @@ def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
         game,
         session.noted(),
         tested=point if claim.is_curve else None,
-        curve=trace_curve(mechanism, point, session.pairs, exact),
+        curve=trace_curve(mechanism, point, session.pairs, exact) if exact else None,
         events=None if choice is None else choice.events,
         failure=failure,
     )
@@ -238,7 +239,10 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
 def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
     stream, events = session.allowance.stream, choice.events
     pair = session.pairs[choice.pair]
-    counts, found = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
+    try:
+        counts, found = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
+    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
+        counts, found = play(session.subject, pair, events, choice.runs, stream, HERE)
     session.samples += counts.runs
     session.note(found)
     plus, minus = events.describe()
@@ -309,3 +313,8 @@ class _Source:
         self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
         self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
         return outputs
+
+
+def states_a_law(mechanism: Any) -> bool:
+    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
+    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))

@@ -25,11 +25,6 @@ _LOSS_GRID = 512  # thresholds at which the law of the loss is compared
 _ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
 
 
-def states_a_law(mechanism: Any) -> bool:
-    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
-    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
-
-
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
     """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
     if callable(getattr(mechanism, "privacy_loss", None)):
@@ -127,12 +122,10 @@ def _as_array(raw: Any) -> np.ndarray:
 def trace_curve(
     mechanism: Any, point: Point, pairs: Sequence[tuple[Any, Any]], exact: Sequence[ExactEvidence]
 ) -> LossCurve | None:
-    """Return the curve of the pair with the largest epsilon; None when no law is stated, or it gives no curve.
+    """Return the curve of the pair with the largest epsilon; None when its law gives none.
 
     Epsilon runs from 0 to beyond the claimed and the found one; these two, where curves bend, are on the grid.
     """
-    if not exact:
-        return None
     worst = max(exact, key=lambda part: part.epsilon_upper_bound)
     claimed, found = point.epsilon, worst.epsilon_upper_bound
     kept = {claimed, min(found, _FARTHEST)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -107,7 +107,7 @@ class PackingCheck(UtilityCheck):
     """
 
     learner: Callable[..., Any]
-    claim: PrivacyClaim
+    claim: PrivacyClaim = field()  # required, though a utility check states its claim by a property of this name
     dataset_for: DatasetFor
     hits: Hits
     family_size: int

@@ -1,0 +1,122 @@
+"""One interface: over all exported signatures a word has one meaning, one default, and is required where it must be."""
+
+import dataclasses
+import inspect
+import math
+import re
+import typing
+from enum import Enum
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+
+import audit
+from audit.checks.kinds import CHECKS
+
+PUBLIC = {name: getattr(audit, name) for name in audit.__all__}
+CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}
+CALLABLES = {name: thing for name, thing in CALLABLES.items() if thing is not audit.AuditError}
+UNITS = re.compile(r"outputs|losses|trials", re.IGNORECASE)
+PER_PAIR = "Outputs per dataset of a pair, training and certifying together"
+DIFFERENT = {"stop_early"}  # a run saves draws, an audit of its own gives the best bound
+EITHER = {"losses": "evaluator"}  # one of the two is given: None is written for the first when the second is
+
+
+def parameters(name):
+    return inspect.signature(CALLABLES[name]).parameters
+
+
+def documented(name):
+    """The parameters that a docstring describes, each with its text."""
+    listed = NumpyDocString(inspect.getdoc(CALLABLES[name]))["Parameters"]
+    return {word.strip(): " ".join(part.desc) for part in listed for word in part.name.split(",")}
+
+
+def admits_none(annotation):
+    return annotation is None or re.search(r"\bNone\b", str(annotation)) is not None
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_every_parameter_is_named(name):
+    kinds = {parameter.kind for parameter in parameters(name).values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_what_is_required_has_no_default(name):
+    """No NaN, no None and no leftover of a class stands for an argument that must be given."""
+    for word, parameter in parameters(name).items():
+        default = parameter.default
+        if default is inspect.Parameter.empty:
+            assert not admits_none(parameter.annotation) or EITHER.get(word) in parameters(name), word
+        elif default is None:
+            assert admits_none(parameter.annotation), word
+        elif type(default).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
+            assert isinstance(default, (bool, int, float, str, tuple, Enum)), word
+            assert not (isinstance(default, float) and math.isnan(default)), word
+
+
+@pytest.mark.parametrize("word", ["workers", "significance", "seed", "expected", "name", "source", "statement"])
+def test_a_word_has_one_default(word):
+    """A check that is part of a run may leave a setting to the run; where a function has a default, it is the same."""
+    functions = [name for name in CALLABLES if inspect.isfunction(CALLABLES[name]) and word in parameters(name)]
+    defaults = {name: parameters(name)[word].default for name in functions}
+    given = {name: default for name, default in defaults.items() if default is not inspect.Parameter.empty}
+    assert given
+    assert len(set(given.values())) == 1, given
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_check_and_its_function_agree(kind):
+    """The fields of a check are the parameters of its function, with the same defaults."""
+    fields = {field.name: field for field in dataclasses.fields(CHECKS[kind])}
+    function = dict(parameters(f"check_{kind}"))
+    own = {"name", "budget", "timeout"}  # a run gives what a check leaves out
+    assert set(function) - set(fields) <= {"significance", "seed", "workers"}
+    for word in set(function) & set(fields) - own:
+        default = function[word].default
+        if default is not inspect.Parameter.empty and word not in DIFFERENT:
+            assert default == fields[word].default, word
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_every_check_says_its_claim_by_the_same_word(kind):
+    hints = typing.get_type_hints(CHECKS[kind])
+    claims = {word for word, hint in hints.items() if getattr(hint, "__name__", "").endswith("Claim")}
+    assert claims <= {"claim"}
+    assert "claim" in hints or hasattr(CHECKS[kind], "claim")
+
+
+UNSTATED = {f"{kind}Check" for kind in ("Consistency", "Guarantee", "Inequality", "LowerBound", "Rate")}
+BUDGETED = [name for name in CALLABLES if "budget" in parameters(name) and not name.endswith("Result")]
+
+
+def unit_of(name):
+    """The description of a budget, where it stands: a docstring may name the check that describes it."""
+    text = documented(name).get("budget", "")
+    other = re.match(r"(?:See|As for) `(?:audit\.)?(\w+)`", text)
+    return unit_of(other[1]) if other else text
+
+
+@pytest.mark.parametrize("name", sorted({*BUDGETED} - UNSTATED))
+def test_a_budget_states_its_unit(name):
+    text = unit_of(name)
+    assert UNITS.search(text)
+    if name in ("check_privacy", "check_precision", "PrivacyCheck", "PrecisionCheck"):
+        assert text.startswith(PER_PAIR)
+
+
+def test_the_rules_can_fail():
+    def loose(required=math.nan, claim=None, **settings):
+        """Do nothing."""
+
+    CALLABLES["loose"] = loose
+    try:
+        for rule in (test_every_parameter_is_named, test_what_is_required_has_no_default):
+            with pytest.raises(AssertionError):
+                rule("loose")
+        loose.__signature__ = inspect.signature(lambda *, claim=None: None)
+        with pytest.raises(AssertionError):
+            test_what_is_required_has_no_default("loose")
+    finally:
+        del CALLABLES["loose"]
