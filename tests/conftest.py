@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from pathlib import Path
 
 # Two workers of pytest-xdist already fill the machine; BLAS threads beside them only wait for each other.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -27,16 +28,28 @@ def pytest_collection_modifyitems(items):
         raise pytest.UsageError(f"give the parameter an id: {unstable[0]} names an object by its address")
 
 
-def cpu_seconds() -> float:
-    """Return the CPU seconds of this process and of those of its children that ended and were waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+def cpu_seconds(pid: int | str = "self") -> float:
+    """Return the CPU seconds of a process and of all that it started, whether they still run or were waited for.
+
+    `os.times` knows only children that were waited for, so that the work of a pool would count for whatever test is
+    running when the pool ends.
+    """
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = [
+            child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").open().read().split()
+        ]
+    except OSError:  # it ended in between, or this system has no /proc
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(map(cpu_seconds, children))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Store the CPU seconds since the last report of this process; xdist sends attributes of reports along."""
     report = yield
+    if not item.config.getoption("--cpu-times"):
+        return report
     now = cpu_seconds()
     report.cpu_seconds = now - item.session.stash.get(_LAST, now)
     item.session.stash[_LAST] = now
