@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import defaultdict
 from pathlib import Path
 
 # Two workers of pytest-xdist already fill the machine; BLAS threads beside them only wait for each other.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# The suite starts many processes: what the first one compiles, the others load.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402

@@ -1,11 +1,11 @@
 """The examples run as they stand: scripts in a process of their own, tests under pytest, the notebook in a kernel."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_python
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXPECTED = {  # the verdicts that a script prints, in order
@@ -24,15 +24,14 @@ def test_every_example_is_run():
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_script(name, tmp_path):
-    command = [sys.executable, str(EXAMPLES / name)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = run_python(EXAMPLES / name, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stderr
     assert re.findall(r"\b(PASS|FAIL|INCONCLUSIVE) - ", done.stdout) == EXPECTED[name], done.stdout
 
 
 def test_the_pytest_example(tmp_path):
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(EXAMPLES / "test_noisy_count.py")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    command = ["-m", "pytest", "-p", "no:cacheprovider", EXAMPLES / "test_noisy_count.py"]
+    done = run_python(*command, cwd=tmp_path, timeout=120)
     assert done.returncode == 0, done.stdout
     assert re.search(r"^FAIL .*test_a_wrong_sensitivity_is_found", done.stdout, re.MULTILINE)
     assert re.search(r"^PASS .*test_count_keeps_its_claim", done.stdout, re.MULTILINE)

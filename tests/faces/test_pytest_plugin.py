@@ -4,8 +4,18 @@ import json
 import shlex
 
 import pytest
+from _pytest.pytester import LineMatcher
+
+from tests.processes import popen_of, run_python
 
 pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def pytester(pytester):
+    pytester.popen = popen_of(pytester)
+    return pytester
+
 
 SUITE = """
 import numpy as np
@@ -33,34 +43,77 @@ def test_known_leak(dp_audit):
 """
 
 
+REVERSED = "def pytest_collection_modifyitems(items): items.reverse()"
+
+
 def run(pytester, *arguments):
     pytester.makepyfile(test_mine=SUITE)
     return pytester.runpytest_subprocess("--dp-budget", "1e5", *arguments)
 
 
-def test_only_a_pass_passes(pytester):
-    outcome = run(pytester)
-    outcome.assert_outcomes(passed=2, failed=2)
-    outcome.stdout.fnmatch_lines(["*FAIL: (0.5, 0)-DP under substitution*", "*guesses were right*", "*event: output*"])
-    outcome.stdout.fnmatch_lines(["*INCONCLUSIVE: (1, 0)-DP*", "*too coarse*"])
-    outcome.stdout.fnmatch_lines(["*differential-privacy audits*", "PASS * test_mine.py::test_holds: *"])
+def certificate_of(pytester, folder):
+    return json.loads((pytester.path / folder / "certificate.json").read_text())
 
 
-def test_one_significance_is_shared_and_the_report_says_so(pytester):
-    run(pytester, "--dp-report", "out", "--dp-significance", "0.04")
-    certificate = json.loads((pytester.path / "out" / "certificate.json").read_text())
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """One session with a seed and a significance of its own: what it printed, and its certificate."""
+    folder = tmp_path_factory.mktemp("session")
+    (folder / "test_mine.py").write_text(SUITE)
+    options = ["--dp-budget", "1e5", "--dp-seed", "3", "--dp-significance", "0.04", "--dp-report", "out"]
+    done = run_python("-m", "pytest", *options, cwd=folder)
+    return LineMatcher(done.stdout.splitlines()), json.loads((folder / "out" / "certificate.json").read_text())
+
+
+def test_only_a_pass_passes(session):
+    printed, _ = session
+    printed.fnmatch_lines(["*FAIL: (0.5, 0)-DP under substitution*", "*guesses were right*", "*event: output*"])
+    printed.fnmatch_lines(["*INCONCLUSIVE: (1, 0)-DP*", "*too coarse*"])
+    printed.fnmatch_lines(["*differential-privacy audits*", "PASS * test_mine.py::test_holds: *"])
+    printed.fnmatch_lines(["*= 2 failed, 2 passed in *"])
+
+
+def test_one_significance_is_shared_and_the_report_says_so(session):
+    _, certificate = session
     shares = {entry["check"].split("::")[1]: entry["allotted"] for entry in certificate["significance_spent"]}
     assert shares["test_holds"] == 0.04 / 4 / 2
     assert shares["test_known_leak[2]"] == pytest.approx(0.04 / 4 / 6)
     assert sum(shares.values()) <= 0.04
 
 
-def test_evidence_does_not_depend_on_the_order(pytester):
-    run(pytester, "--dp-report", "whole")
-    pytester.runpytest_subprocess("--dp-budget", "1e5", "--dp-report", "part", "-k", "leaks")
-    whole, part = (json.loads((pytester.path / d / "certificate.json").read_text()) for d in ("whole", "part"))
-    chosen = next(check for check in whole["checks"] if check["name"].endswith("test_leaks"))
-    assert chosen["evidence"]["samples"] == part["checks"][0]["evidence"]["samples"]
+def test_the_worst_evidence_comes_first(session):
+    """What was not expected, then FAIL before the rest, then by the share of the claim that was certified."""
+    written = "\n".join(session[0].lines).partition("differential-privacy audits")[2]
+    order = ["test_leaks:", "test_vague:", "test_known_leak[2]:", "test_known_leak:", "test_holds:"]
+    places = [written.index(name) for name in order]
+    assert places == sorted(places)
+
+
+def test_a_failing_audit_says_how_to_repeat_it_alone(session, pytester):
+    """The printed command gives the same evidence, with the same share of the significance."""
+    printed, certificate = session
+    lines = [line.strip() for line in printed.lines]
+    command = next(line for line in lines if line.startswith("pytest ") and "test_leaks" in line)
+    run(pytester, *shlex.split(command)[1:], "--dp-report", "alone")
+    (alone,) = certificate_of(pytester, "alone")["checks"]
+    assert alone == next(check for check in certificate["checks"] if check["name"] == "test_mine.py::test_leaks")
+
+
+def test_neither_order_nor_processes_nor_a_selection_changes_the_evidence(session, pytester):
+    """In reverse and on two xdist workers: the same records in the same order. A part of it: the same outputs."""
+    pytest.importorskip("xdist")
+    _, plain = session
+    options = ["--dp-seed", "3", "--dp-significance", "0.04", "--dp-report"]
+    run(pytester, *options, "spread", "-n", "2").assert_outcomes(passed=2, failed=2)
+    pytester.makeconftest(REVERSED)
+    run(pytester, *options, "reversed")
+    run(pytester, *options, "part", "-k", "leaks")
+    spread, reverse, part = (certificate_of(pytester, folder) for folder in ("spread", "reversed", "part"))
+    assert len(plain["checks"]) == 5
+    assert plain["checks"] == spread["checks"] == reverse["checks"]
+    assert plain["significance_spent"] == spread["significance_spent"]
+    leaks = next(check for check in plain["checks"] if check["name"].endswith("test_leaks"))
+    assert part["checks"][0]["evidence"]["samples"] == leaks["evidence"]["samples"]
 
 
 @pytest.mark.parametrize("option", ["--dp-significance=2", "--dp-budget=1", "--dp-seed=-1"])
@@ -107,37 +160,6 @@ def test_bits_and_reused_noise(pytester):
     outcome.stdout.fnmatch_lines(["*FAIL: independent outputs*", "*different calls give the same outputs*"])
     certificate = json.loads((pytester.path / "out" / "certificate.json").read_text())
     assert [check["kind"] for check in certificate["checks"]] == ["precision", "randomness", "randomness"]
-
-
-def certificate_of(pytester, folder):
-    return json.loads((pytester.path / folder / "certificate.json").read_text())
-
-
-REVERSED = "def pytest_collection_modifyitems(items): items.reverse()"
-
-
-def test_neither_order_nor_processes_change_the_evidence(pytester):
-    """In order, in reverse and on two xdist workers: the same records, in the same order."""
-    pytest.importorskip("xdist")
-    run(pytester, "--dp-report", "plain")
-    run(pytester, "--dp-report", "spread", "-n", "2").assert_outcomes(passed=2, failed=2)
-    pytester.makeconftest(REVERSED)
-    run(pytester, "--dp-report", "reversed")
-    plain, spread, reverse = (certificate_of(pytester, folder) for folder in ("plain", "spread", "reversed"))
-    assert len(plain["checks"]) == 5
-    assert plain["checks"] == spread["checks"] == reverse["checks"]
-    assert plain["significance_spent"] == spread["significance_spent"]
-
-
-def test_a_failing_audit_says_how_to_repeat_it_alone(pytester):
-    """The printed command gives the same evidence, with the same share of the significance."""
-    outcome = run(pytester, "--dp-report", "whole", "--dp-seed", "3")
-    lines = [line.strip() for line in outcome.stdout.lines]
-    command = next(line for line in lines if line.startswith("pytest ") and "test_leaks" in line)
-    pytester.runpytest_subprocess(*shlex.split(command)[1:], "--dp-report", "alone")
-    whole = {check["name"]: check for check in certificate_of(pytester, "whole")["checks"]}
-    (alone,) = certificate_of(pytester, "alone")["checks"]
-    assert alone == whole["test_mine.py::test_leaks"]
 
 
 MARKED = """
@@ -199,11 +221,3 @@ def test_impossible_markers_are_refused(pytester, marker, message):
     outcome = pytester.runpytest_subprocess()
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])
-
-
-def test_the_worst_evidence_comes_first(pytester):
-    """What was not expected, then FAIL before the rest, then by the share of the claim that was certified."""
-    written = "\n".join(run(pytester).outlines).partition("differential-privacy audits")[2]
-    order = ["test_leaks:", "test_vague:", "test_known_leak[2]:", "test_known_leak:", "test_holds:"]
-    places = [written.index(name) for name in order]
-    assert places == sorted(places)

@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
 from audit.runs import suite
 from audit.runs.checkpoint import FOLDER, Checkpoint
+from tests.processes import Python
 
 CHECKS, KILLS = 50, 20
 MODULE = """
@@ -60,12 +60,7 @@ def write(folder, count=CHECKS, pause=0.1):
 
 def start(folder, *arguments, workers=0):
     code = "from audit.faces.command_line import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, "run", "mine", "--workers", str(workers), *arguments],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    return Python(["-c", code, "run", "mine", "--workers", str(workers), *arguments], folder)
 
 
 def finished(folder):

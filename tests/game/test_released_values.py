@@ -18,7 +18,7 @@ from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import encode
 from tests.game.exact_value import value_of
 
-JUDGING = 200_000  # outputs per dataset: their ratios are exact, so that even rare events are judged closely
+JUDGING = 50_000  # outputs per dataset: their ratios are exact, so that even rare events are judged closely
 TEN_ONES, HALF_TWOS, TEN_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5), np.full(10, 2.0)
 
 
@@ -107,11 +107,11 @@ def value(mechanism, pair, epsilon, size, runs, seed, judging):
 @pytest.mark.parametrize(
     ("mechanism", "pair", "epsilon", "size", "certifying", "seeds", "least"),
     [
-        pytest.param(Compared, (TEN_ONES, HALF_TWOS), 1.0, 32_500, 135_000, 16, 2.08, id="compared, much is learned"),
+        pytest.param(Compared, (TEN_ONES, HALF_TWOS), 1.0, 32_500, 135_000, 4, 2.08, id="compared, much is learned"),
         pytest.param(
-            Compared, (TEN_ONES, TEN_TWOS), 0.1, 300_000, 1_400_000, 6, 0.177, id="compared, little is learned"
+            Compared, (TEN_ONES, TEN_TWOS), 0.1, 300_000, 1_400_000, 2, 0.177, id="compared, little is learned"
         ),
-        pytest.param(Afresh, (TEN_ONES, HALF_TWOS), 1.0, 12_500, 56_250, 16, 1.1, id="released afresh"),
+        pytest.param(Afresh, (TEN_ONES, HALF_TWOS), 1.0, 12_500, 56_250, 4, 1.1, id="released afresh"),
     ],
 )
 def test_a_released_value_and_the_flags_before_it_are_read(mechanism, pair, epsilon, size, certifying, seeds, least):

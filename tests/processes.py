@@ -1,0 +1,127 @@
+"""Python processes that start at once: forked from a server that has the libraries imported.
+
+A fresh interpreter takes two CPU seconds to import SciPy and its like. Tests of what a process does (its output, its
+exit status, what is left when it is killed) start it here; the package itself is imported anew in each. Tests of what
+an interpreter imports start one of their own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import types
+from pathlib import Path
+
+LIBRARIES = ["numpy", "scipy.stats", "statsmodels.stats.proportion", "dp_accounting.pld.privacy_loss_distribution"]
+LIBRARIES += ["sklearn.linear_model", "jinja2", "jsonschema", "joblib", "loky", "rich.progress", "pytest"]
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(LIBRARIES)
+
+
+class Python:
+    """A Python process, with the methods of `subprocess.Popen` that the tests use.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        What follows `python` on a command line: `-c code`, `-m module` or a path, and the arguments of the program.
+    cwd : path
+    env : mapping or None
+        None: that of this process.
+    stdout, stderr : path
+        Files that are written to; by default what is printed is lost.
+    """
+
+    def __init__(self, arguments, cwd, env=None, stdout=os.devnull, stderr=os.devnull):
+        self.args = [sys.executable, *map(str, arguments)]
+        files = [os.fspath(cwd), str(stdout), str(stderr)]
+        environment = dict(os.environ if env is None else env)
+        self._process = _context.Process(target=_run, args=(self.args[1:], *files, environment, _path()))
+        self._process.start()
+        self.pid, self.stdin = self._process.pid, None
+
+    @property
+    def returncode(self):
+        return self._process.exitcode
+
+    def poll(self):
+        return self.returncode
+
+    def wait(self, timeout=None):
+        self._process.join(timeout)
+        if self.returncode is None:
+            self.kill()
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
+def run_python(*arguments, cwd, env=None, timeout=None):
+    """Return the `subprocess.CompletedProcess` of a Python process, with what it printed as text."""
+    with tempfile.TemporaryDirectory() as folder:
+        stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
+        process = Python(arguments, cwd, env, stdout, stderr)
+        status = process.wait(timeout)
+        return subprocess.CompletedProcess(process.args, status, stdout.read_text(), stderr.read_text())
+
+
+def popen_of(pytester):
+    """Return what `Pytester.run` may start its processes with, in place of `subprocess.Popen`."""
+
+    def popen(command, stdin, stdout, stderr, **options):
+        python, *arguments = [part for word in command for part in (["-m", "pytest"] if word == "-mpytest" else [word])]
+        assert python == sys.executable
+        environment = {**os.environ, "PYTHONPATH": str(pytester.path), "HOME": str(pytester.path)}
+        return Python(arguments, os.getcwd(), environment, stdout.name, stderr.name)
+
+    return popen
+
+
+@functools.cache
+def _path():
+    """Return the import path of a fresh interpreter, without its first entry."""
+    code = "import json, sys; print(json.dumps(sys.path[1:]))"
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return json.loads(subprocess.run([sys.executable, "-c", code], env=clean, capture_output=True, check=True).stdout)
+
+
+def _run(arguments, cwd, stdout, stderr, environment, path):
+    """In the process: become what `python` would be with these arguments."""
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, file in ((1, stdout), (2, stderr)):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "audit", "__mp_main__")]:
+        del sys.modules[name]
+    sys.modules["numpy"].random.seed()
+    added = environment.get("PYTHONPATH", "")
+    kind = arguments[0]
+    first = {"-c": "", "-m": cwd}.get(kind, os.path.dirname(kind))
+    sys.path[:] = [first, *filter(None, added.split(os.pathsep)), *path]
+    sys.argv = ["-c", *arguments[2:]] if kind == "-c" else arguments[kind == "-m" :]
+    try:
+        if kind == "-c":
+            sys.modules["__main__"] = main = types.ModuleType("__main__")
+            exec(compile(arguments[1], "<string>", "exec"), main.__dict__)
+        elif kind == "-m":
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(kind, run_name="__main__")
+    finally:
+        atexit._run_exitfuncs()  # multiprocessing leaves without them
