@@ -33,7 +33,7 @@ MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of the command line."""
+    """Add the options of the command line."""
     group = parser.getgroup("dp-audit", "differential-privacy audits")
     group.addoption(
         "--dp-significance",
@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--dp-budget",
         default="standard",
         metavar="N",
-        help=f"outputs a side for each audit that states no budget: a number, or {named} (default: %(default)s)",
+        help=f"outputs per dataset for each audit that states no budget: a number, or {named} (default: %(default)s)",
     )
     group.addoption("--dp-seed", type=int, default=0, metavar="S", help="seed of all audits (default: %(default)s)")
     group.addoption("--dp-report", type=Path, default=None, metavar="DIR", help="write a certificate to DIR")
@@ -85,7 +85,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> Auditor:
-    """Audits of privacy and utility claims: `dp_audit.privacy(mechanism, claim, pairs)` fails unless it PASSes."""
+    """Audit privacy and utility claims: `dp_audit.privacy(mechanism, claim, pairs)` fails unless it PASSes."""
     from audit.faces.pytest_plugin.auditor import Auditor
 
     node = request.node
@@ -100,17 +100,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome: Any = yield
     auditor = item.stash.get(_AUDITOR, None)
     if call.when == "call" and auditor is not None and auditor.results:
-        from audit.faces.pytest_plugin.summary import sent
+        from audit.faces.pytest_plugin.auditor import sent
 
         setattr(outcome.get_result(), _ATTACHED, json.dumps(sent(auditor.results)))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Nothing is kept here but what the reports bring: this process may not be the one that audited."""
-    attached = getattr(report, _ATTACHED, None)
-    if attached is not None:
-        from audit.faces.pytest_plugin.summary import received
+    """Keep the results that reports bring: this process may not be the one that audited."""
+    if (attached := getattr(report, _ATTACHED, None)) is not None:
+        from audit.faces.pytest_plugin.auditor import received
 
         _kept.extend(received(json.loads(attached)))
 
@@ -119,15 +118,15 @@ _kept: list[Any] = []
 
 
 def pytest_sessionstart() -> None:
-    """A session begins with nothing audited."""
+    """Begin with nothing audited."""
     _kept.clear()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """The worst evidence first, and the certificate when a folder was named."""
+    """Print the worst evidence first; write the certificate if a folder was named."""
     if not _kept:
         return
-    from audit.faces.pytest_plugin.summary import lines
+    from audit.faces.pytest_plugin.auditor import lines
     from audit.report.certificate import Report
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
@@ -145,7 +144,7 @@ def _audits(item: pytest.Item) -> bool:
 
 
 def _settings(node: pytest.Item) -> Settings:
-    """What the markers of a test say, the nearest one last."""
+    """Return the settings in the markers of a test; the nearest one wins."""
     marks = list(node.iter_markers(FIXTURE))[::-1]
     if any(mark.args for mark in marks):
         raise pytest.UsageError(f"{node.nodeid}: the marker dp_audit takes keywords only, as in dp_audit(budget=1e6)")

@@ -1,15 +1,21 @@
-"""The value of the fixture `dp_audit`: audits by one method each, all on the test's share of the significance."""
+"""The value of the fixture `dp_audit`, and the summary of a session's audits, worst first.
+
+Results travel between processes as plain data in the reports of tests: `sent` and `received`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 import zlib
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import pytest
 
+from audit.base.errors import AuditError
 from audit.checks.base import Result
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
@@ -24,11 +30,12 @@ from audit.checks.utility import (
 )
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin.session import Session, Settings
-from audit.faces.pytest_plugin.summary import explain
+from audit.runs.checkpoint import Recorded
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_OWN = ("name", "significance", "seed")  # what the session and the test decide
+_OWN = ("name", "significance", "seed")  # the session and the test decide these
+_SHOWN = 20  # audits that came out as expected
 
 
 def _method(check: Callable[P, R]) -> Callable[Concatenate[Auditor, P], R]:
@@ -61,49 +68,91 @@ class Auditor:
 
     def __init__(self, session: Session, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
-        self._session = session
-        self._test = test
-        self._settings = settings
+        self._session, self._test, self._settings = session, test, settings
         self._audits = 0
 
     def _audit(self, check: Callable[..., R], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> R:
-        """Audit with this test's name, share and seed; keep the result, and fail the test unless it is the expected."""
+        """Audit with this test's name, share and seed; keep the result, and fail the test if it is not expected."""
         __tracebackhide__ = True
+        session, marked = self._session, self._settings
         if refused := [name for name in _OWN if name in settings]:
             raise TypeError(f"`{refused[0]}` is set by the fixture: leave it out")
-        if self._session.recorded:
-            self._require_recordable(check, arguments, settings)
-        name, share = self._next()
+        if session.recorded:  # a claim that no certificate can hold raises before anything is drawn
+            claim = inspect.signature(check).bind_partial(*arguments, **settings).arguments.get("claim")
+            if isinstance(claim, Claim):
+                claim_record(claim)
+        self._audits += 1
+        if marked.audits is not None and self._audits > marked.audits:
+            pytest.fail(f"the marker says audits={marked.audits}, and this is one more: its share is spent", False)
+        name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
+        seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
-        default = {"budget": self._budget, "timeout": self._settings.timeout}
-        result = check(*arguments, **{**default, **given}, name=name, significance=share, seed=self._seed(name))
+        result = check(
+            *arguments,
+            **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
+            name=name,
+            significance=session.share(self._audits, marked.audits),
+            seed=seed + zlib.crc32(name.encode(errors="surrogatepass")),  # whatever the order of the tests
+        )
         self.results.append(cast(Result, result))
         if not self.results[-1].met:
-            pytest.fail(explain(result, self._test, self._session), pytrace=False)
+            pytest.fail(f"{result}; the same audit alone:\n  {self._repeat()}", pytrace=False)
         return result
 
-    @staticmethod
-    def _require_recordable(check: Callable[..., Any], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> None:
-        """Raise for a claim that no certificate can hold, before anything is drawn."""
-        claim = inspect.signature(check).bind_partial(*arguments, **settings).arguments.get("claim")
-        if isinstance(claim, Claim):
-            claim_record(claim)
+    def _repeat(self) -> str:
+        """Return the command that gives the test the same seeds, budgets and share when it runs alone."""
+        session = self._session
+        return (
+            f"pytest {shlex.quote(self._test)} --dp-significance={session.significance / session.tests!r} "
+            f"--dp-budget={session.budget} --dp-seed={session.seed}"
+        )
 
-    @property
-    def _budget(self) -> int:
-        return self._settings.budget or self._session.budget
 
-    def _next(self) -> tuple[str, float]:
-        """Name and significance of the next audit of this test."""
-        __tracebackhide__ = True
-        self._audits += 1
-        audits = self._settings.audits
-        if audits is not None and self._audits > audits:
-            pytest.fail(f"the marker says audits={audits}, and this is one more: its share is spent", pytrace=False)
-        name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
-        return name, self._session.share(self._audits, audits)
+def sent(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return results as plain data for `received`."""
+    return [_plain(result) for result in results]
 
-    def _seed(self, name: str) -> int:
-        """Draws of its own for every audit, whatever the order of the tests."""
-        seed = self._session.seed if self._settings.seed is None else self._settings.seed
-        return seed + zlib.crc32(name.encode(errors="surrogatepass"))
+
+def _plain(result: Result) -> dict[str, Any]:
+    try:
+        return result.to_dict()
+    except AuditError:  # a claim of the user's own kind, which no certificate can hold; the summary can
+        return {
+            "name": result.name,
+            "verdict": result.verdict.value,
+            "reason": result.reason,
+            "expected": result.check.expected.value,
+            "settings": {"significance": result.significance},
+            "evidence": {"samples": result.samples},
+            "seconds": result.seconds,
+        }
+
+
+def received(records: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
+    """Yield the results that this process or another one has put into the report of a test."""
+    for record in records:
+        document = dict(record)
+        seconds = float(document.pop("seconds"))
+        yield Recorded.of_record(document, seconds)
+
+
+def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
+    """Yield one line per audit, the worst evidence first; of those that came out as expected, a few."""
+    ordered = sorted(results, key=_standing)
+    unmet = sum(not result.met for result in ordered)
+    for result in ordered[: unmet + _SHOWN]:
+        yield f"{result.verdict.value:12} {result.name}: {result.reason}"
+    rest = ordered[unmet + _SHOWN :]
+    if rest:
+        counts = Counter(result.verdict.value for result in rest)
+        yield f"and {len(rest)} more as expected: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
+    spent = sum(result.significance for result in results)
+    yield f"significance {spent:.3g} of {significance:g} used by {len(results)} audits"
+
+
+def _standing(result: Any) -> tuple[bool, int, float, str]:
+    """Order unexpected results first, then by verdict, then by the share of the claimed epsilon that was certified."""
+    record = result.record()
+    bound, claimed = record.get("epsilon_lower_bound"), record.get("claim", {}).get("epsilon")
+    known = isinstance(bound, (int, float)) and isinstance(claimed, (int, float)) and claimed > 0
+    return result.met, -result.verdict.severity, -bound / claimed if known else 0.0, str(result.name)
