@@ -1,4 +1,4 @@
-"""A guarantee "with probability at least 1 - beta": exact binomial tests at a few looks, until decided."""
+"""Check a guarantee "with probability at least 1 - beta" by exact binomial tests at a few looks, until decided."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, checked
-from audit.checks.utility.loss_draws import BLOCK, PROBED_CALLS, Unusable, draw_array, probed
+from audit.checks.utility.loss_draws import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,
     UtilityEvidence,
     UtilityJudgment,
     UtilityResult,
+    conclude,
     undecided,
 )
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
@@ -56,7 +57,7 @@ class Look:
 class GuaranteeEvidence(UtilityEvidence):
     """The looks that were taken, and how many were planned."""
 
-    planned: int
+    planned: int = 0
     looks: tuple[Look, ...] = ()
 
 
@@ -77,8 +78,10 @@ class GuaranteeCheck(UtilityCheck):
     slack : float > 0, optional
         Excess failure probability that a PASS may leave unexcluded; max(0.01, beta / 4) unless given, but at most
         (1 - beta) / 2.
-
-    Other parameters are those of `UtilityCheck`.
+    budget : int >= 2, optional
+        Trials drawn at most; None takes the run's budget.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
 
     References
     ----------
@@ -98,35 +101,23 @@ class GuaranteeCheck(UtilityCheck):
 
     kind: ClassVar[str] = "guarantee"
     unit: ClassVar[str] = "trials"
+    callables: ClassVar = {"trials": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
 
     def _validate(self) -> None:
-        if not callable(self.trials):
-            raise InvalidArgument.of("trials", "be callable as (replicates, rng)", self.trials)
-        object.__setattr__(self, "beta", closed_probability(self.beta, "beta"))
+        self._convert(beta=closed_probability, slack=positive)
         if self.beta == 1.0:
             raise InvalidArgument.of("beta", "be less than 1", self.beta)
-        if self.slack is not None:
-            object.__setattr__(self, "slack", positive(self.slack, "slack"))
-
-    @property
-    def subject(self) -> Any:
-        """The trials."""
-        return self.trials
 
     @property
     def summary(self) -> str:
         """The claim in a few symbols."""
-        return f"holds with probability >= {1 - self.beta:.6g}"
+        return f"holds with probability >= {1 - self.terms().beta:.6g}"
 
     def terms(self) -> GuaranteeTerms:
         """Return the numbers of the claim."""
         return GuaranteeTerms.of(self.beta, self.slack)
-
-    def nothing(self, failure: str, cause: str = "error") -> GuaranteeEvidence:
-        """Return the evidence of a check that observed nothing."""
-        return GuaranteeEvidence(0, "simulation", 0, failure=failure)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         """Draw trials until a look decides."""
@@ -152,14 +143,21 @@ def gather_looks(
     plan = planned_looks(allowance.budget - spent) if stop_early else [allowance.budget]
     evidence = GuaranteeEvidence(spent, "simulation", len(plan))
     held = failures = 0
+
+    def failed(count: int, stream: Stream) -> np.ndarray:
+        values = draw_array(trials, count=count, stream=stream, what="trials()")
+        if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
+            raise Unusable("trials() returned numbers where True or False was due")
+        return ~values.astype(bool)
+
     try:
         if size:
-            probed(lambda child: _held(trials, size, child), allowance.stream.child(_PROBE), "trials()")
+            probed(lambda child: failed(size, child), allowance.stream.child(_PROBE), "trials()")
         for index, until in enumerate(plan):
-            failures += _failures(trials, until - held, allowance.stream.child(_LOOK, index))
+            failures += int(draw_blocks(failed, until - held, allowance.stream.child(_LOOK, index)).sum())
             held = until
             looks = (*evidence.looks, Look(until, failures))
-            evidence = GuaranteeEvidence(spent + until, "simulation", len(plan), looks)
+            evidence = replace(evidence, samples=spent + until, looks=looks)
             if GuaranteeCheck.decide(terms, evidence, allowance.significance).verdict is not Verdict.INCONCLUSIVE:
                 break
         return evidence
@@ -184,37 +182,19 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-def _failures(trials: Callable[..., Any], count: int, stream: Stream) -> int:
-    total = 0
-    for index, start in enumerate(range(0, count, BLOCK)):
-        size = min(BLOCK, count - start)
-        total += size - int(_held(trials, size, stream.child(index)).sum())
-    return total
-
-
-def _held(trials: Callable[..., Any], size: int, stream: Stream) -> np.ndarray:
-    """Return whether the guarantee held in each trial of one call."""
-    values = draw_array(trials, (), size, stream, "trials()")
-    if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
-        raise Unusable("trials() returned numbers where True or False was due")
-    return values.astype(bool)
-
-
 def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgment:
     lower = proportion_lower_bound(look.failures, look.trials, share)
     upper = proportion_upper_bound(look.failures, look.trials, share)
-    found = (Interval("failure probability", lower, upper),)
-    counted = f"{look.failures} failures in {look.trials} trials"
+    counted, allowed = f"{look.failures} failures in {look.trials} trials", terms.beta + terms.slack
+    broken = why_open = None
     if lower > terms.beta:
-        reason = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
-        return UtilityJudgment(Verdict.FAIL, "statistical", f"{reason} (error probability {share:.2g})", found)
-    allowed = terms.beta + terms.slack
-    if upper <= allowed:
-        reason = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
-        return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
-    return undecided(
-        f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}", found
-    )
+        broken = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
+        broken += f" (error probability {share:.2g})"
+    elif upper > allowed:
+        why_open = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
+    kept = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
+    found = (Interval("failure probability", lower, upper),)
+    return conclude("statistical", found, broken=broken, why_open=why_open, kept=kept)
 
 
 def check_guarantee(

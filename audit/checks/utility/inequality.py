@@ -1,4 +1,4 @@
-"""A stated inequality: between computed numbers, case by case, or between a mean that is sampled and a number."""
+"""Check a stated inequality: between computed numbers, case by case, or between a sampled mean and a number."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from audit.checks.utility.theorem import (
     UtilityEvidence,
     UtilityJudgment,
     UtilityResult,
+    conclude,
     undecided,
 )
 
@@ -45,6 +46,11 @@ class InequalityTerms:
     tolerance: float
     bound: float | None
     slack: float
+
+    @property
+    def sides(self) -> int:
+        """The number of bounds of a mean that can decide a FAIL: one per side."""
+        return 2 if self.sense == "==" else 1
 
 
 @dataclass(frozen=True)
@@ -80,8 +86,18 @@ class InequalityCheck(UtilityCheck):
         0): by how much the mean may miss the bound without breaking the claim.
     slack : float >= 0
         Absolute, for `losses`: a violation up to this may stay unexcluded under a PASS. With "==", tolerance does this.
-
-    Other parameters are those of `UtilityCheck`.
+    name : str
+        Unique within a run; `--select` matches it.
+    source : str
+        The theorem.
+    statement : str
+        The claim in one sentence; reports show it.
+    expected : Verdict
+        PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false.
+    budget : int >= 2, optional
+        Losses drawn in all; None takes the run's budget.
+    timeout : float > 0, optional
+        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
 
     References
     ----------
@@ -104,6 +120,7 @@ class InequalityCheck(UtilityCheck):
     slack: float = 0.0
 
     kind: ClassVar[str] = "inequality"
+    callables: ClassVar = {"values": "()", "losses": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = InequalityTerms
     evidence_type: ClassVar[type[Evidence]] = InequalityEvidence
 
@@ -114,21 +131,11 @@ class InequalityCheck(UtilityCheck):
             raise InvalidArgument.of("sense", "be one of <=, >=, ==", self.sense)
         if self.sense == "==" and self.tolerance is None:
             raise InvalidArgument("`tolerance` must be given when `sense` is '=='")
-        if self.tolerance is not None:
-            object.__setattr__(self, "tolerance", nonnegative(self.tolerance, "tolerance"))
-        object.__setattr__(self, "slack", nonnegative(self.slack, "slack"))
-        if not callable(self.subject):
-            raise InvalidArgument.of("values" if self.losses is None else "losses", "be callable", self.subject)
+        self._convert(tolerance=nonnegative, slack=nonnegative)
         if self.losses is not None:
-            object.__setattr__(self, "bound", real(self.bound, "bound"))
-            if not math.isfinite(self.bound or 0.0):
+            if not math.isfinite(real(self.bound, "bound")):
                 raise InvalidArgument.of("bound", "be finite", self.bound)
-            object.__setattr__(self, "support", require_support(self.support))
-
-    @property
-    def subject(self) -> Any:
-        """The values or the losses."""
-        return self.values if self.losses is None else self.losses
+            self._convert(bound=real, support=require_support)
 
     @property
     def summary(self) -> str:
@@ -138,29 +145,26 @@ class InequalityCheck(UtilityCheck):
     def terms(self) -> InequalityTerms:
         """Return the numbers of the claim."""
         default = _RELATIVE if self.losses is None else 0.0
-        return InequalityTerms(
-            self.sense, default if self.tolerance is None else self.tolerance, self.bound, self.slack
-        )
-
-    def nothing(self, failure: str, cause: str = "error") -> InequalityEvidence:
-        """Return the evidence of a check that observed nothing."""
-        return InequalityEvidence(0, "stated values" if self.losses is None else "simulation", failure=failure)
+        tolerance = default if self.tolerance is None else self.tolerance
+        return InequalityTerms(self.sense, tolerance, self.bound, self.slack)
 
     def gather(self, allowance: Allowance) -> InequalityEvidence:
         """Compute the cases, or draw the losses."""
-        if self.losses is None:
-            try:
-                cases = _cases_of(self.values)
-            except Unusable as failure:
-                return self.nothing(str(failure))
-            return InequalityEvidence(len(cases), "stated values", cases)
-        drawer, sample, failed = LossDrawer(self.losses), None, None
-        share = allowance.significance / _sides(self.sense)
+        cases: tuple[Case, ...] = ()
+        sample, failure, drawer = None, None, LossDrawer(self.subject)
         try:
-            sample = drawer.sample((), allowance.budget, self.support, share, allowance.stream)
-        except Unusable as failure:
-            failed = str(failure)
-        return InequalityEvidence(drawer.drawn, "simulation", sample=sample, failure=failed)
+            if self.losses is None:
+                cases = _cases_of(self.values)
+            else:
+                sample = drawer.sample(
+                    count=allowance.budget,
+                    support=self.support,
+                    significance=allowance.significance / self.terms().sides,
+                    stream=allowance.stream,
+                )
+        except Unusable as unusable:
+            failure = str(unusable)
+        return InequalityEvidence(len(cases) + drawer.drawn, self.uses, cases, sample, failure=failure)
 
     @staticmethod
     def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
@@ -190,10 +194,13 @@ def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudg
     found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)
     shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
     broken = sum(_excess(terms, case) > 0 for case in cases)
-    if broken:
-        reason = f"{broken} of {len(cases)} cases break it; the worst is {shown}"
-        return UtilityJudgment(Verdict.FAIL, "exact", reason, found)
-    return UtilityJudgment(Verdict.PASS, "exact", f"all {len(cases)} cases hold; the tightest is {shown}", found)
+    return conclude(
+        "exact",
+        found,
+        broken=f"{broken} of {len(cases)} cases break it; the worst is {shown}" if broken else None,
+        why_open=None,
+        kept=f"all {len(cases)} cases hold; the tightest is {shown}",
+    )
 
 
 def _excess(terms: InequalityTerms, case: Case) -> float:
@@ -210,25 +217,18 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
 
 def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
     assert terms.bound is not None
-    share = significance / _sides(terms.sense)
-    lower, upper = sample.lower_bound(share), sample.upper_bound(share)
-    found = (Interval("mean", lower, upper),)
+    sense, bound, room = terms.sense, terms.bound, terms.tolerance + terms.slack
+    lower, upper = sample.bounds(significance / terms.sides)
     shown = f"[{lower:.6g}, {upper:.6g}]"
-    above, below = lower > terms.bound + terms.tolerance, upper < terms.bound - terms.tolerance
-    if (above and terms.sense != ">=") or (below and terms.sense != "<="):
-        reason = f"the mean lies in {shown}, claimed {terms.sense} {terms.bound:.6g}"
-        reason += f" (error probability {significance:.2g}, {sample.count} losses)"
-        return UtilityJudgment(Verdict.FAIL, "statistical", reason, found)
-    room = terms.tolerance + terms.slack
-    if (terms.sense == ">=" or upper <= terms.bound + room) and (terms.sense == "<=" or lower >= terms.bound - room):
-        reason = f"the mean lies in {shown}, {terms.sense} {terms.bound:.6g} up to {room:g}"
-        return UtilityJudgment(Verdict.PASS, "statistical", reason, found)
-    return undecided(f"not refuted, but the mean is only known to lie in {shown}: raise the budget", found)
-
-
-def _sides(sense: str) -> int:
-    """Return how many bounds can decide a FAIL: one per side."""
-    return 2 if sense == "==" else 1
+    above, below = lower > bound + terms.tolerance, upper < bound - terms.tolerance
+    broken = why_open = None
+    if (above and sense != ">=") or (below and sense != "<="):
+        broken = f"the mean lies in {shown}, claimed {sense} {bound:.6g}"
+        broken += f" (error probability {significance:.2g}, {sample.count} losses)"
+    elif (sense != ">=" and upper > bound + room) or (sense != "<=" and lower < bound - room):
+        why_open = f"not refuted, but the mean is only known to lie in {shown}: raise the budget"
+    kept = f"the mean lies in {shown}, {sense} {bound:.6g} up to {room:g}"
+    return conclude("statistical", (Interval("mean", lower, upper),), broken=broken, why_open=why_open, kept=kept)
 
 
 def check_inequality(

@@ -50,9 +50,10 @@ def call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:
         raise Unusable(f"{what} raised {type(error).__name__}: {str(error)[:200]}") from error
 
 
-def call_number(function: Callable[..., Any], *arguments: Any, what: str) -> float:
+def call_number(function: Callable[..., Any], name: str, size: int) -> float:
     """Call a function of the caller for one finite number; raise `Unusable` for anything else."""
-    value = call(function, *arguments, what=what)
+    what = f"{name}({size})"
+    value = call(function, size, what=what)
     if isinstance(value, (bool, np.bool_)):
         raise Unusable(f"{what} returned {value!r} where a number was due")
     try:
@@ -64,11 +65,9 @@ def call_number(function: Callable[..., Any], *arguments: Any, what: str) -> flo
     return number
 
 
-def draw_array(
-    function: Callable[..., Any], leading: tuple[Any, ...], count: int, stream: Stream, what: str
-) -> np.ndarray:
+def draw_array(function: Callable[..., Any], *arguments: Any, count: int, stream: Stream, what: str) -> np.ndarray:
     """Return `count` numbers or booleans of one call, shape (count,); raise `Unusable` for anything else."""
-    value = call(function, *leading, count, stream.rng(), what=what)
+    value = call(function, *arguments, count, stream.rng(), what=what)
     try:
         array = np.asarray(value)
     except ValueError:
@@ -78,6 +77,12 @@ def draw_array(
     if array.shape != (count,):
         raise Unusable(f"{what} returned shape {array.shape} where ({count},) was due")
     return array
+
+
+def draw_blocks(draw: Callable[[int, Stream], np.ndarray], count: int, stream: Stream) -> np.ndarray:
+    """Return `count` values, drawn in blocks with a seed of their own each."""
+    starts = range(0, count, BLOCK)
+    return np.concatenate([draw(min(BLOCK, count - start), stream.child(i)) for i, start in enumerate(starts)])
 
 
 def probed(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> np.ndarray:
@@ -90,22 +95,23 @@ def probed(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> n
     return np.concatenate(calls)
 
 
-class LossDrawer:
-    """Draws the losses of one check, and counts them in `drawn`.
+def _dependent(calls: list[np.ndarray]) -> bool:
+    """Return whether the values of one call are more alike than those of different calls."""
+    if len(np.unique(np.concatenate(calls))) == 1:
+        return False
+    if all(len(np.unique(part)) == 1 for part in calls):
+        return True
+    return bool(stats.kruskal(*calls).pvalue < _ALARM)
 
-    Parameters
-    ----------
-    losses : callable
-        `(*leading, count, rng) -> (count,)`.
-    """
+
+class LossDrawer:
+    """Draws losses of `(*leading, count, rng) -> (count,)`, and counts them in `drawn`."""
 
     def __init__(self, losses: Callable[..., Any]) -> None:
         self._losses = losses
         self.drawn = 0
 
-    def sample(
-        self, leading: tuple[Any, ...], count: int, support: Support, significance: float, stream: Stream
-    ) -> MeanSample:
+    def sample(self, *leading: int, count: int, support: Support, significance: float, stream: Stream) -> MeanSample:
         """Draw a pilot and a sample, `count` losses together, and summarize them for bounds of this significance.
 
         Raises
@@ -113,25 +119,19 @@ class LossDrawer:
         Unusable
             If there are too few losses, a call fails, a loss is NaN or outside `support`, or the losses are dependent.
         """
+        at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
-            raise Unusable(f"the budget gives {count} losses{_at(leading)}, fewer than {_FEWEST}")
-        before, per_call = self.drawn, max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
-        pilot = probed(
-            lambda child: self._draw(leading, per_call, support, child),
-            stream.child(_PILOT),
-            f"losses(){_at(leading)}",
-        )
-        left = count - (self.drawn - before)
-        return summarize(pilot, self._draw(leading, left, support, stream.child(_MAIN)), support, significance)
+            raise Unusable(f"the budget gives {count} losses{at}, fewer than {_FEWEST}")
 
-    def _draw(self, leading: tuple[Any, ...], count: int, support: Support, stream: Stream) -> np.ndarray:
-        what = f"losses(){_at(leading)}"
-        parts = []
-        for index, start in enumerate(range(0, count, BLOCK)):
-            size = min(BLOCK, count - start)
+        def draw(size: int, child: Stream) -> np.ndarray:
             self.drawn += size
-            parts.append(_within(draw_array(self._losses, leading, size, stream.child(index), what), support, what))
-        return np.concatenate(parts)
+            what = f"losses(){at}"
+            return _within(draw_array(self._losses, *leading, count=size, stream=child, what=what), support, what)
+
+        per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
+        pilot = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
+        left = count - PROBED_CALLS * per_call
+        return summarize(pilot, draw_blocks(draw, left, stream.child(_MAIN)), support, significance)
 
 
 def _within(values: np.ndarray, support: Support, what: str) -> np.ndarray:
@@ -145,16 +145,3 @@ def _within(values: np.ndarray, support: Support, what: str) -> np.ndarray:
     if outside.any():
         raise Unusable(f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]")
     return np.clip(values, low, high)
-
-
-def _at(leading: tuple[Any, ...]) -> str:
-    return f" at n = {leading[0]}" if leading else ""
-
-
-def _dependent(calls: list[np.ndarray]) -> bool:
-    """Return whether the values of one call are more alike than those of different calls."""
-    if len(np.unique(np.concatenate(calls))) == 1:
-        return False
-    if all(len(np.unique(part)) == 1 for part in calls):
-        return True
-    return bool(stats.kruskal(*calls).pvalue < _ALARM)

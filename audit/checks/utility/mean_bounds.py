@@ -1,16 +1,7 @@
-"""Confidence bounds for the mean of bounded losses that hold in finite samples.
+"""Bound the means of bounded losses in finite samples, one by one or several jointly; `docs/utility.md` has the proofs.
 
-For independent losses X_i >= low with mean mu and any rate r >= 0, the wealth of a bet that mu exceeds m,
-
-    product over i of (1 + r (X_i - low)) / (1 + r (m - low)),
-
-has expectation at most 1 if mu <= m. So has a mixture over rates that were fixed before the losses were drawn. By
-Markov's inequality, every m at which the mixture reaches 1 / significance is below mu, with error probability at most
-the significance. The wealth depends on the losses through sum log(1 + r (X_i - low)), one number per rate: the
-evidence stores these sums. The upper bound uses high - X_i in the same way. An infinite end of the support gives no
-bound on that side.
-
-The rates are chosen on a pilot sample, near the growth-optimal rate for its mean and variance.
+A bet at rate r that the mean exceeds m has the wealth prod (1 + r (X_i - low)) / (1 + r (m - low)). It depends on the
+losses through sum log(1 + r (X_i - low)), one number per rate: the evidence stores these sums.
 
 References
 ----------
@@ -21,24 +12,29 @@ Orabona and Jun (2023), Tight concentrations and confidence sequences from the r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import optimize
 
 _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2 of each rate over the central one
 _WEIGHTS = np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100  # of the mixture; the outer rates hedge against a bad pilot
 _LARGEST_STAKE = 0.9  # share of the wealth that the central rate risks on one loss
-_BISECTIONS = 64
 _TINY = 1e-280  # a pilot mean below this overflows the rate
+_BISECTIONS = 64  # for a bound of one mean
+_END_BISECTIONS = 50  # for an end of the region
+_GRID = 800  # points per mean at which the region tabulates the log wealth
+_SAFETY = 1e-6  # nats by which a numerical minimum of the log wealth is rounded down
+_MULTIPLIERS = np.geomspace(1e-5, 1e3, 160)  # Lagrange multipliers that compete, relative to the size of the form
 
 
 @dataclass(frozen=True)
 class Bets:
     """The bets that losses lie further from one end of their support than a candidate mean does."""
 
-    rates: tuple[float, ...]  # chosen without the losses that they bet on; unit 1 / loss; >= 0
-    growth: tuple[float, ...]  # sum over the losses of log(1 + rate * distance from the end)
+    rates: tuple[float, ...]  # chosen without the losses that they bet on; unit 1 / loss
+    growth: tuple[float, ...]  # per rate, the sum over the losses of log(1 + rate * distance from the end)
 
     @classmethod
     def on(cls, distances: np.ndarray, pilot: np.ndarray, significance: float) -> Bets:
@@ -63,19 +59,23 @@ class Bets:
         target = math.log(1 / significance)
         if self.log_wealth(count, 0.0) < target:
             return 0.0
-        return bisect(lambda distance: bool(self.log_wealth(count, distance) >= target), 0.0, farthest, _BISECTIONS)[0]
+        return _bisect(lambda distance: bool(self.log_wealth(count, distance) >= target), 0.0, farthest, _BISECTIONS)[0]
 
 
 @dataclass(frozen=True)
 class MeanSample:
     """The summary of a sample of losses that the bounds of its mean need."""
 
-    low: float  # support of a loss; may be infinite
+    low: float  # the support of a loss; either end may be infinite, and has no bets then
     high: float
-    count: int  # number of losses, without the pilot
-    mean: float  # their average; an estimate
-    above_low: Bets | None  # for the lower and the upper bound of the mean; None where that end is infinite
+    count: int  # without the pilot
+    mean: float  # an estimate
+    above_low: Bets | None
     below_high: Bets | None
+
+    def bounds(self, significance: float) -> tuple[float, float]:
+        """Return both bounds, each of them wrong with probability at most `significance`."""
+        return self.lower_bound(significance), self.upper_bound(significance)
 
     def lower_bound(self, significance: float) -> float:
         """Return a lower bound that exceeds the mean with probability at most `significance`; -inf if there is none."""
@@ -89,32 +89,21 @@ class MeanSample:
             return math.inf
         return self.high - self.below_high.refuted_up_to(self.count, abs(self.high - self.mean), significance)
 
-    def log_wealth_above(self, mean: np.ndarray | float) -> np.ndarray:
-        """Return the log wealth of the bets that the true mean exceeds `mean`; 0 without such bets."""
-        if self.above_low is None:
-            return np.zeros(np.shape(mean))
-        return self.above_low.log_wealth(self.count, np.maximum(np.subtract(mean, self.low), 0.0))
-
-    def log_wealth_below(self, mean: np.ndarray | float) -> np.ndarray:
-        """Return the log wealth of the bets that the true mean lies below `mean`; 0 without such bets."""
-        if self.below_high is None:
-            return np.zeros(np.shape(mean))
-        return self.below_high.log_wealth(self.count, np.maximum(np.subtract(self.high, mean), 0.0))
+    def log_wealth(self, mean: np.ndarray | float) -> np.ndarray:
+        """Return the log of half the wealth bet on each side against `mean`; convex in the mean."""
+        sides = (self.above_low, np.subtract(mean, self.low)), (self.below_high, np.subtract(self.high, mean))
+        logs = [
+            bets.log_wealth(self.count, np.maximum(distance, 0.0)) if bets else np.zeros(np.shape(mean))
+            for bets, distance in sides
+        ]
+        return np.asarray(np.logaddexp(*logs) - math.log(2))
 
 
 def summarize(pilot: np.ndarray, losses: np.ndarray, support: tuple[float, float], significance: float) -> MeanSample:
-    """Return the summary of a sample that its confidence bounds need.
+    """Return the summary of independent losses within `support`, either end of which may be infinite.
 
-    Parameters
-    ----------
-    pilot : float array, shape (k,)
-        Losses that choose the rates and nothing else.
-    losses : float array, shape (count,)
-        Independent losses within `support`, independent of the pilot.
-    support : (low, high)
-        Either end may be infinite.
-    significance : float in (0, 1)
-        Of each bound that will be asked for. The bounds hold at any other significance too, but are wider there.
+    The pilot is independent of the losses and chooses the rates, nothing else. The bounds of the mean hold at any
+    significance; they are narrowest at the given one.
     """
     low, high = support
     return MeanSample(
@@ -127,7 +116,127 @@ def summarize(pilot: np.ndarray, losses: np.ndarray, support: tuple[float, float
     )
 
 
-def bisect(holds: Callable[[float], bool], inside: float, outside: float, steps: int) -> tuple[float, float]:
+@dataclass(frozen=True)
+class LogGrid:
+    """The linear forms of a weighted log-log regression over several sizes; all arrays have shape (k,)."""
+
+    x: np.ndarray  # natural logarithm of the scale, increasing
+    weights: np.ndarray  # of the squared residuals, > 0
+
+    @property
+    def halves(self) -> tuple[slice, slice]:
+        """The rows of the lower and the upper half; the middle, one row or two, belongs to both."""
+        return slice(0, len(self.x) // 2 + 1), slice((len(self.x) - 1) // 2, None)
+
+    def exponent(self, rows: slice = slice(None)) -> np.ndarray:
+        """Return the form of the decay exponent fitted to some rows, minus the weighted slope."""
+        x, w = self.x[rows], self.weights[rows]
+        centered = x - np.average(x, weights=w)
+        form = np.zeros(len(self.x))
+        form[rows] = -w * centered / float((w * centered**2).sum())
+        return form
+
+    @property
+    def bend(self) -> np.ndarray:
+        """The form of the change of the exponent over half the grid, lower half to upper half."""
+        lower, upper = self.halves
+        apart = float(self.x[upper].mean() - self.x[lower].mean())
+        return (self.exponent(upper) - self.exponent(lower)) * float(np.ptp(self.x)) / (2 * apart)
+
+    def at(self, row: int) -> np.ndarray:
+        """Return the form of the log mean at one row."""
+        form = np.zeros(len(self.x))
+        form[row] = 1.0
+        return form
+
+
+class Region:
+    """The joint region of the means of independent samples; some mean lies outside with probability `significance`."""
+
+    def __init__(self, samples: Sequence[MeanSample], significance: float) -> None:
+        self._threshold = math.log(1 / significance)
+        lowest = [_lowest(sample) for sample in samples]
+        total = sum(least for _, least in lowest)
+        self._wealth = [
+            _LogWealth.of(sample, place, least, self._threshold - total + least)
+            for sample, (place, least) in zip(samples, lowest, strict=True)
+        ]
+
+    @property
+    def unbounded(self) -> list[int]:
+        """Indices of the means whose logarithm the region does not bound."""
+        return [index for index, wealth in enumerate(self._wealth) if not len(wealth.grid)]
+
+    @property
+    def widths(self) -> np.ndarray:
+        """Widths of the region in each log mean; shape (k,), inf where it is not bounded."""
+        return np.array([np.ptp(wealth.grid) if len(wealth.grid) else math.inf for wealth in self._wealth])
+
+    def bounds(self, form: np.ndarray) -> tuple[float, float]:
+        """Return bounds of sum form_k log mean_k over the region; those of all forms hold together."""
+        return -self._upper(-form), self._upper(form)
+
+    def _upper(self, form: np.ndarray) -> float:
+        if any(form[index] != 0 for index in self.unbounded):
+            return math.inf
+        multipliers = float(np.abs(form).max()) * float(self.widths[form != 0].mean()) * _MULTIPLIERS
+        parts = (wealth.support(factor, multipliers) for wealth, factor in zip(self._wealth, form, strict=True))
+        return float((multipliers * self._threshold + sum(parts)).min())
+
+
+@dataclass(frozen=True)
+class _LogWealth:
+    """The log wealth at one size, tabulated over the log means of the region.
+
+    `least` bounds it from below everywhere, `between`, shape (g - 1,), between neighbors of `grid`, shape (g,). The
+    grid is empty if the region does not bound the log mean.
+    """
+
+    least: float
+    grid: np.ndarray
+    between: np.ndarray
+
+    @classmethod
+    def of(cls, sample: MeanSample, place: float, least: float, room: float) -> _LogWealth:
+        """Tabulate the log wealth over the means where it is at most `room`; it is least at `place`."""
+        low, high = (_end(sample, place, outside, room) for outside in (sample.low, sample.high))
+        if not (low > 0 and math.isfinite(high)):
+            return cls(least, np.empty(0), np.empty(0))
+        grid = np.linspace(math.log(low), math.log(high), _GRID)
+        values = sample.log_wealth(np.exp(grid))
+        between = np.minimum(values[1:], values[:-1])
+        holds = np.searchsorted(grid, math.log(place))
+        between[max(0, holds - 2) : holds + 1] = least
+        return cls(least, grid, between)
+
+    def support(self, factor: float, nu: np.ndarray) -> np.ndarray:
+        """Return an upper bound of factor * log m - nu * c(m) over the means of the region, for each nu."""
+        if factor == 0:
+            return -nu * self.least
+        ends = np.maximum(factor * self.grid[1:], factor * self.grid[:-1])
+        return np.asarray((ends - np.multiply.outer(nu, self.between)).max(axis=1))
+
+
+def _lowest(sample: MeanSample) -> tuple[float, float]:
+    """Return where the log wealth is least, and a lower bound of it there."""
+    ends = (
+        sample.low if math.isfinite(sample.low) else min(sample.mean, sample.high) - 1,
+        sample.high if math.isfinite(sample.high) else max(sample.mean, sample.low) + 1,
+    )
+    found = optimize.minimize_scalar(lambda mean: float(sample.log_wealth(mean)), bounds=ends, method="bounded")
+    candidates = (float(found.x), float(found.fun)), (sample.mean, float(sample.log_wealth(sample.mean)))
+    place, least = min(candidates, key=lambda candidate: candidate[1])
+    return place, least - _SAFETY
+
+
+def _end(sample: MeanSample, inside: float, outside: float, room: float) -> float:
+    """Return a mean at or beyond which the log wealth exceeds `room`, or the end of the support."""
+    if math.isinf(outside) or float(sample.log_wealth(outside)) <= room:
+        return outside
+    return _bisect(lambda mean: float(sample.log_wealth(mean)) <= room, inside, outside, _END_BISECTIONS)[1]
+
+
+def _bisect(holds: Callable[[float], bool], inside: float, outside: float, steps: int) -> tuple[float, float]:
     """Return the ends of an interval in which `holds` changes: it is true at the first, and maybe not at the second."""
     for _ in range(steps):
         middle = (inside + outside) / 2

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
@@ -22,7 +23,7 @@ from audit.checks.utility.theorem import UtilityJudgment, UtilityResult, undecid
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
 _BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean, whatever the significance
-_LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each so many times the one before
+_LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each 16 times the one before
 _LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
 _MOST_BEYOND = 64  # values up to a horizon
 _NO_SIMULATION = 0.5  # a significance, where values without noise are judged and it plays no part
@@ -38,9 +39,9 @@ class RateCheck(CurveCheck):
 
     Parameters
     ----------
-    losses, evaluator, compared_at, sizes, support
-        Excess over the limit; see `CurveCheck`. The sizes, at least 3 over at least three doublings, are declared
-        before anything is drawn as the range on which the asymptotic law is claimed to be seen.
+    losses, evaluator, compared_at, sizes, support, budget
+        As for `audit.ConsistencyCheck`, of the excess over the limit. The sizes, at least 3 over at least three
+        doublings, are declared before anything is drawn as the range on which the asymptotic law is claimed to be seen.
     exponent : float
         Claimed exponent of decay; a negative one claims growth.
     margin : float > 0
@@ -58,8 +59,8 @@ class RateCheck(CurveCheck):
         FAIL needs the claim broken there too: a range that begins too early is INCONCLUSIVE. Unless given, the
         evaluator is asked up to 2^20 times the largest size, and only before a FAIL. A horizon at or below the largest
         size declares that there is nothing to look for: the range alone decides.
-
-    Other parameters are those of `UtilityCheck`.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
 
     References
     ----------
@@ -83,24 +84,18 @@ class RateCheck(CurveCheck):
     horizon: int | None = None
 
     kind: ClassVar[str] = "rate"
+    callables: ClassVar = {**CurveCheck.callables, "scale": "(n)"}
     terms_type: ClassVar[type[Any]] = RateTerms
     least_sizes: ClassVar[int] = 3
 
     def _validate(self) -> None:
         super()._validate()
-        object.__setattr__(self, "exponent", real(self.exponent, "exponent"))
+        self._convert(exponent=real, margin=positive, constant_margin=positive, constant=positive)
+        self._convert(horizon=partial(integer, at_least=1))
         if not math.isfinite(self.exponent):
             raise InvalidArgument.of("exponent", "be finite", self.exponent)
-        for name in ("margin", "constant_margin"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
-        if self.constant is not None:
-            object.__setattr__(self, "constant", positive(self.constant, "constant"))
         if self.sense not in get_args(Sense):
             raise InvalidArgument.of("sense", "be 'equivalent' or 'at_least'", self.sense)
-        if self.scale is not None and not callable(self.scale):
-            raise InvalidArgument.of("scale", "be callable as (n)", self.scale)
-        if self.horizon is not None:
-            object.__setattr__(self, "horizon", integer(self.horizon, "horizon", at_least=1))
         if self.sizes[-1] < _LEAST_SPAN * self.sizes[0]:
             raise InvalidArgument.of("sizes", "span at least three doublings", self.sizes)
 
@@ -121,7 +116,7 @@ class RateCheck(CurveCheck):
         """Return the scale at `size`."""
         if self.scale is None:
             return float(size)
-        value = call_number(self.scale, size, what=f"scale({size})")
+        value = call_number(self.scale, "scale", size)
         if value <= 0:
             raise Unusable(f"scale({size}) returned {value:g} where a positive number was due")
         return value
@@ -147,7 +142,7 @@ class RateCheck(CurveCheck):
         if self.evaluator is None:
             return ()
         alone = replace(self.terms(), least_look=0)
-        verdict = self.judge(alone, CurveEvidence(len(points), self._uses, points), _NO_SIMULATION).verdict
+        verdict = self.judge(alone, CurveEvidence(len(points), self.uses, points), _NO_SIMULATION).verdict
         if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
             return ()
         step = _LOOK if self.horizon is None else 2
@@ -170,7 +165,7 @@ class RateCheck(CurveCheck):
         assert self.evaluator is not None
         started = time.perf_counter()
         try:
-            value = call_number(self.evaluator, size, what=f"evaluator({size})")
+            value = call_number(self.evaluator, "evaluator", size)
             point = CurvePoint(size, value, None, self.reference(size))
         except Unusable:
             return None

@@ -7,6 +7,7 @@ band belongs to a grid that begins too early, and is INCONCLUSIVE. `docs/utility
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -14,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.log_means import LogGrid, Region
+from audit.checks.utility.mean_bounds import LogGrid, Region
 from audit.checks.utility.risk_curve import CurveEvidence, CurvePoint
-from audit.checks.utility.theorem import Interval, UtilityJudgment, undecided
+from audit.checks.utility.theorem import Found, Interval, UtilityJudgment, conclude, undecided
 
-FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
-LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values
+_FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
+_LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values
 _FEWEST_VALUES = 3
 _FASTEST = 1e3  # largest factor per doubling by which a drift is taken to speed up
 _GRAIN = 1e-9  # a change of the exact exponent up to this is rounding
@@ -28,7 +29,7 @@ _STEADY = 2.0  # an exponent below the claim must exceed its change over half th
 _UNDER_WAY = 0.5  # part of the predicted fall of the risk that must be seen before a decay is called too slow
 _BEND = 2.0  # margins by which the exponent may change over half the grid under a PASS
 
-Found = tuple[Interval, ...]
+Points = tuple[CurvePoint, ...]
 
 
 class Band(NamedTuple):
@@ -77,17 +78,10 @@ class RateTerms:
             return f"{self.exponent:g} +- {self.margin:g}"
         return f"at least {self.exponent:g} - {self.margin:g}"
 
-    @property
-    def shown_constant(self) -> str:
-        """The claimed factor in words."""
-        side = "" if self.sense == "equivalent" else "at most "
-        return f"{side}{self.constant:g} within {self.constant_margin:.0%}"
-
     def seen_from(self, earlier: float, later: float, doublings: float, size: int) -> str:
         """Return from where on the exponent can be seen if its distance from the claim keeps shrinking at one ratio.
 
-        An estimate that is told and decides nothing. `earlier` and `later` are exponents at two places, `doublings`
-        apart, the second at `size`.
+        An estimate that decides nothing. `earlier` and `later` are exponents `doublings` apart, the second at `size`.
         """
         before, after = abs(earlier - self.exponent), abs(later - self.exponent)
         if self.band.contains(later, later):
@@ -99,58 +93,6 @@ class RateTerms:
             "the grid is pre-asymptotic: its local exponent still moves towards the claim, which could be seen from "
             f"about n = {size * 2.0 ** min(doublings * steps, 300):.1g} on (extrapolated)"
         )
-
-
-@dataclass(frozen=True)
-class ExactCurve:
-    """Values without noise over a scale; logs to the base 2 of size, scale and value, shape (k,) each."""
-
-    n: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-
-    @classmethod
-    def of(cls, points: tuple[CurvePoint, ...]) -> ExactCurve:
-        """Return the curve through evaluated points; their values and references are positive."""
-        return cls(
-            np.log2([float(point.size) for point in points]),
-            np.log2([point.reference or math.nan for point in points]),
-            np.log2([point.exact or math.nan for point in points]),
-        )
-
-    @property
-    def exponent(self) -> float:
-        """The fitted exponent of decay: minus the least-squares slope."""
-        centered = self.x - self.x.mean()
-        return 0.0 - float(centered @ self.y / (centered @ centered))
-
-    @property
-    def local(self) -> np.ndarray:
-        """Exponents between neighboring values."""
-        return 0.0 - np.diff(self.y) / np.diff(self.x)
-
-    def tail(self, start: int) -> ExactCurve:
-        """Return the curve from one of its values on."""
-        return ExactCurve(self.n[start:], self.x[start:], self.y[start:])
-
-    def shows(self, terms: RateTerms) -> bool:
-        """Return whether the claimed exponent is seen: fitted, at the end, and without a drift away from it."""
-        if len(self.x) < _FEWEST_VALUES or self.n[-1] - self.n[0] < LEAST_SPAN - 1e-9:
-            return False
-        if not all(terms.band.contains(value, value) for value in (self.exponent, float(self.local[-1]))):
-            return False
-        change = float(self.local[-1] - self.local[-2])
-        return abs(change) <= terms.margin / 2 or (terms.sense == "at_least" and change > 0)
-
-    def has_settled_outside(self, terms: RateTerms) -> bool:
-        """Return whether the local exponent stands still outside the band and its drift does not lead there."""
-        local = self.local
-        off = terms.band.gap(float(local[-1]), float(local[-1]))
-        fitted = terms.band.gap(self.exponent, self.exponent)
-        if off * fitted <= 0 or abs(local[-1] - local[-2]) > terms.margin / 2:
-            return False
-        pace = np.diff(local) / np.diff((self.x[1:] + self.x[:-1]) / 2)
-        return abs(off) > _prolonged(pace, math.copysign(1.0, off))
 
 
 def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
@@ -177,70 +119,168 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     return replace(judgment, reason=f"{judgment.reason}; and so it is up to n = {last:.3g}")
 
 
-def _judge_values(
-    terms: RateTerms, points: tuple[CurvePoint, ...], beyond: tuple[CurvePoint, ...], how: str
-) -> UtilityJudgment:
+def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) -> UtilityJudgment:
     curve = ExactCurve.of(points)
     before, last = map(float, curve.local[-2:])
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))
     shown = f"exponent {curve.exponent:.4g}, locally {before:.4g} and {last:.4g} at the largest sizes, claimed {terms}"
+    why_open = broken = None
     if curve.shows(terms):
         if terms.constant is not None:
-            return _judge_exact_constant(terms, curve, shown, found, how)
-        return UtilityJudgment(Verdict.PASS, "exact", f"{shown} ({how})", found)
-    first = _first_size_that_shows(terms, (*points, *beyond))
-    if first is not None:
-        return undecided(f"{shown}: it can be seen from n = {first} on", found)
-    if curve.has_settled_outside(terms):
-        return UtilityJudgment(Verdict.FAIL, "exact", f"{shown} ({how})", found)
-    span = float(curve.x[-1] - curve.x[-2])
-    return undecided(f"{shown}: {terms.seen_from(before, last, span, points[-1].size)}", found)
+            logs = (curve.y + terms.exponent * curve.x) * math.log(2)
+            pace = np.diff(logs) / np.diff(curve.x)
+            end = float(logs[-1])
+            return _judge_constant(terms, (end, end), lambda off: _prolonged(pace, off), shown, found, how)
+    elif first := _first_size_that_shows(terms, (*points, *beyond)):
+        why_open = f"{shown}: it can be seen from n = {first} on"
+    elif curve.has_settled_outside(terms):
+        broken = f"{shown} ({how})"
+    else:
+        why_open = f"{shown}: {terms.seen_from(before, last, float(curve.x[-1] - curve.x[-2]), points[-1].size)}"
+    return conclude("exact", found, broken=broken, why_open=why_open, kept=f"{shown} ({how})")
 
 
-def _judge_exact_constant(terms: RateTerms, curve: ExactCurve, shown: str, found: Found, how: str) -> UtilityJudgment:
-    """Judge the factor at the largest size; it is refuted if its drift, prolonged, does not lead to the claim."""
-    logs = (curve.y + terms.exponent * curve.x) * math.log(2)
-    last, band = float(logs[-1]), terms.log_constant_band
-    found = (*found, Interval("constant", math.exp(last), math.exp(last)))
-    said = f"constant {math.exp(last):.4g}, claimed {terms.shown_constant}"
-    if band.contains(last, last):
-        return UtilityJudgment(Verdict.PASS, "exact", f"{shown}; {said} ({how})", found)
-    off = band.gap(last, last)
-    if abs(off) > _prolonged(np.diff(logs) / np.diff(curve.x), math.copysign(1.0, off)):
-        return UtilityJudgment(Verdict.FAIL, "exact", f"{said} ({how})", found)
-    return undecided(f"{said}: it still moves towards the claim", found)
+@dataclass(frozen=True)
+class ExactCurve:
+    """Values without noise over a scale; logs to the base 2 of size, scale and value, shape (k,) each."""
+
+    n: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+
+    @classmethod
+    def of(cls, points: Points) -> ExactCurve:
+        """Return the curve through evaluated points; their values and references are positive."""
+        return cls(
+            np.log2([float(point.size) for point in points]),
+            np.log2([point.reference or math.nan for point in points]),
+            np.log2([point.exact or math.nan for point in points]),
+        )
+
+    @property
+    def exponent(self) -> float:
+        """The fitted exponent of decay: minus the least-squares slope."""
+        centered = self.x - self.x.mean()
+        return 0.0 - float(centered @ self.y / (centered @ centered))
+
+    @property
+    def local(self) -> np.ndarray:
+        """Exponents between neighboring values."""
+        return 0.0 - np.diff(self.y) / np.diff(self.x)
+
+    def shows(self, terms: RateTerms) -> bool:
+        """Return whether the claimed exponent is seen: fitted, at the end, and without a drift away from it."""
+        if len(self.x) < _FEWEST_VALUES or self.n[-1] - self.n[0] < _LEAST_SPAN - 1e-9:
+            return False
+        if not all(terms.band.contains(value, value) for value in (self.exponent, float(self.local[-1]))):
+            return False
+        change = float(self.local[-1] - self.local[-2])
+        return abs(change) <= terms.margin / 2 or (terms.sense == "at_least" and change > 0)
+
+    def has_settled_outside(self, terms: RateTerms) -> bool:
+        """Return whether the local exponent stands still outside the band and its drift does not lead there."""
+        local = self.local
+        off = terms.band.gap(float(local[-1]), float(local[-1]))
+        fitted = terms.band.gap(self.exponent, self.exponent)
+        if off * fitted <= 0 or abs(local[-1] - local[-2]) > terms.margin / 2:
+            return False
+        return abs(off) > _prolonged(np.diff(local) / np.diff((self.x[1:] + self.x[:-1]) / 2), off)
 
 
-def _prolonged(pace: np.ndarray, direction: float) -> float:
-    """Return how far a drift leads in a direction over `FURTHER` doublings; if it speeds up, it goes on doing so."""
-    steps = direction * pace
+def _prolonged(pace: np.ndarray, gap: float) -> float:
+    """Return how far a drift leads towards a gap over `_FURTHER` doublings; if it speeds up, it goes on doing so."""
+    steps = math.copysign(1.0, gap) * pace
     if steps[-1] <= _GRAIN:
         return 0.0
     speed_up = steps[-1] / steps[-2] if len(steps) > 1 and steps[-2] > _GRAIN else 1.0
     factor = min(max(1.0, float(speed_up)), _FASTEST)
-    return float(steps[-1]) * sum(factor**k for k in range(1, FURTHER + 1))
+    return float(steps[-1]) * sum(factor**k for k in range(1, _FURTHER + 1))
 
 
-def _spread(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+def _spread(points: Points) -> Points:
     """Return points at least three doublings apart, the last among them: the ripple of rounded settings evens out."""
     kept = [points[-1]]
     for point in reversed(points):
-        if point.size * 2**LEAST_SPAN <= kept[-1].size:
+        if point.size * 2**_LEAST_SPAN <= kept[-1].size:
             kept.append(point)
     return tuple(reversed(kept))
 
 
-def _first_size_that_shows(terms: RateTerms, points: tuple[CurvePoint, ...]) -> int | None:
+def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
     """Return the first size from which on the claimed exponent is seen up to the last value, or None."""
-    curve = ExactCurve.of(points)
-    held = [terms.band.contains(value, value) for value in curve.local.tolist()]
-    starts = (start for start in range(len(held)) if all(held[start:]) and curve.tail(start).shows(terms))
+    held = [terms.band.contains(value, value) for value in ExactCurve.of(points).local.tolist()]
+    starts = (at for at in range(len(held)) if all(held[at:]) and ExactCurve.of(points[at:]).shows(terms))
     return next((points[start].size for start in starts), None)
+
+
+def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+    """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance.
+
+    FAIL needs an exponent that has certainly settled outside the band; for a decay that is too slow also that a decay
+    is under way. PASS needs it certainly inside, and the halves of the grid certainly alike.
+    """
+    region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
+    if region.unbounded:
+        size = evidence.sizes[region.unbounded[0]]
+        return undecided(
+            f"the mean excess at n = {size} cannot be told from 0, or is not bounded: raise the budget, or tighten the "
+            "support"
+        )
+    fit = SimulatedFit.of(terms, evidence, region)
+    found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
+    shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
+    off, trust = terms.band.gap(*fit.exponent), f"error probability {significance:.2g}"
+    broken = why_open = None
+    if off != 0:
+        if barred := fit.why_not_settled(evidence) or (fit.why_hardly_begun if off > 0 else None):
+            why_open = f"{shown}; {barred}"
+        else:
+            broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
+    elif not terms.band.contains(*fit.exponent):
+        why_open = f"not refuted, but {shown}: raise the budget"
+    elif not fit.is_straight:
+        advice = "raise the budget or begin the grid later"
+        why_open = f"{shown}, but over half the grid it may change by {fit.shown_bend}: {advice}"
+    elif terms.constant is not None:
+        ends, along = (fit.log_constant(form) for form in (fit.grid.at(-1), fit.grid.at(-1) - fit.grid.at(0)))
+        return _judge_constant(terms, ends, lambda gap: _closing(along, gap), shown, found, "by simulation", trust)
+    return conclude("statistical", found, broken=broken, why_open=why_open, kept=f"{shown} (by simulation)")
+
+
+def _judge_constant(
+    terms: RateTerms,
+    ends: tuple[float, float],
+    drift: Callable[[float], float],
+    shown: str,
+    found: Found,
+    how: str,
+    trust: str | None = None,
+) -> UtilityJudgment:
+    """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim.
+
+    `ends` bounds its log, and `drift` maps a gap to how far the drift leads towards it. Without `trust` it is exact.
+    """
+    low, high = map(math.exp, ends)
+    value = f"[{low:.4g}, {high:.4g}]" if trust else f"{low:.4g}"
+    side = "" if terms.sense == "equivalent" else "at most "
+    said = (
+        f"constant {'in ' if trust else ''}{value}, claimed {side}{terms.constant:g} within {terms.constant_margin:.0%}"
+    )
+    off = terms.log_constant_band.gap(*ends)
+    inside = terms.log_constant_band.contains(*ends)
+    still = f"{shown}; but {said}: raise the budget" if trust else f"{said}: it still moves towards the claim"
+    return conclude(
+        "statistical" if trust else "exact",
+        (*found, Interval("constant", low, high)),
+        broken=f"{said} ({trust or how})" if abs(off) > drift(off) else None,
+        why_open=None if inside else still,
+        kept=f"{shown}; {said} ({how})",
+    )
 
 
 @dataclass(frozen=True)
 class SimulatedFit:
-    """What the joint region of the means says of the exponent; all bounds hold together."""
+    """The bounds of the exponent by the joint region of the means; all of them hold together."""
 
     terms: RateTerms
     region: Region
@@ -264,30 +304,30 @@ class SimulatedFit:
         return self.region.bounds(self.grid.bend)
 
     @property
-    def shown(self) -> str:
-        """The bounds of the exponent in words."""
-        return f"exponent in [{self.exponent[0]:.4g}, {self.exponent[1]:.4g}], claimed {self.terms}"
-
-    @property
     def shown_bend(self) -> str:
         """The bounds of the change in words."""
         return f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
 
+    def log_constant(self, form: np.ndarray) -> tuple[float, float]:
+        """Return bounds of the log of the factor, as a form of the log means."""
+        low, high = (bound + self.terms.exponent * float(form @ self.grid.x) for bound in self.region.bounds(form))
+        return low, high
+
     @property
     def is_straight(self) -> bool:
-        """Whether the exponent certainly changes little along the grid, or only in a direction that helps the claim."""
+        """True if the exponent certainly changes little along the grid, or only in a direction that helps the claim."""
         room = _BEND * self.terms.margin
         return self.bend[0] >= -room and (self.bend[1] <= room or self.terms.sense == "at_least")
 
     @property
     def has_settled_outside(self) -> bool:
-        """Whether the exponent is outside the band and its change along the grid, prolonged, does not lead there.
+        """True if the exponent is outside the band and its change along the grid, prolonged, does not lead there.
 
         The whole grid and its upper half must lie on the same side of the band. A risk that begins to decay has a small
         exponent that grows by a large part of itself: below the band the change must be small against the exponent too.
         """
         whole = self.terms.band.gap(*self.exponent)
-        upper = self.terms.band.gap(*self.region.bounds(self.grid.exponent(self.grid.upper_half)))
+        upper = self.terms.band.gap(*self.region.bounds(self.grid.exponent(self.grid.halves[1])))
         if whole * upper <= 0:
             return False
         closing = _closing(self.bend, whole)
@@ -295,9 +335,24 @@ class SimulatedFit:
             return False
         return whole < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
 
+    def why_not_settled(self, evidence: CurveEvidence) -> str | None:
+        """Return what keeps an exponent outside the band from being refuted, or None."""
+        if self.has_settled_outside:
+            return None
+        if self.bend[0] <= 0 <= self.bend[1]:
+            return (
+                f"over half the grid it changes by {self.shown_bend}: the grid may be pre-asymptotic, or the risk may "
+                "not have begun to decay: raise the budget, or begin the grid later"
+            )
+        logs = np.log([point.sample.mean if point.sample else math.nan for point in evidence.points])
+        lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in self.grid.halves)
+        doublings = math.log2(evidence.sizes[-1] / evidence.sizes[0]) / 2
+        place = round(math.sqrt(evidence.sizes[len(logs) // 2] * evidence.sizes[-1]))
+        return self.terms.seen_from(lower, upper, doublings, place)
+
     @property
-    def hardly_begun(self) -> str | None:
-        """Why a decay that is too slow may be one that has hardly begun, or None.
+    def why_hardly_begun(self) -> str | None:
+        """The reason why a decay that is too slow may be one that has hardly begun, or None.
 
         A risk near its value at small sizes looks the same whether its rate is lost or late. So the part of the risk
         that is certainly gone at the end of the grid is compared with the part that the claim predicts to be gone.
@@ -312,77 +367,6 @@ class SimulatedFit:
             f"over the grid the risk has certainly fallen by {max(0.0, fallen):.0%} only, where the claim predicts "
             f"{predicted:.0%}: a rate that is late looks like this too; begin the grid later"
         )
-
-    def why_open(self, evidence: CurveEvidence) -> str:
-        """Return what keeps an exponent outside the band from being refuted."""
-        if self.bend[0] <= 0 <= self.bend[1]:
-            return (
-                f"over half the grid it changes by {self.shown_bend}: the grid may be pre-asymptotic, or the risk may "
-                "not have begun to decay: raise the budget, or begin the grid later"
-            )
-        logs = np.log([point.sample.mean if point.sample else math.nan for point in evidence.points])
-        halves = (self.grid.lower_half, self.grid.upper_half)
-        lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in halves)
-        doublings = math.log2(evidence.sizes[-1] / evidence.sizes[0]) / 2
-        place = round(math.sqrt(evidence.sizes[len(logs) // 2] * evidence.sizes[-1]))
-        return self.terms.seen_from(lower, upper, doublings, place)
-
-
-def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-    """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance.
-
-    FAIL needs an exponent that has certainly settled outside the band; for a decay that is too slow also that a decay
-    is under way. PASS needs it certainly inside, and the halves of the grid certainly alike.
-    """
-    region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
-    if region.unbounded:
-        size = evidence.sizes[region.unbounded[0]]
-        return undecided(
-            f"the mean excess at n = {size} cannot be told from 0, or is not bounded: raise the budget, or tighten the "
-            "support"
-        )
-    fit = SimulatedFit.of(terms, evidence, region)
-    found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
-    off = terms.band.gap(*fit.exponent)
-    if off != 0:
-        return _judge_outside(fit, evidence, found, off, significance)
-    if not terms.band.contains(*fit.exponent):
-        return undecided(f"not refuted, but {fit.shown}: raise the budget", found)
-    if not fit.is_straight:
-        advice = "raise the budget or begin the grid later"
-        return undecided(f"{fit.shown}, but over half the grid it may change by {fit.shown_bend}: {advice}", found)
-    if terms.constant is not None:
-        return _judge_simulated_constant(fit, found, significance)
-    return UtilityJudgment(Verdict.PASS, "statistical", f"{fit.shown} (by simulation)", found)
-
-
-def _judge_outside(
-    fit: SimulatedFit, evidence: CurveEvidence, found: Found, off: float, significance: float
-) -> UtilityJudgment:
-    """Judge an exponent that is certainly outside the band on the whole grid; `off` is its gap."""
-    if not fit.has_settled_outside:
-        return undecided(f"{fit.shown}; {fit.why_open(evidence)}", found)
-    if off > 0 and (late := fit.hardly_begun):
-        return undecided(f"{fit.shown}; {late}", found)
-    why = f"over half the grid it changes by {fit.shown_bend}, too little to explain it"
-    reason = f"{fit.shown}; {why} (error probability {significance:.2g})"
-    return UtilityJudgment(Verdict.FAIL, "statistical", reason, found)
-
-
-def _judge_simulated_constant(fit: SimulatedFit, found: Found, significance: float) -> UtilityJudgment:
-    """Judge the factor at the largest size; it is refuted if its change along the grid does not lead to the claim."""
-    terms, grid, band = fit.terms, fit.grid, fit.terms.log_constant_band
-    last, along = grid.at(-1), grid.at(-1) - grid.at(0)
-    low, high = (bound + terms.exponent * float(last @ grid.x) for bound in fit.region.bounds(last))
-    falls, rises = (bound + terms.exponent * float(along @ grid.x) for bound in fit.region.bounds(along))
-    found = (*found, Interval("constant", math.exp(low), math.exp(high)))
-    said = f"constant in [{math.exp(low):.4g}, {math.exp(high):.4g}], claimed {terms.shown_constant}"
-    if band.contains(low, high):
-        return UtilityJudgment(Verdict.PASS, "statistical", f"{fit.shown}; {said} (by simulation)", found)
-    off = band.gap(low, high)
-    if abs(off) > _closing((falls, rises), off):
-        return UtilityJudgment(Verdict.FAIL, "statistical", f"{said} (error probability {significance:.2g})", found)
-    return undecided(f"{fit.shown}; but {said}: raise the budget", found)
 
 
 def _closing(change: tuple[float, float], gap: float) -> float:

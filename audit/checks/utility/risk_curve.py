@@ -1,4 +1,4 @@
-"""The mean loss at each of several sample sizes, simulated or computed, which several checks judge."""
+"""Observe the mean loss at several sample sizes, simulated or computed, for the checks that judge this curve."""
 
 from __future__ import annotations
 
@@ -17,39 +17,43 @@ from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence
 
 P = ParamSpec("P")
 R = TypeVar("R")
-ROUNDING = 1e-9  # relative error that the arithmetic of an evaluator may have
+_ROUNDING = 1e-9  # relative error that the arithmetic of an evaluator may have
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What was observed at one sample size."""
+    """The observations at one sample size: an evaluator's value, simulated losses, or both."""
 
-    size: int  # sample size n
-    exact: float | None  # the evaluator's value
-    sample: MeanSample | None  # the simulated losses
-    reference: float | None  # value at n of the function that the claim states: a bound, or a scale
+    size: int
+    exact: float | None
+    sample: MeanSample | None
+    reference: float | None  # value of the function that the claim states: a bound, or a scale
 
     def interval(self, significance: float) -> tuple[float, float]:
         """Return bounds of the mean, each wrong with probability at most `significance`; equal if it was computed."""
         if self.sample is None:
             assert self.exact is not None
             return self.exact, self.exact
-        return self.sample.lower_bound(significance), self.sample.upper_bound(significance)
+        return self.sample.bounds(significance)
+
+
+def _together(points: tuple[CurvePoint, ...], significance: float) -> list[tuple[float, float]]:
+    """Return bounds of the means, together right with probability at least 1 - significance."""
+    share = significance / (2 * max(1, len(points)))
+    return [point.interval(share) for point in points]
 
 
 @dataclass(frozen=True)
 class CurveEvidence(UtilityEvidence):
     """The curve."""
 
-    points: tuple[CurvePoint, ...]  # in the order of the sizes
-    # Values of an evaluator at larger sizes, which say from where on an exponent can be seen
-    beyond: tuple[CurvePoint, ...] = ()
-    # Where the losses of the learner were compared with the evaluator: both are there
-    compared: tuple[CurvePoint, ...] = ()
+    points: tuple[CurvePoint, ...] = ()
+    beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
+    compared: tuple[CurvePoint, ...] = ()  # where the losses were compared with the evaluator: both are there
 
     @property
     def basis(self) -> str:
-        """What a verdict on this evidence rests on."""
+        """The basis of a verdict on this evidence."""
         return "exact" if self.uses == "evaluator" else "statistical"
 
     @property
@@ -59,16 +63,15 @@ class CurveEvidence(UtilityEvidence):
 
     def intervals(self, significance: float) -> list[tuple[float, float]]:
         """Return bounds of all means, together right with probability at least 1 - significance."""
-        share = significance / (2 * len(self.points))
-        return [point.interval(share) for point in self.points]
+        return _together(self.points, significance)
 
     def barred(self, significance: float) -> str | None:
         """Return why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
         if self.failure is not None:
             return self.failure
-        for point, (lower, upper) in zip(self.compared, self._agreement(significance), strict=True):
+        for point, (lower, upper) in zip(self.compared, _together(self.compared, significance), strict=True):
             assert point.exact is not None
-            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
+            if not lower - _ROUNDING * abs(lower) <= point.exact <= upper + _ROUNDING * abs(upper):
                 return (
                     f"the evaluator and the losses disagree at n = {point.size}: {point.exact:.6g}, and a mean in "
                     f"[{lower:.6g}, {upper:.6g}]"
@@ -81,39 +84,14 @@ class CurveEvidence(UtilityEvidence):
             return "by simulation"
         if not self.compared:
             return "by an evaluator, without noise"
-        widest = max((upper - lower) / 2 for lower, upper in self._agreement(significance))
+        widest = max((upper - lower) / 2 for lower, upper in _together(self.compared, significance))
         sizes = ", ".join(str(point.size) for point in self.compared)
         return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
-
-    def _agreement(self, significance: float) -> list[tuple[float, float]]:
-        """Return bounds of the mean losses where they were compared with the evaluator, all right together."""
-        share = significance / (2 * max(1, len(self.compared)))
-        return [point.interval(share) for point in self.compared]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CurveCheck(UtilityCheck):
-    """A claim about the mean loss as a function of the sample size.
-
-    Parameters
-    ----------
-    losses : callable, optional
-        `(n, replicates, rng) -> (replicates,)`: independent losses of the learner, each trained on n fresh examples.
-    evaluator : callable, optional
-        `(n) -> float`: the mean loss without noise. It takes the place of `losses`, and the result says so. If both are
-        given, the evaluator is judged, and the losses at `compared_at` are compared with it: a contradiction makes the
-        check INCONCLUSIVE.
-    compared_at : sequence of int
-        Sizes at which an evaluator and `losses` are compared; the smallest of `sizes` unless given.
-    sizes : sequence of int
-        Sample sizes, increasing.
-    support : (low, high), or callable (n) -> (low, high)
-        Range of the losses; [0, 1] unless given. A loss outside is INCONCLUSIVE. An infinite end gives no bound on
-        that side, and claims about that side stay INCONCLUSIVE. A tighter support gives tighter bounds, because an
-        upper bound allows for unseen losses at the upper end.
-
-    Other parameters are those of `UtilityCheck`.
-    """
+    """A claim about the mean loss as a function of the sample size; `ConsistencyCheck` documents its parameters."""
 
     losses: Callable[..., Any] | None = None
     evaluator: Callable[[int], float] | None = None
@@ -121,15 +99,13 @@ class CurveCheck(UtilityCheck):
     support: Support | Callable[[int], Support] = (0.0, 1.0)
     compared_at: Sequence[int] = ()
 
+    callables: ClassVar = {"evaluator": "(n)", "losses": "(n, replicates, rng)"}
     least_sizes: ClassVar[int] = 1
     evidence_type: ClassVar[type[Evidence]] = CurveEvidence
 
     def _validate(self) -> None:
         if self.losses is None and self.evaluator is None:
             raise InvalidArgument("one of `losses` and `evaluator` must be given, got neither")
-        for name in ("losses", "evaluator"):
-            if getattr(self, name) is not None and not callable(getattr(self, name)):
-                raise InvalidArgument.of(name, "be callable", getattr(self, name))
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes, "sizes", self.least_sizes))
         if self.losses is not None and self.evaluator is not None:
             compared = _checked_sizes(self.compared_at or self.sizes[:1], "compared_at", 1)
@@ -137,12 +113,7 @@ class CurveCheck(UtilityCheck):
         elif self.compared_at:
             raise InvalidArgument("`compared_at` needs both `losses` and `evaluator`")
         if self.losses is not None and not callable(self.support):
-            object.__setattr__(self, "support", require_support(self.support))
-
-    @property
-    def subject(self) -> Any:
-        """The losses or the evaluator."""
-        return self.losses if self.evaluator is None else self.evaluator
+            self._convert(support=require_support)
 
     def reference(self, size: int) -> float | None:
         """Return the value at `size` of the function that the claim states, if it states one."""
@@ -156,10 +127,6 @@ class CurveCheck(UtilityCheck):
         """Return further values of an evaluator, if the kind of check needs any."""
         return ()
 
-    def nothing(self, failure: str, cause: str = "error") -> CurveEvidence:
-        """Return the evidence of a check that observed nothing."""
-        return CurveEvidence(0, self._uses, (), failure=failure)
-
     def gather(self, allowance: Allowance) -> CurveEvidence:
         """Observe every size; a failure ends it, and what was observed before is kept."""
         drawer = LossDrawer(self.subject if self.losses is None else self.losses)
@@ -167,11 +134,15 @@ class CurveCheck(UtilityCheck):
         compared: list[CurvePoint] = []
         beyond: tuple[CurvePoint, ...] = ()
         failure = None
-        replicates = allowance.budget // len(self.compared_at or self.sizes)
-        share = self.bet_share(allowance.significance)
 
         def simulate(index: int, size: int) -> MeanSample:
-            return drawer.sample((size,), replicates, self._support_at(size), share, allowance.stream.child(index))
+            return drawer.sample(
+                size,
+                count=allowance.budget // len(self.compared_at or self.sizes),
+                support=self._support_at(size),
+                significance=self.bet_share(allowance.significance),
+                stream=allowance.stream.child(index),
+            )
 
         try:
             for index, size in enumerate(self.sizes):
@@ -183,14 +154,10 @@ class CurveCheck(UtilityCheck):
         except Unusable as unusable:
             failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
-        return CurveEvidence(drawer.drawn + values, self._uses, tuple(points), beyond, tuple(compared), failure=failure)
-
-    @property
-    def _uses(self) -> str:
-        return "simulation" if self.evaluator is None else "evaluator"
+        return CurveEvidence(drawer.drawn + values, self.uses, tuple(points), beyond, tuple(compared), failure=failure)
 
     def _value(self, size: int) -> float | None:
-        return None if self.evaluator is None else call_number(self.evaluator, size, what=f"evaluator({size})")
+        return None if self.evaluator is None else call_number(self.evaluator, "evaluator", size)
 
     def _support_at(self, size: int) -> Support:
         if not callable(self.support):
@@ -203,7 +170,7 @@ class CurveCheck(UtilityCheck):
 
 def exceeds(a: float, b: float) -> bool:
     """Return whether a > b by more than the rounding of an evaluator."""
-    return a > b + ROUNDING * abs(b)
+    return a > b + _ROUNDING * abs(b)
 
 
 def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:

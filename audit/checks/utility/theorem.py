@@ -1,10 +1,10 @@
-"""What all checks of utility theorems share: the claim in words, the bounds that were found, the result."""
+"""Share what all utility checks have: settings, evidence, the judgment with its intervals, the record."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,14 +13,23 @@ from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import from_plain, to_plain
 
+_USES = {"values": "stated values", "evaluator": "evaluator"}  # by the field that is judged; "simulation" for others
+
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a quantity that the verdict rests on; a record keeps six digits."""
+    """Bounds of a quantity that the verdict rests on; a record keeps six digits, a replay may differ in the last ones.
 
-    quantity: str  # what is bounded
-    # Both hold together with the other intervals of the check, with probability at least 1 - significance; equal
-    # when the value is exact
+    Parameters
+    ----------
+    quantity : str
+        What is bounded.
+    lower, upper : float
+        Both hold together with the other intervals of the check, with probability at least 1 - significance; equal
+        when the value is exact.
+    """
+
+    quantity: str
     lower: float = field(metadata={"digits": 6})
     upper: float = field(metadata={"digits": 6})
 
@@ -30,11 +39,14 @@ class Interval:
         return f"{self.quantity} in [{self.lower:.4g}, {self.upper:.4g}]"
 
 
+Found = tuple[Interval, ...]
+
+
 @dataclass(frozen=True)
 class UtilityEvidence(Evidence):
-    """What the evidence of every utility check holds."""
+    """The evidence of a utility check; `uses` is "evaluator", "simulation" or "stated values"."""
 
-    uses: str  # "evaluator", "simulation" or "stated values"
+    uses: str
 
     def barred(self, significance: float) -> str | None:
         """Return why there can be no verdict, or None."""
@@ -45,12 +57,12 @@ class UtilityEvidence(Evidence):
 class UtilityJudgment(Judgment):
     """A judgment, with the bounds that were found."""
 
-    found: tuple[Interval, ...] = ()
+    found: Found = ()
 
 
 @dataclass(frozen=True)
 class StatedClaim:
-    """What is claimed, in words, with its source."""
+    """A claim in words, with its source."""
 
     statement: str
     source: str
@@ -61,29 +73,39 @@ class StatedClaim:
 
 @dataclass(frozen=True, repr=False)
 class UtilityResult(Result):
-    """The outcome of one utility check; see `Result`."""
+    """The outcome of a utility check; see `PrivacyResult` for what all results have.
+
+    Examples
+    --------
+    >>> import audit
+    >>> result = audit.check_inequality(lambda: [("n = 3", 1.3, 1.331)])
+    >>> print(result.uses, result.found[0])
+    stated values <= 1.331 in n = 3 = 1.3
+    """
 
     @property
-    def found(self) -> tuple[Interval, ...]:
+    def found(self) -> Found:
         """The bounds that the verdict rests on."""
-        found: tuple[Interval, ...] = self.judgment.found
+        found: Found = self.judgment.found
         return found
 
     @property
     def uses(self) -> str:
-        """What was used: "evaluator", "simulation" or "stated values"."""
+        """The kind of evidence: "evaluator", "simulation" or "stated values"."""
         return str(self.evidence.uses)
 
 
 @dataclass(frozen=True, kw_only=True)
 class UtilityCheck(Check):
-    """A utility theorem about one learner, and the settings to test it; see `Check` for the common ones."""
+    """A utility theorem about one learner, and the settings to test it; `InequalityCheck` documents the common ones."""
 
-    source: str = ""  # the theorem
-    statement: str = ""  # one sentence: what is claimed
+    source: str = ""
+    statement: str = ""
 
     noun: ClassVar[str] = "the learner"
     unit: ClassVar[str] = "losses"
+    callables: ClassVar[Mapping[str, str]]
+    """Fields that hold functions, with their parameters; the first that is given is judged."""
     terms_type: ClassVar[type[Any]]
     """Frozen dataclass of plain data: the numbers of the claim that the judge needs."""
     result_type: ClassVar[type[Result]] = UtilityResult
@@ -92,7 +114,41 @@ class UtilityCheck(Check):
         for name in ("source", "statement"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidArgument.of(name, "be text", getattr(self, name))
+        for name, parameters in self.callables.items():
+            if self._is_given(name) and not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, f"be callable as {parameters}", getattr(self, name))
         super().__post_init__()
+
+    def _is_given(self, name: str) -> bool:
+        """Return False if a field is None and may be."""
+        optional = next(part.default is None for part in fields(self) if part.name == name)
+        return not (optional and getattr(self, name) is None)
+
+    def _convert(self, **rules: Callable[[object, str], object]) -> None:
+        """Replace settings by what their rules return, except for those that are left out."""
+        for name, rule in rules.items():
+            if self._is_given(name):
+                object.__setattr__(self, name, rule(getattr(self, name), name))
+
+    @property
+    def _judged(self) -> str:
+        """The field with the function that is judged."""
+        return next(name for name in self.callables if self._is_given(name))
+
+    @property
+    def subject(self) -> Any:
+        """The function that is judged."""
+        return getattr(self, self._judged)
+
+    @property
+    def uses(self) -> str:
+        """The kind of evidence."""
+        return _USES.get(self._judged, "simulation")
+
+    def nothing(self, failure: str, cause: str = "error") -> Any:
+        """Return the evidence of a check that observed nothing."""
+        evidence_type: Any = self.evidence_type
+        return evidence_type(0, self.uses, failure=failure)
 
     @property
     @abstractmethod
@@ -108,9 +164,7 @@ class UtilityCheck(Check):
     def judge(cls, terms: Any, evidence: Any, significance: float) -> UtilityJudgment:
         """Return the judgment; evidence that ended early is INCONCLUSIVE with its cause, whatever else it holds."""
         barred = evidence.barred(significance)
-        if barred is not None:
-            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", barred)
-        return cls.decide(terms, evidence, significance)
+        return cls.decide(terms, evidence, significance) if barred is None else undecided(barred)
 
     @property
     def stated(self) -> str:
@@ -119,7 +173,7 @@ class UtilityCheck(Check):
 
     @cached_property  # not a property: a subclass may have a field of this name
     def claim(self) -> Any:
-        """What is claimed, in words."""
+        """The claim in words, with its source."""
         return StatedClaim(self.stated, self.source)
 
     @classmethod
@@ -129,14 +183,17 @@ class UtilityCheck(Check):
 
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data, in words and in numbers."""
-        return {
-            "statement": self.stated,
-            "summary": self.summary,
-            "source": self.source,
-            "terms": to_plain(self.terms()),
-        }
+        words = {"statement": self.stated, "summary": self.summary, "source": self.source}
+        return {**words, "terms": to_plain(self.terms())}
 
 
-def undecided(reason: str, found: tuple[Interval, ...] = ()) -> UtilityJudgment:
+def undecided(reason: str, found: Found = ()) -> UtilityJudgment:
     """Return INCONCLUSIVE, for a reason."""
     return UtilityJudgment(Verdict.INCONCLUSIVE, "none", reason, found)
+
+
+def conclude(basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str) -> UtilityJudgment:
+    """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
+    if broken:
+        return UtilityJudgment(Verdict.FAIL, basis, broken, found)
+    return undecided(why_open, found) if why_open else UtilityJudgment(Verdict.PASS, basis, kept, found)

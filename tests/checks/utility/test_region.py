@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.checks.utility.log_means import LogGrid, Region
-from audit.checks.utility.mean_bounds import summarize
+from audit.checks.utility.mean_bounds import LogGrid, Region, summarize
 
 LEVEL = 1e-7
 
@@ -43,11 +42,8 @@ def test_the_dual_bound_is_close_to_the_best_point_of_the_region(curve):
     region = Region(pair, 0.01)
     form = np.array([-1.0, 1.0])
 
-    def wealth(sample, mean):
-        return np.logaddexp(sample.log_wealth_above(mean), sample.log_wealth_below(mean)) - math.log(2)
-
     first, second = (np.linspace(0.8 * s.mean, 1.2 * s.mean, 600) for s in pair)
-    total = wealth(pair[0], first)[:, None] + wealth(pair[1], second)[None, :]
+    total = pair[0].log_wealth(first)[:, None] + pair[1].log_wealth(second)[None, :]
     reached = np.where(total < math.log(100), np.log(second)[None, :] - np.log(first)[:, None], -np.inf).max()
     low, high = region.bounds(form)
     assert reached <= high <= reached + 0.03 * (high - low)

@@ -1,4 +1,4 @@
-"""The packing audit: test a privacy claim by how often a learner hits its target in a family of datasets."""
+"""Test a privacy claim by how often a learner hits its target in a family of datasets: the packing audit."""
 
 from __future__ import annotations
 
@@ -28,24 +28,19 @@ _SPOT_CHECK = 2  # child of the check's stream
 
 @dataclass(frozen=True, repr=False)
 class PackingResult(UtilityResult):
-    """The outcome of a packing audit; see `Result`."""
+    """The outcome of a packing audit; see `UtilityResult`."""
 
     @property
     def epsilon_lower_bound(self) -> float:
         """Lower bound of epsilon at the claim's delta, for one step; too high with probability <= `significance`."""
-        check, evidence = self.check, self.evidence
-        bounds = (
-            packing_epsilon_lower_bound(
-                look.failures,
-                look.trials,
-                check.family_size,
-                check.distance,
-                delta=check.claim.delta,
-                significance=look_share(index, evidence.planned, self.significance),
+        family, delta = (self.check.family_size, self.check.distance), self.check.claim.delta
+        bounds = [0.0]
+        for index, look in enumerate(self.evidence.looks):
+            share = look_share(index, self.evidence.planned, self.significance)
+            bounds.append(
+                packing_epsilon_lower_bound(look.failures, look.trials, *family, delta=delta, significance=share)
             )
-            for index, look in enumerate(evidence.looks)
-        )
-        return max(bounds, default=0.0)
+        return max(bounds)
 
     @property
     def successes(self) -> int:
@@ -76,7 +71,7 @@ class PackingCheck(UtilityCheck):
     dataset_for : callable (index, rng) -> dataset
         The dataset of target 0 <= index < family_size; random or not.
     hits : callable (index, output) -> bool
-        Whether an output lies in the target's set. The caller promises disjoint sets; they are spot-checked.
+        Whether an output lies in the target's set. The sets must be disjoint; they are spot-checked.
     family_size : int, 2 <= family_size <= 2^62
         K.
     distance : int >= 1
@@ -88,8 +83,8 @@ class PackingCheck(UtilityCheck):
         the full significance, which gives the best bound of epsilon.
     budget : int >= 2, optional
         Outputs of the learner, one per target; None takes the run's budget.
-
-    Other parameters are those of `UtilityCheck`.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
 
     References
     ----------
@@ -116,41 +111,26 @@ class PackingCheck(UtilityCheck):
     stop_early: bool = True
 
     kind: ClassVar[str] = GuaranteeCheck.kind
+    unit: ClassVar[str] = "outputs"
+    callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
     result_type: ClassVar[type[Result]] = PackingResult
+    summary = GuaranteeCheck.summary
     decide = staticmethod(GuaranteeCheck.decide)
 
     def _validate(self) -> None:
-        for name in ("learner", "dataset_for", "hits"):
-            if not callable(getattr(self, name)):
-                raise InvalidArgument.of(name, "be callable", getattr(self, name))
         if not isinstance(self.claim, PrivacyClaim):
             raise InvalidArgument.of("claim", "be a PrivacyClaim, an epsilon and a delta", self.claim)
         if integer(self.family_size, "family_size", at_least=2) > _LARGEST_FAMILY:
             raise InvalidArgument.of("family_size", "be at most 2^62 to draw targets from", self.family_size)
         integer(self.distance, "distance", at_least=1)
-        if self.slack is not None:
-            object.__setattr__(self, "slack", positive(self.slack, "slack"))
+        self._convert(slack=positive)
         self.terms()
-
-    @property
-    def subject(self) -> Any:
-        """The learner."""
-        return self.learner
-
-    @property
-    def summary(self) -> str:
-        """The claim in a few symbols."""
-        return f"holds with probability >= {1 - self.terms().beta:.6g}"
 
     def terms(self) -> GuaranteeTerms:
         """Return the largest rate of hits that the claim allows, and the slack."""
         return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance), self.slack)
-
-    def nothing(self, failure: str, cause: str = "error") -> GuaranteeEvidence:
-        """Return the evidence of a check that observed nothing."""
-        return GuaranteeEvidence(0, "simulation", 0, failure=failure)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         """Draw outputs until a look decides."""
@@ -222,7 +202,7 @@ def check_packing(
     seed: int = 0,
     timeout: float | None = None,
 ) -> PackingResult:
-    """Test a privacy claim on a family of datasets: how often does an output hit its own target?
+    """Test a privacy claim on a family of datasets by how often an output hits its own target.
 
     Parameters
     ----------
@@ -262,7 +242,7 @@ def check_packing(
     arguments = dict(locals())
     allowance = Allowance.of(*(arguments.pop(setting) for setting in ("budget", "significance", "seed")))
     check = PackingCheck(**{**arguments, "name": name or name_of(learner)})
-    if timeout is None:  # a run records a broken promise of the caller as the cause; here it raises
+    if timeout is None:  # a run records the error as the cause; here it raises
         check.misses([], 2, allowance.stream.child(_SPOT_CHECK).rng())
     result: PackingResult = run_check(check, allowance, timeout)
     return result
