@@ -13,17 +13,7 @@ from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.laws.composed_loss import compose
 from audit.laws.exact_loss import FiniteLoss, geometric_loss, probabilities
-from audit.laws.law import (
-    Law,
-    ScalarLaw,
-    bonferroni,
-    cells_pvalue,
-    dkw_width,
-    normal_pvalue,
-    normal_quantiles,
-    require_outputs,
-    serial_pvalues,
-)
+from audit.laws.law import Law, ScalarLaw, dkw_width, normal_pvalue, normal_quantiles, serial_pvalues
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 from audit.laws.real_laws import as_vector
 
@@ -84,7 +74,6 @@ class TwoSidedGeometric(ScalarLaw):
         return FiniteLoss(masses[self], masses[other])
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Return the log-probability of each output; -inf unless it is an integer."""
         z = as_vector(outputs)
         constant = math.log1p(-self.ratio) - math.log1p(self.ratio)
         whole = np.isfinite(z) & (z == np.floor(z))
@@ -157,19 +146,18 @@ class Finite(Law):
         return FiniteLoss(self.pmf, other.pmf) if isinstance(other, Finite) else super().loss_against(other)
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Return the log-probability of each output; -inf for an outcome outside the set."""
         with np.errstate(divide="ignore"):
             masses = np.log(np.append(self._masses, 0.0))
         return masses[self._cells(outputs)]
 
-    def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the p-value of the exact binomial tests of the outcomes and of the DKW tests of successive scores."""
-        cells = self._cells(require_outputs(outputs))
-        scores = self._scores(cells, rng)
-        if scores is None:
-            return 0.0
-        counts = np.bincount(cells, minlength=len(self._pmf))
-        return bonferroni([cells_pvalue(counts, self._masses), *serial_pvalues(scores)])
+    def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
+        """Test all outcomes by exact two-sided binomial tests, and the sums and differences of successive scores."""
+        from scipy import stats
+
+        counts, masses = np.bincount(self._cells(outputs), minlength=len(self._pmf)), self._masses
+        low, high = (stats.binom.cdf(counts, len(scores), masses), stats.binom.sf(counts - 1, len(scores), masses))
+        cells = min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
+        return [cells, *serial_pvalues(scores[:, 0])]
 
     def fit_resolution(self, n: int, significance: float) -> float:
         """Return an upper bound, by Hoeffding's inequality, of the gap in one outcome's frequency that is noticed."""
@@ -177,15 +165,11 @@ class Finite(Law):
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return the normal scores of the outcomes in their given order, shape (size, 1)."""
-        scores = self._scores(self._cells(outputs), rng)
-        return None if scores is None else scores[:, None]
-
-    def _scores(self, cells: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        masses = self._masses
+        cells, masses = self._cells(outputs), self._masses
         if bool(np.any(cells == masses.size)):
             return None
         upto = np.r_[0.0, np.cumsum(masses)]
-        return normal_quantiles(upto[cells] + rng.random(cells.size) * masses[cells])
+        return normal_quantiles(upto[cells] + rng.random(cells.size) * masses[cells])[:, None]
 
     @property
     def _masses(self) -> FloatArray:
@@ -260,25 +244,23 @@ class Product(Law):
         return compose([known[pair] for pair in pairs])
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Sum the log-densities of the coordinates."""
         array = np.asarray(outputs)
         if not self._fits(array):
             raise InvalidArgument(f"`outputs` must have shape (size, {len(self.laws)}), got {array.shape}")
         return np.sum([law.log_likelihood(array[:, j]) for j, law in enumerate(self.laws)], axis=0)
 
-    def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the p-value of every coordinate's own test and of the joint tests.
+    def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
+        """Test every coordinate, and the coordinates jointly for noise that they, or successive outputs, share.
 
-        The joint tests catch noise that coordinates, or successive outputs, share. Under the law the normal scores z
-        are i.i.d. standard normal, and so is any projection w.z with |w| = 1. Tested are the projection with all signs
-        +, also for independence of successive outputs, and the one with a random half of the signs -.
+        Under the law the normal scores z are i.i.d. standard normal, and so is any projection w.z with |w| = 1. Tested
+        are the projection with all signs +, also for independence of successive outputs, and the one with a random half
+        of the signs -.
         """
-        array = require_outputs(outputs)
-        scores = self.normal_scores(array, rng)
-        if scores is None:
-            return 0.0
-        own = [law.fit_pvalue(array[:, j], rng) for j, law in enumerate(self.laws)]
-        return bonferroni([*own, *_joint_pvalues(scores, rng)])
+        own = [law.fit_pvalue(outputs[:, j], rng) for j, law in enumerate(self.laws)]
+        coordinates = len(self.laws)
+        signs = rng.permutation(np.where(np.arange(coordinates) % 2 == 0, 1.0, -1.0))
+        together, apart = (scores @ weights / np.sqrt(coordinates) for weights in (np.ones(coordinates), signs))
+        return [*own, normal_pvalue(together), normal_pvalue(apart), *serial_pvalues(together)]
 
     def fit_resolution(self, n: int, significance: float) -> float:
         """Return the coarsest resolution of the coordinates, each at its share of the significance."""
@@ -287,7 +269,6 @@ class Product(Law):
         return max(*own, dkw_width(n, significance, tests))
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Return the scores of all coordinates side by side."""
         array = np.asarray(outputs)
         if not self._fits(array):
             return None
@@ -297,10 +278,3 @@ class Product(Law):
 
     def _fits(self, array: np.ndarray) -> bool:
         return array.ndim == 2 and array.shape[1] == len(self.laws)
-
-
-def _joint_pvalues(scores: FloatArray, rng: np.random.Generator) -> list[float]:
-    coordinates = scores.shape[1]
-    signs = rng.permutation(np.where(np.arange(coordinates) % 2 == 0, 1.0, -1.0))
-    together, apart = (scores @ weights / np.sqrt(coordinates) for weights in (np.ones(coordinates), signs))
-    return [normal_pvalue(together), normal_pvalue(apart), *serial_pvalues(together)]

@@ -10,10 +10,8 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from audit.base.arguments import integer, open_probability
@@ -33,7 +31,6 @@ class Law(ABC):
         All laws that `loss_against` compares have densities with respect to the same base measure.
         """
 
-    @abstractmethod
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
         """Return a p-value, valid at every sample size, that `outputs` are i.i.d. from this law.
 
@@ -43,7 +40,28 @@ class Law(ABC):
             Outputs that the law never makes (nan, None, text, wrong shape) give 0.
         rng : numpy.random.Generator
             Randomizes at atoms; independent of the outputs.
+
+        Returns
+        -------
+        float in [0, 1]
+
+        Raises
+        ------
+        InvalidArgument
+            If there are no outputs: nothing would be tested.
         """
+        array = np.asarray(outputs)
+        if array.ndim == 0 or array.shape[0] == 0:
+            raise InvalidArgument.of("outputs", "be an array of at least one output along its first axis", outputs)
+        scores = self.normal_scores(array, rng)
+        if scores is None:
+            return 0.0
+        pvalues = self._fit_pvalues(array, scores, rng)
+        return min(1.0, len(pvalues) * min(pvalues))
+
+    @abstractmethod
+    def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
+        """Return the p-values of all tests of possible outputs and of their normal scores."""
 
     @abstractmethod
     def fit_resolution(self, n: int, significance: float) -> float:
@@ -91,15 +109,9 @@ class ScalarLaw(Law):
     def cdf_left(self, x: FloatArray) -> FloatArray:
         """Return the probability of an output < x."""
 
-    def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Return the p-value of DKW tests of the values and of sums and differences of successive scores."""
-        reals = self._possible(require_outputs(outputs))
-        if reals is None:
-            return 0.0
-        scores = self.normal_scores(reals, rng)
-        if scores is None:
-            return 0.0
-        return bonferroni([dkw_pvalue(reals, self.cdf, self.cdf_left), *serial_pvalues(scores[:, 0])])
+    def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
+        """Test the values, and the sums and differences of successive scores."""
+        return [dkw_pvalue(outputs.astype(float), self.cdf, self.cdf_left), *serial_pvalues(scores[:, 0])]
 
     def fit_resolution(self, n: int, significance: float) -> float:
         """Return the width of the DKW band of the values, at a third of the significance."""
@@ -107,28 +119,15 @@ class ScalarLaw(Law):
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return normal quantiles of F(x-) + U (F(x) - F(x-)), shape (size, 1)."""
-        reals = self._possible(outputs)
-        if reals is None:
-            return None
-        below = self.cdf_left(reals)
-        return normal_quantiles(below + rng.random(reals.size) * (self.cdf(reals) - below))[:, None]
-
-    def _possible(self, outputs: np.ndarray) -> FloatArray | None:
-        """Return the outputs as floats; None unless all are numbers, bool excluded, that the law may make."""
         array = np.asarray(outputs)
         items = array if array.dtype.kind == "O" else array[:1]
         if array.ndim != 1 or not all(isinstance(item, numbers.Real) and not isinstance(item, bool) for item in items):
             return None
         reals = array.astype(float)
-        return None if np.isnan(reals).any() or np.any(self.log_likelihood(reals) == -np.inf) else reals
-
-
-def require_outputs(outputs: Any) -> Any:
-    """Return `outputs` as an array, or raise `InvalidArgument` if there are none: nothing would be tested."""
-    array = np.asarray(outputs)
-    if array.ndim == 0 or array.shape[0] == 0:
-        raise InvalidArgument.of("outputs", "be an array of at least one output along its first axis", outputs)
-    return array
+        if np.isnan(reals).any() or np.any(self.log_likelihood(reals) == -np.inf):
+            return None
+        below = self.cdf_left(reals)
+        return normal_quantiles(below + rng.random(reals.size) * (self.cdf(reals) - below))[:, None]
 
 
 def dkw_pvalue(values: FloatArray, cdf: Distribution, cdf_left: Distribution) -> float:
@@ -155,21 +154,6 @@ def dkw_width(size: int, significance: float, tests: int = 1) -> float:
 def normal_pvalue(values: FloatArray) -> float:
     """Return the DKW p-value that `values` are i.i.d. standard normal."""
     return dkw_pvalue(values, special.ndtr, special.ndtr)
-
-
-def cells_pvalue(counts: NDArray[np.int64], masses: FloatArray) -> float:
-    """Return the Bonferroni p-value of the exact two-sided binomial tests of all outcomes."""
-    from scipy import stats
-
-    size = int(counts.sum())
-    low = stats.binom.cdf(counts, size, masses)
-    high = stats.binom.sf(counts - 1, size, masses)
-    return min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
-
-
-def bonferroni(pvalues: list[float]) -> float:
-    """Return the p-value of the intersection of several hypotheses: the least one times their number."""
-    return min(1.0, len(pvalues) * min(pvalues))
 
 
 def serial_pvalues(scores: FloatArray) -> list[float]:

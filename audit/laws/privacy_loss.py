@@ -51,6 +51,11 @@ class PrivacyLoss(ABC):
 
     Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace what is derived.
 
+    Raises
+    ------
+    InvalidArgument
+        By every method, if an argument lies outside its admissible set.
+
     References
     ----------
     Balle & Wang 2018, Improving the Gaussian Mechanism for Differential Privacy, theorem 5.
@@ -107,11 +112,6 @@ class PrivacyLoss(ABC):
         -------
         (float, float)
             p and q of the module's docstring.
-
-        Raises
-        ------
-        InvalidArgument
-            If an argument lies outside its admissible set.
         """
         number = real(threshold, "threshold")
         if not math.isfinite(number):
@@ -131,11 +131,6 @@ class PrivacyLoss(ABC):
         Returns
         -------
         float in [0, 1]
-
-        Raises
-        ------
-        InvalidArgument
-            If an argument lies outside its admissible set.
         """
         number = nonnegative(epsilon, "epsilon")
         return max(self._delta_bounds(number, side)[1] for side in _sides(direction))
@@ -159,11 +154,6 @@ class PrivacyLoss(ABC):
         -------
         float >= 0
             inf if more mass than `delta` has an infinite loss.
-
-        Raises
-        ------
-        InvalidArgument
-            If an argument lies outside its admissible set.
         """
         level = closed_probability(delta, "delta")
         return max(self._epsilon_bound(level, side, 1) for side in _sides(direction))
@@ -190,11 +180,6 @@ class PrivacyLoss(ABC):
         float or array of the same shape
             f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Every t gives a valid line below f (module
             docstring): errors of the search only lower the result.
-
-        Raises
-        ------
-        InvalidArgument
-            If a probability lies outside [0, 1].
         """
         alphas = np.asarray(type_one, dtype=float)
         if not bool(np.all((alphas >= 0) & (alphas <= 1))):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -28,7 +27,8 @@ class AtomsAndDensity(ScalarLaw):
     """A law on the line with a sub-normalized density and finitely many atoms.
 
     The base measure is Lebesgue measure plus a unit mass at each atom of either law of a pair. Subclass it, decorated
-    as a frozen dataclass, to state a law that is not in `audit.laws`: any two such laws can be compared.
+    as a frozen dataclass, to state a law that is not in `audit.laws`: any two such laws can be compared. A law with a
+    density overrides `kinks`, `log_density` and `slope`; one with atoms as well also `atoms` and `antiderivative`.
     """
 
     @property
@@ -37,17 +37,17 @@ class AtomsAndDensity(ScalarLaw):
         return {}
 
     @property
-    @abstractmethod
     def kinks(self) -> tuple[float, ...]:
         """Points where the log-density has a kink, and the finite ends of the density's support."""
+        return ()
 
-    @abstractmethod
     def log_density(self, x: FloatArray) -> FloatArray:
         """Return the logarithm of the sub-normalized density, -inf outside its support."""
+        return np.full(np.shape(x), -np.inf)
 
-    @abstractmethod
     def slope(self, x: float) -> tuple[float, float]:
         """Return (s, c): on the piece around x the log-density's derivative at y is s + c y."""
+        return 0.0, 0.0
 
     def antiderivative(self, x: FloatArray) -> FloatArray:
         """Return the mass of the density up to x, plus any constant; override it for a law with atoms."""
@@ -70,7 +70,6 @@ class AtomsAndDensity(ScalarLaw):
         )
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Return the log-density with respect to Lebesgue measure plus a unit mass at each atom."""
         x = as_vector(outputs)
         values = self.log_density(x)
         for value, mass in self.atoms.items():
@@ -78,7 +77,6 @@ class AtomsAndDensity(ScalarLaw):
         return np.where(np.isfinite(x), values, -np.inf)
 
     def cdf_left(self, x: FloatArray) -> FloatArray:
-        """Return the probability of an output < x."""
         values = self.cdf(x)
         for value, mass in self.atoms.items():
             values = np.where(x == value, values - mass, values)
@@ -216,16 +214,6 @@ class PointMass(AtomsAndDensity):
     def atoms(self) -> Mapping[float, float]:
         """The value."""
         return {self.value: 1.0}
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return ()
-
-    def slope(self, x: float) -> tuple[float, float]:
-        return 0.0, 0.0
-
-    def log_density(self, x: FloatArray) -> FloatArray:
-        return np.full(np.shape(x), -np.inf)
 
     def antiderivative(self, x: FloatArray) -> FloatArray:
         return np.zeros(np.shape(x))
