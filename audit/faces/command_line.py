@@ -45,10 +45,8 @@ Exit status:
 class _Suggesting(click.Group):
     """A group whose error for an unknown command names the nearest one."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command."""
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Return the command that the first argument names."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], self.commands, n=1)
             meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(self.commands)}"
@@ -64,40 +62,37 @@ def cli() -> None:
     """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
 
 
+def _setting(name: str, default: Any, text: str, **more: Any) -> Callable[..., Any]:
+    return click.option(name, **{"default": default, "show_default": True, "help": text, **more})
+
+
 _SETTINGS = (
-    click.option(
+    _setting(
         "--budget",
+        DEFAULT_BUDGET,
+        "Outputs per dataset, or losses in all, for each check that states no budget of its own.",
         type=float,
-        default=DEFAULT_BUDGET,
-        show_default=True,
-        help="Outputs per dataset, or losses in all, for each check that states no budget of its own.",
     ),
-    click.option(
+    _setting(
         "--significance",
-        type=float,
-        default=DEFAULT_SIGNIFICANCE,
-        show_default=True,
-        help="Probability that any true claim of the run is judged FAIL (compare: or two equal laws called different).",
+        DEFAULT_SIGNIFICANCE,
+        "Probability that any true claim of the run is judged FAIL (compare: or two equal laws called different).",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same evidence."),
-    click.option(
+    _setting("--seed", 0, "The same seed gives the same evidence."),
+    _setting(
         "--executor",
-        default=DEFAULT_EXECUTOR,
-        show_default=True,
+        DEFAULT_EXECUTOR,
+        "'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
         metavar="WHERE",
-        help="'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the "
-        "same.",
     ),
-    click.option(
-        "--workers", type=int, show_default="available cores", help="Worker processes; a cluster has its own number."
+    _setting(
+        "--workers",
+        None,
+        "Worker processes; a cluster has its own number.",
+        type=int,
+        show_default="available cores",
     ),
-    click.option(
-        "--timeout",
-        type=float,
-        default=DEFAULT_TIMEOUT,
-        show_default=True,
-        help="Seconds after which a check is stopped.",
-    ),
+    _setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which a check is stopped."),
 )
 
 
@@ -108,8 +103,12 @@ def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+_TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...")
+_DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+
+
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
-@click.argument("targets", nargs=-1, metavar="TARGET...")
+@_TARGETS
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -133,15 +132,8 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     targets = targets or ("mechanisms",)
     checks = suite.collect(targets, select)
     with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
-        report = suite.run(
-            checks,
-            **settings,
-            progress=progress.finished,
-            announce=progress.started,
-            targets=targets,
-            directory=out,
-            resume=resume,
-        )
+        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+        report = suite.run(checks, directory=out, resume=resume, **settings)
     if checkpoint.is_unfinished(out):
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
     ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
@@ -151,7 +143,7 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
 
 
 @cli.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
-@click.argument("targets", nargs=-1, metavar="TARGET...")
+@_TARGETS
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -171,13 +163,8 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     targets = targets or ("mechanisms.comparisons",)
     comparisons = collect(targets)
     with LiveProgress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
-        found = compare(
-            comparisons,
-            **settings,
-            progress=progress.finished,
-            announce=progress.started,
-            targets=targets,
-        )
+        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+        found = compare(comparisons, **settings)
     print_comparisons(output_console(), found.table)
     if out is not None:
         click.echo(f"comparison: {found.save(out)}, .md, .html; evidence of the verdicts: {out / 'certificate.json'}")
@@ -185,7 +172,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
 
 
 @cli.command("list")
-@click.argument("targets", nargs=-1, metavar="TARGET...")
+@_TARGETS
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
     """List the checks of the TARGETs with their claims."""
@@ -198,7 +185,7 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 
 
 @cli.command("report")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@_DIRECTORY
 def report_command(directory: Path) -> int:
     """Show a certificate, and write its HTML anew.
 
@@ -217,7 +204,7 @@ def report_command(directory: Path) -> int:
 
 
 @cli.command("replay")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@_DIRECTORY
 def replay_command(directory: Path) -> int:
     """Compute every verdict anew, from its evidence.
 
@@ -237,13 +224,13 @@ def replay_command(directory: Path) -> int:
 
 
 @cli.command("verify")
-@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@_DIRECTORY
 def verify_command(directory: Path) -> int:
     """Say whether a certificate is whole.
 
-    Its schema, sums, shares of the significance, digests, and every verdict from its evidence.
+    Checks its schema, its sums, its shares of the significance, its digests, and every verdict against its evidence.
 
-    Exit status 0 says that the certificate is whole, whatever its verdict. Digests notice accidents and edits, not a
+    Exit status 0 says that the certificate is whole, whatever its verdict. Digests reveal accidents and edits, not a
     forger who computes them again: compare the seal with one kept in another place.
     """
     from audit.report.certificate import load_certificate

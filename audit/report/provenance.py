@@ -43,8 +43,8 @@ def versions() -> dict[str, str]:
 def calibration_summary() -> dict[str, Any] | None:
     """Return the worst rate of false alarms that was measured and its exact interval; None if nothing was measured.
 
-    The rate is that of audits of claims that are kept with nothing to spare, over the randomness of the audits. Rows of
-    the method "exact" are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
+    The rate is that of audits of tight claims that hold, over the randomness of the audits. Rows of the method "exact"
+    are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
     """
     data = _measured()
     rows = [] if data is None else [row for row in data["rows"] if row["method"] != "exact"]

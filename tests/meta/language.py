@@ -39,8 +39,8 @@ _IS_STEMS = (
     "regular serial special stabil standard summar symmetr synchron token util vector visual"
 )
 _BRITISH = (
-    r"analyse|artefact|behaviour|centre|centring|colour|defence|favour|fulfil\b|grey|honour|judgement|labell(?:ed|ing)"
-    r"|labour|learnt|licence|modell(?:ed|ing)|neighbour|rigour|whilst|amongst"
+    r"analyse|artefact|behaviour|centre|centring|colour|defence|favour|fulfil\b|grey|honour|judgement"
+    r"|(?<!aria-)labell(?:ed|ing)|labour|learnt|licence|modell(?:ed|ing)|neighbour|rigour|whilst|amongst"
     rf"|\b\w*(?:{'|'.join(_IS_STEMS.split())})is(?:e|ed|es|er|ers|ing|ation|ations)\b"
 )
 

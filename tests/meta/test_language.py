@@ -28,7 +28,7 @@ def python_files(*packages):
 
 def pages():
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-    found += [path for package in PACKAGES for path in (ROOT / package).rglob("*.md")]
+    found += [path for package in PACKAGES for kind in ("*.md", "*.j2") for path in (ROOT / package).rglob(kind)]
     return sorted({path.relative_to(ROOT).as_posix() for path in found} - GENERATED)
 
 
@@ -38,7 +38,7 @@ def faults(aspect, path):
         return faults_of_names(source, Path(path))
     if aspect == "headlines":
         return faults_of_headlines(source)
-    return faults_of_prose(source) if path.endswith(".md") else faults_of_python(source)
+    return faults_of_prose(source) if path.endswith((".md", ".j2")) else faults_of_python(source)
 
 
 CASES = [

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer, positive, real
+from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.privacy.check import Method, PrivacyCheck
@@ -117,10 +117,10 @@ class Comparison:
             raise InvalidArgument.of("claim", "be a PrivacyClaim with epsilon > 0", self.claim)
         if not callable(self.truth):
             raise InvalidArgument.of("truth", "be a function of the dataset", self.truth)
+        if self.largest_error != math.inf:
+            positive(self.largest_error, "largest_error")
         object.__setattr__(self, "implementations", tuple(self.implementations))
         object.__setattr__(self, "sample", integer(self.sample, "sample", at_least=LEAST_SAMPLE))
-        if real(self.largest_error, "largest_error") != math.inf:
-            positive(self.largest_error, "largest_error")
         if len(self.implementations) < 2:
             raise InvalidArgument.of("implementations", "hold at least two", self.implementations)
         _require_unique([implementation.name for implementation in self.implementations], "implementations")
@@ -132,16 +132,13 @@ class Comparison:
     @property
     def checks(self) -> list[PrivacyCheck]:
         """The privacy checks of the implementations, in their order."""
+        own = ("mechanism", "expected", "budget", "method", "tolerance")
         return [
             PrivacyCheck(
                 name=self.check_name(one),
-                mechanism=one.mechanism,
                 claim=self.claim,
                 pairs=self.pairs,
-                expected=one.expected,
-                budget=one.budget,
-                method=one.method,
-                tolerance=one.tolerance,
+                **{setting: getattr(one, setting) for setting in own},
             )
             for one in self.implementations
         ]
@@ -157,13 +154,7 @@ class Comparison:
 
 
 def collect(targets: Sequence[str]) -> list[Comparison]:
-    """Return the comparisons of importable packages or modules, `target.COMPARISONS`.
-
-    Raises
-    ------
-    UnknownTarget
-        If a target cannot be imported or has no `COMPARISONS`.
-    """
+    """Return the comparisons of importable packages or modules, `target.COMPARISONS`; raise UnknownTarget if none."""
     return require_comparisons(comparison for target in targets for comparison in listed_in(target, "COMPARISONS"))
 
 
