@@ -51,7 +51,8 @@ def _is_plain(outputs: Outputs) -> bool:
 def _ordered(outputs: Outputs) -> Outputs:
     if not _is_plain(outputs):
         return outputs
-    return Outputs.plain(np.sort(outputs.numbers, kind="stable"))  # fast where two halves are sorted
+    numbers = np.sort(outputs.numbers, kind="stable")  # fast where two halves are sorted
+    return Outputs(numbers, numbers)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from audit.game.events import EventPair, choose_events
 from audit.game.guesses import GameCounts
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.thresholds import TestDesign
-from audit.subjects import Block, Outputs, Side, Stream, Subject, blocks, concatenate, map_blocks
+from audit.subjects import Block, Outputs, Side, Stream, Subject, concatenate, map_blocks
 from audit.subjects.pool import Place
 
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
@@ -62,7 +62,7 @@ def draw_training(
     anomalies: Counter[str] = Counter()
 
     def one_side(dataset: Any, key: Stream) -> Outputs:
-        drawn = [subject.draw(block) for block in blocks(dataset, size, key)]
+        drawn = [subject.draw(block) for block in Side(dataset, size, key).blocks()]
         anomalies.update(chain.from_iterable(counter.elements() for _, counter in drawn))
         return concatenate([outputs for outputs, _ in drawn])
 

@@ -70,13 +70,7 @@ class Checkpoint:
         self.plan = digest(stated, list(settings), _code(targets), versions(), sys.version.split()[0])
 
     def begin(self, resume: bool) -> dict[str, Recorded]:
-        """Return the results that an earlier process has left, by name of the check.
-
-        Raises
-        ------
-        InvalidArgument
-            If an unfinished run is there and is not to be resumed, or is one of another plan.
-        """
+        """Return the results that an earlier process has left, by name of the check; raise if they cannot be used."""
         found, kept = _read(self._plan_file), finished_checks(self.directory)
         if found is not None and kept and not resume:
             raise InvalidArgument(

@@ -149,13 +149,7 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
 
 
 def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
-    """Return the checks of importable packages or modules, `target.CHECKS`, whose names match a shell pattern.
-
-    Raises
-    ------
-    UnknownTarget
-        If a target cannot be imported, has no `CHECKS`, or nothing matches.
-    """
+    """Return the checks of importable packages or modules, `target.CHECKS`, whose names match a shell pattern."""
     checks = [check for target in targets for check in listed_in(target, "CHECKS")]
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
     if not chosen:

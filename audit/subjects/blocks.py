@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+import cloudpickle
 import numpy as np
 
 from audit.subjects.pool import HERE, Place, open_pool
@@ -74,11 +75,6 @@ class Side:
             yield Block(self.dataset, size, self.stream.child(index).seed())
 
 
-def blocks(dataset: Any, total: int, stream: Stream) -> Iterator[Block]:
-    """Cut `total` outputs into blocks, each with its own child seed."""
-    return Side(dataset, total, stream).blocks()
-
-
 def map_blocks(
     work: Callable[[Iterable[Block]], T], sides: Sequence[Side], place: Place = HERE
 ) -> Iterator[tuple[int, T]]:
@@ -96,27 +92,21 @@ def map_blocks(
     for done, block in enumerate(groups_from(sides, (0, 0, 0), 1)):
         spent = time.perf_counter() - started
         if done and spent > limit and spent / done * (total - done) > limit:
-            if _can_be_sent(on_group):
+            try:
+                cloudpickle.dumps(on_group)
+            except Exception:  # a mechanism that holds a lock or an open file, say: it stays here
+                limit = float("inf")
+            else:
                 with open_pool(place) as pool:
                     size = group_size(spent / done, total - done, pool.width)
                     yield from pool.map(on_group, groups_from(sides, block, size))
                 return
-            limit = float("inf")
         yield on_group(block)
 
 
 def _on_group(work: Callable[[Iterable[Block]], T], sides: Sequence[Side], group: Group) -> tuple[int, T]:
     side, first, last = group
     return side, work(sides[side].blocks(first, last))
-
-
-def _can_be_sent(work: Any) -> bool:
-    import cloudpickle
-
-    try:
-        return bool(cloudpickle.dumps(work))
-    except Exception:  # a mechanism that holds a lock or an open file, say
-        return False
 
 
 def group_size(seconds: float, left: int, width: int) -> int:

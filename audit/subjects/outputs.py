@@ -79,11 +79,6 @@ class Outputs:
     numbers: np.ndarray  # float, shape (size,) or (size, d); NaN where there is a symbol
     symbols: Symbols | None = None  # the rows that are not numbers; None when all are
 
-    @classmethod
-    def plain(cls, numbers: np.ndarray) -> Outputs:
-        """Hold outputs that were returned as an array of float64 without NaN; it is kept once."""
-        return cls(numbers, numbers)
-
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -104,15 +99,7 @@ class Outputs:
 
 
 def encode(raw: Any, size: int) -> Outputs:
-    """Turn what a mechanism returned for `size` outputs into `Outputs`.
-
-    Raises
-    ------
-    BadLength
-        If the first axis does not have length `size`.
-    BadBatch
-        If `raw` has no first axis at all (None, a scalar, text, a set).
-    """
+    """Turn what a mechanism returned for `size` outputs into `Outputs`; raise `BadBatch` if it has no first axis."""
     rows = raw.to_numpy() if hasattr(raw, "to_numpy") else raw
     if not (isinstance(rows, (list, tuple)) or (isinstance(rows, np.ndarray) and rows.ndim)):
         raise BadBatch(f"returned {type(rows).__name__} where an array with one row per output was due")
@@ -128,7 +115,7 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
         return batches[0]
     raw = _join_raw([batch.raw for batch in batches])
     if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw and batch.symbols is None for batch in batches):
-        return Outputs.plain(raw)
+        return Outputs(raw, raw)  # float64 without NaN, kept once
     if len({batch.numbers.shape[1:] for batch in batches}) > 1:
         return Outputs(raw, np.full(len(raw), np.nan), Symbols.of(map(_symbol, raw)))
     numbers = np.concatenate([batch.numbers for batch in batches])

@@ -26,6 +26,8 @@ from functools import partial
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+import cloudpickle
+
 from audit.base.arguments import integer
 from audit.base.defaults import DEFAULT_EXECUTOR
 from audit.base.errors import InvalidArgument, MissingExtra, Unreachable
@@ -46,13 +48,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Place:
-    """Where work is done. It can be sent to other processes unless it holds an executor object.
-
-    Raises
-    ------
-    InvalidArgument
-        For another executor, or a number of workers where there is none to choose.
-    """
+    """Where work is done. It can be sent to other processes unless it holds an executor object."""
 
     executor: str | Executor = DEFAULT_EXECUTOR  # "processes", "serial", "dask://host:port", or an executor object
     workers: int | None = None  # calls that run at a time, or None; 0 means this process; a cluster has its own number
@@ -99,15 +95,7 @@ HERE = Place("serial")
 
 
 def open_pool(place: Place) -> Pool:
-    """Return a pool that is ready to work, for use in a `with` statement.
-
-    Raises
-    ------
-    MissingExtra
-        If the package `distributed` is needed and not installed.
-    Unreachable
-        If a cluster does not answer or has no workers.
-    """
+    """Return a pool for use in a `with` statement; raise `Unreachable` if a cluster has no worker."""
     if place.is_here:
         return ThisProcess(ThreadPoolExecutor(1), 1)
     if place.is_cluster:
@@ -146,8 +134,6 @@ class Pool:
         `ChildProcessError` when it killed its process, `Unreachable` when no worker is left, `OtherCode` when the
         worker has other code.
         """
-        import cloudpickle
-
         work, packed = self._packed(function), cloudpickle.dumps(arguments)
         answer: Future[T] = Future()
         try:
@@ -200,8 +186,6 @@ class Pool:
 
     def _packed(self, function: Callable[..., Any]) -> Any:
         """Return the pickled function. The last one is kept: calls in a row are often of one function."""
-        import cloudpickle
-
         kept, packed = self._last
         if kept is not function:
             packed = pickle.dumps((*self._setting, cloudpickle.dumps(function)))

@@ -27,6 +27,8 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
+
 from audit.base.errors import OtherCode
 
 _START = 120.0  # seconds for a new process to import the package
@@ -46,12 +48,8 @@ def call_isolated(
 
     `function` is the pickled tuple of the arguments of `_enter` and a pickled function. The start of a process does not
     count towards `timeout`. The process is killed when `is_wanted`, asked about every second, returns False. The
-    outcome is a pair: "value" and what was returned, or "error" and what was raised.
-
-    Raises
-    ------
-    ChildProcessError
-        If the process died or was killed.
+    outcome is a pair: "value" and what was returned, or "error" and what was raised. `ChildProcessError` is raised when
+    the process died or was killed.
     """
     with _lock:
         process = _idle[session].pop() if _idle[session] else _Process()
@@ -115,8 +113,6 @@ class _Process:
 
 def run_pickled(function: bytes, arguments: bytes) -> bytes:
     """Run a pickled call in this process, and return its pickled outcome; see `call_isolated`."""
-    import cloudpickle
-
     try:
         *setting, function = pickle.loads(function)
         _enter(*setting)

@@ -128,12 +128,8 @@ class Subject:
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset".
 
-        Raises
-        ------
-        SubjectFailed
-            If the call raised (unless `one_by_one`) or did not return a batch.
-        BadLength
-            If the batch does not have the block's size.
+        `SubjectFailed` is raised when the call raised (unless `one_by_one`) or did not return a batch, `BadLength` when
+        the batch does not have the block's size.
         """
         try:
             lent = copy.deepcopy(block.dataset)

@@ -16,7 +16,7 @@ from audit import Local, PrivacyClaim, check_privacy
 from audit.game.fixed_budget import draw_training
 from audit.game.intervals import two_proportion_epsilon_lower_bound
 from audit.game.scorers import SCORERS, Score, Training
-from audit.subjects import Outputs, Stream, Subject, blocks
+from audit.subjects import Outputs, Side, Stream, Subject
 
 Auditor = Callable[[Any, tuple[Any, Any], int, float, int], float]
 
@@ -106,4 +106,4 @@ def _hits(subject: Subject, dataset: Any, event: tuple[Score, float, bool], runs
         scores = event[0](outputs)
         return int(np.sum(scores >= event[1] if event[2] else scores <= event[1]))
 
-    return sum(count(subject.draw(block)[0]) for block in blocks(dataset, runs, stream))
+    return sum(count(subject.draw(block)[0]) for block in Side(dataset, runs, stream).blocks())

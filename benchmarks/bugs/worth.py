@@ -24,7 +24,7 @@ from audit.checks.base import Allowance
 from audit.checks.privacy.gather import train
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.subjects import Outputs, Stream, Subject, blocks
+from audit.subjects import Outputs, Side, Stream, Subject
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE
 from benchmarks.bugs.catalogue import BUGS
 
@@ -64,7 +64,7 @@ def draw_reference(check: PrivacyCheck, size: int) -> list[list[Outputs]]:
     """The sample that judges, both sides of the first pair in blocks."""
     subject, stream = Subject(check.mechanism), Stream(REFERENCE)
     return [
-        [subject.draw(block)[0] for block in blocks(dataset, size, stream.child(side))]
+        [subject.draw(block)[0] for block in Side(dataset, size, stream.child(side)).blocks()]
         for side, dataset in enumerate(check.pairs[0])
     ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audit import PrivacyClaim, check_privacy
-from audit.subjects import BLOCK, Side, Stream, blocks, map_blocks
+from audit.subjects import BLOCK, Side, Stream, map_blocks
 from audit.subjects.pool import Place
 from benchmarks import subjects
 
@@ -22,14 +22,14 @@ def all_firsts(group):
 
 
 def test_blocks_cover_the_total_with_distinct_seeds():
-    jobs = list(blocks(None, 3 * BLOCK + 5, Stream(7, (1,))))
+    jobs = list(Side(None, 3 * BLOCK + 5, Stream(7, (1,))).blocks())
     assert [job.size for job in jobs] == [BLOCK] * 3 + [5]
     assert len({first(job) for job in jobs}) == 4
 
 
 def test_seeds_are_those_of_spawn():
     spawned = np.random.SeedSequence(7, spawn_key=(1,)).spawn(2)
-    jobs = list(blocks(None, 2 * BLOCK, Stream(7, (1,))))
+    jobs = list(Side(None, 2 * BLOCK, Stream(7, (1,))).blocks())
     assert [first(job) for job in jobs] == [float(np.random.default_rng(s).random()) for s in spawned]
 
 

@@ -30,7 +30,7 @@ from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower
 from audit.game.resolution import POWER, game_resolution
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import Outputs, Stream, Subject, blocks, concatenate
+from audit.subjects import Outputs, Side, Stream, Subject, concatenate
 
 MISSED = 0.05  # probability that an interval misses
 _PILOT = 0.1  # share of the errors that chooses the bets
@@ -82,7 +82,7 @@ def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Samp
     subject = Subject(mechanism)
 
     def draw(count: int, key: int) -> list[Outputs]:
-        return [subject.draw(block)[0] for block in blocks(dataset, count, stream.child(key))]
+        return [subject.draw(block)[0] for block in Side(dataset, count, stream.child(key)).blocks()]
 
     draw(1, 0)
     begun, rounds = time.perf_counter(), 1
