@@ -15,12 +15,12 @@ class Verdict(Enum):
 
     @property
     def severity(self) -> int:
-        """Position in the order: 0 for PASS, 1 for INCONCLUSIVE, 2 for FAIL."""
+        """The position in the order: 0 for PASS, 1 for INCONCLUSIVE, 2 for FAIL."""
         return list(Verdict).index(self)
 
     @property
     def exit_status(self) -> int:
-        """Exit status of a command that ends with this verdict: 0 PASS, 1 FAIL, 2 INCONCLUSIVE."""
+        """The exit status of a command that ends with this verdict: 0 PASS, 1 FAIL, 2 INCONCLUSIVE."""
         return {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 2}[self]
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def standing(verdict: Verdict, expected: Verdict) -> Verdict:
-    """What a check contributes to the verdict of its run, given the verdict that its author expects.
+    """Return what a check contributes to the verdict of its run, given the verdict that its author expects.
 
     A check that is expected to PASS counts as it came out. One that is expected to FAIL (a fault, a statement known
     to be false) counts as PASS once it is refuted, and as INCONCLUSIVE as long as it is not.

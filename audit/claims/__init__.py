@@ -1,12 +1,19 @@
-"""What is claimed about privacy: claims of every kind, and the relations that say which datasets are neighboring."""
+"""Claims about privacy of every kind, and the relations that say which datasets are neighboring."""
 
-from audit.claims.claim_records import claim_label, claim_of, claim_record, require_claim
-from audit.claims.curve_claim import CurveClaim, ExactJudgment
-from audit.claims.privacy_claim import CLAIM_KINDS, Claim, Point, PrivacyClaim
+from audit.claims.claim import (
+    CLAIM_KINDS,
+    Claim,
+    CurveClaim,
+    ExactJudgment,
+    Point,
+    PrivacyClaim,
+    claim_of,
+    claim_record,
+    require_claim,
+)
 from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution, require_neighboring
-from audit.claims.renyi_claim import RenyiClaim, ZeroConcentratedClaim
-from audit.claims.renyi_divergence import renyi_divergence
-from audit.claims.trade_off_claim import GaussianClaim, PiecewiseLinear, TradeOffClaim
+from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
+from audit.claims.trade_off import GaussianClaim, PiecewiseLinear, TradeOffClaim
 
 __all__ = [
     "CLAIM_KINDS",
@@ -26,7 +33,6 @@ __all__ = [
     "Substitution",
     "TradeOffClaim",
     "ZeroConcentratedClaim",
-    "claim_label",
     "claim_of",
     "claim_record",
     "renyi_divergence",

@@ -1,4 +1,4 @@
-"""Which datasets are neighboring, and why a pair is not.
+"""Relations: which datasets are neighboring, why a pair is not, and a search space of neighboring pairs.
 
 A dataset is a sequence of records: a numpy array (records along the first axis), a list, a tuple, anything with
 `len` and integer indexing, or `Labeled`. Under `Local` a dataset is one record.
@@ -7,13 +7,17 @@ A dataset is a sequence of records: a numpy array (records along the first axis)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument, NotNeighboring
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 _LCS_CELLS = 4_000_000  # largest table for the edit distance; beyond it the pair is too far apart to be a group
 
@@ -83,15 +87,19 @@ def require_neighboring(relation: Relation, left: Any, right: Any, name: str = "
 class _Steps(ABC):
     """A relation that counts the steps between two datasets; one step makes them neighbors."""
 
+    _taken: ClassVar[str]  # the steps in the message about too many of them
+
     @abstractmethod
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the least number of steps that turn one dataset into the other, or the reason why there is none."""
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if exactly one step lies between the datasets, else the reason."""
-        return _outside(self.distance(left, right), 1, self._steps)
+        return _outside(self.distance(left, right), 1, self._taken)
 
-    _steps: ClassVar[str]
+    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
+        """Draw a dataset one step away; what is new in it comes from another dataset."""
+        return _spliced(data, _index(draw, data), 1, other, _index(draw, other))
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ class Substitution(_Steps):
     """
 
     name: str = field(default="substitution", init=False)
-    _steps: ClassVar[str] = "records were replaced"
+    _taken: ClassVar[str] = "records were replaced"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the number of positions that differ, or the reason why it is not defined."""
@@ -141,13 +149,14 @@ class AddRemove(_Steps):
     """
 
     name: str = field(default="add/remove", init=False)
-    _steps: ClassVar[str] = "records were added or removed"
+    _taken: ClassVar[str] = "records were added or removed"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the least number of insertions and removals that turn one dataset into the other."""
-        if problem := _not_sequences(left, right):
-            return problem
-        return _edit_distance(left, right)
+        return _not_sequences(left, right) or _edit_distance(_records(left), _records(right))
+
+    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
+        return _spliced(data, _index(draw, data, ends=1), 0, other, _index(draw, other))
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ class LabelFlip(_Steps):
     """
 
     name: str = field(default="label flip", init=False)
-    _steps: ClassVar[str] = "labels changed"
+    _taken: ClassVar[str] = "labels changed"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the number of labels that differ, or the reason why it is not defined."""
@@ -175,9 +184,15 @@ class LabelFlip(_Steps):
                 return f"the {side} dataset is {type(data).__name__}, label flip needs audit.Labeled"
         if len(left) != len(right):
             return f"the datasets have {len(left)} and {len(right)} records, a label flip keeps their number"
-        if left.X.shape != right.X.shape or not same_record(left.X, right.X):
+        if not _same_record(left.X, right.X):
             return "the features differ, a label flip changes labels only"
         return _positions_that_differ(left.y, right.y)
+
+    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
+        from hypothesis import assume
+
+        assume(isinstance(data, Labeled))
+        return Labeled(data.X, _spliced(data.y, _index(draw, data), 1, other.y, _index(draw, other)))
 
 
 @dataclass(frozen=True)
@@ -199,9 +214,10 @@ class Local:
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if the two records differ, else the reason."""
-        if same_record(left, right):
-            return "the two records are equal, nothing would be tested"
-        return None
+        return "the two records are equal, nothing would be tested" if _same_record(left, right) else None
+
+    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
+        return other
 
 
 @dataclass(frozen=True)
@@ -251,51 +267,83 @@ class Group:
         return _outside(self.base.distance(left, right), self.k, f"steps of {self.base.name} lie between them")
 
 
-def same_record(left: Any, right: Any) -> bool:
+def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
+    """Return a strategy for pairs (left, right) that are neighboring under `relation`.
+
+    The records that change come from other datasets of the same strategy. Whatever records it knows (extremes,
+    duplicates, NaN, nothing at all) turn up on either side. A relation whose neighbors cannot be generated raises
+    `InvalidArgument`.
+    """
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    base, most = (relation.base, relation.k) if isinstance(relation, Group) else (relation, 1)
+    if not hasattr(base, "_step"):
+        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation)
+
+    @st.composite
+    def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:
+        left = right = draw(datasets)
+        for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
+            right = base._step(draw, right, draw(datasets))
+        assume(relation.why_not(left, right) is None)
+        return (left, right) if draw(st.booleans()) else (right, left)
+
+    return pair()
+
+
+def _index(draw: Callable[..., Any], data: Any, ends: int = 0) -> int:
+    """Draw the position of a record, or of a gap between records if `ends` is 1."""
+    from hypothesis import assume
+    from hypothesis import strategies as st
+
+    assume(len(data) + ends > 0)
+    return int(draw(st.integers(0, len(data) - 1 + ends)))
+
+
+def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
+    """Return `data` with a record of `other` inserted in place of `removed` ones."""
+    if isinstance(data, Labeled):
+        return Labeled(_spliced(data.X, at, removed, other.X, source), _spliced(data.y, at, removed, other.y, source))
+    if isinstance(data, np.ndarray):
+        joined = [data[:at], np.asarray(other[source])[None], data[at + removed :]]
+        return np.concatenate([part for part in joined if part.shape[1:] == np.shape(other[source])])
+    return type(data)([*data[:at], other[source], *data[at + removed :]])
+
+
+def _same_record(left: Any, right: Any) -> bool:
     """Return whether two records are equal: same shape, same elements, NaN equal to NaN."""
     if isinstance(left, (str, bytes)) or isinstance(right, (str, bytes)):
         return type(left) is type(right) and left == right
     if isinstance(left, Labeled) or isinstance(right, Labeled):
         both = isinstance(left, Labeled) and isinstance(right, Labeled)
-        return both and same_record(left.X, right.X) and same_record(left.y, right.y)
+        return both and _same_record(left.X, right.X) and _same_record(left.y, right.y)
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        return len(left) == len(right) and all(map(same_record, left, right))
-    a, b = _as_array(left), _as_array(right)
-    if a is None or b is None:
+        return len(left) == len(right) and all(map(_same_record, left, right))
+    try:
+        a, b = np.asarray(left), np.asarray(right)
+    except ValueError:  # ragged
+        return bool(left == right)
+    if any(array.ndim == 0 and array.dtype.kind not in "biufcSUMm" for array in (a, b)):
         return bool(left == right)
     return a.shape == b.shape and bool(np.all(_equal_entries(a, b)))
 
 
-def _as_array(value: Any) -> np.ndarray | None:
-    try:
-        array = np.asarray(value)
-    except ValueError:  # ragged
-        return None
-    return array if array.dtype.kind in "biufcSUMm" or array.ndim else None
-
-
 def _equal_entries(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.dtype.kind == "O" or b.dtype.kind == "O":
+    if "O" in (a.dtype.kind, b.dtype.kind):
         pairs = zip(a.ravel(), b.ravel(), strict=True)
-        flat = np.array([x is y or bool(np.all(x == y)) or _both_nan(x, y) for x, y in pairs], dtype=bool)
-        return flat.reshape(a.shape)
-    equal = np.asarray(a == b)
-    if a.dtype.kind in "fc" and b.dtype.kind in "fc":
-        equal = equal | (np.isnan(a) & np.isnan(b))
-    return equal
+        return np.array([x is y or _same_record(x, y) for x, y in pairs], dtype=bool).reshape(a.shape)
+    return np.asarray(a == b) | (np.asarray(a != a) & np.asarray(b != b))  # NaN equals NaN
 
 
-def _both_nan(x: Any, y: Any) -> bool:
-    return isinstance(x, float) and isinstance(y, float) and x != x and y != y
-
-
-def _not_sequences(left: Any, right: Any) -> str | None:
+def _not_sequences(left: Any, right: Any) -> str:
+    """Return why the two are not sequences of records; "" if they are."""
     for side, data in (("left", left), ("right", right)):
         if isinstance(data, (str, bytes)) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
             return f"the {side} dataset is {type(data).__name__}, not a sequence of records"
         if isinstance(data, np.ndarray) and data.ndim == 0:
             return f"the {side} dataset is an array without axes, not a sequence of records"
-    return None
+    return ""
 
 
 def _records(data: Any) -> Any:
@@ -308,39 +356,31 @@ def _positions_that_differ(left: Any, right: Any) -> int:
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape == right.shape:
         equal = _equal_entries(left, right)
         return int(np.sum(~equal.reshape(len(left), -1).all(axis=1))) if left.size else 0
-    return sum(not same_record(left[i], right[i]) for i in range(len(left)))
+    return sum(not _same_record(left[i], right[i]) for i in range(len(left)))
 
 
 def _edit_distance(left: Any, right: Any) -> int | str:
-    left, right = _records(left), _records(right)
     start, shorter = 0, min(len(left), len(right))
-    while start < shorter and same_record(left[start], right[start]):
+    while start < shorter and _same_record(left[start], right[start]):
         start += 1
     end = 0
-    while end < shorter - start and same_record(left[len(left) - 1 - end], right[len(right) - 1 - end]):
+    while end < shorter - start and _same_record(left[len(left) - 1 - end], right[len(right) - 1 - end]):
         end += 1
     a = [left[i] for i in range(start, len(left) - end)]
     b = [right[i] for i in range(start, len(right) - end)]
     if len(a) * len(b) > _LCS_CELLS:
         return "the datasets differ in more records than this relation can compare"
-    return len(a) + len(b) - 2 * _common_subsequence(a, b)
-
-
-def _common_subsequence(a: list[Any], b: list[Any]) -> int:
-    row = [0] * (len(b) + 1)
+    common = [0] * (len(b) + 1)  # the longest common subsequences of a's first records with each start of b
     for x in a:
-        previous = row
-        row = [0]
+        above, common = common, [0]
         for j, y in enumerate(b):
-            row.append(previous[j] + 1 if same_record(x, y) else max(previous[j + 1], row[j]))
-    return row[-1]
+            common.append(above[j] + 1 if _same_record(x, y) else max(above[j + 1], common[j]))
+    return len(a) + len(b) - 2 * common[-1]
 
 
-def _outside(distance: int | str, most: int, what: str) -> str | None:
+def _outside(distance: int | str, most: int, taken: str) -> str | None:
     if isinstance(distance, str):
         return distance
     if distance == 0:
         return "the two datasets are equal, nothing would be tested"
-    if distance > most:
-        return f"{distance} {what}, at most {most} may"
-    return None
+    return f"{distance} {taken}, at most {most} may" if distance > most else None

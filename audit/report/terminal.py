@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.checks.base import Check, Result
-from audit.claims import claim_label
+from audit.claims import claim_of
 from audit.report.wording import PRIVACY_KINDS, found, number
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
@@ -169,7 +169,7 @@ _COLUMNS = {
         _NAME,
         _VERDICT,
         Column("by", _basis, "left", 100),
-        Column("claim", lambda check: claim_label(check["claim"])),
+        Column("claim", lambda check: claim_of(check["claim"]).short),
         Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
         Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
         Column("resolution", lambda check: number(check["resolution"]), "right", 100),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.base.verdict import Verdict, standing
-from audit.claims import claim_label
+from audit.claims import claim_of
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
 _METHODS = {
@@ -47,7 +47,7 @@ def claimed(check: Check) -> str:
     """Return the claim of a check of any kind, short."""
     claim = check["claim"]
     if check["kind"] in PRIVACY_KINDS:
-        return f"{claim_label(claim)} {claim['relation']}"
+        return f"{claim_of(claim).short} {claim['relation']}"
     return str(claim.get("summary", claim["statement"]))
 
 

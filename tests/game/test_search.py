@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
-from audit.claims.neighbors import neighboring_pairs
+from audit.claims.relations import neighboring_pairs
 from audit.subjects.subject import code_of
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)

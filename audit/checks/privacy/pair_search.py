@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from audit.base.errors import AuditError
 from audit.checks.base import Allowance
 from audit.claims import Claim
-from audit.claims.neighbors import neighboring_pairs
+from audit.claims.relations import neighboring_pairs
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value

@@ -1,7 +1,8 @@
 """Claims by a trade-off function: Gaussian differential privacy, and f-DP for any f.
 
 T(P, Q)(alpha) is the least type-II error of a test of P against Q whose type-I error is alpha. f-DP says T >= f for
-both orders of every pair of neighbors (Dong, Roth & Su 2022, Gaussian Differential Privacy, definition 2.2).
+both orders of every pair of neighbors (Dong, Roth & Su 2022, Gaussian Differential Privacy, definition 2.2). Functions
+known at points are bounded by polygons below them: linear functions attain their extremes at the vertices.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidArgument
-from audit.claims.convex import FloatArray, SupportingLines, polygon_below, symmetrized
-from audit.claims.curve_claim import CurveClaim, ExactJudgment, exceeds, require_loss
+from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
 from audit.laws import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, GaussianLoss, PrivacyLoss
 
+FloatArray = NDArray[np.float64]
+
 _ROUNDING = 2e-15
-_FUNCTION_TOLERANCE = 1e-11  # of the spot check of a function that is code
-_VERTEX_TOLERANCE = 1e-12
+_TOLERANCE = 1e-11  # of the check that a function is a trade-off function
 _REFINEMENTS = 24
+_FIRST, _MOST = 65, 12_000  # supporting lines in each direction before refinement, and in all
+_LARGEST = 700.0
+_NEGLIGIBLE = 1e-11
 
 
 class _ByTradeOff(CurveClaim):
@@ -42,14 +47,17 @@ class _ByTradeOff(CurveClaim):
         lies below the envelope of these lines at its vertices, it does so everywhere: the claim is kept, up to 1e-9 in
         the type-II error. A lower bound of delta above the claim's profile shows that the claim is broken.
         """
-        lines = SupportingLines(require_loss(loss))
+        lines = _SupportingLines(require_loss(loss))
         if broken := self._violation(lines):
             return broken
+        # no tolerance sees outputs that one side never makes: they must be as rare as f(0) says
+        infinite = max(loss.mass_at_infinity(side) for side in DIRECTIONS)
+        fits = infinite <= 1 - self.function_at(0.0) + _ROUNDING
         short = math.inf
         for _ in range(_REFINEMENTS):
             gaps, between = lines.vertices(self.function_at)
             short = float(gaps.max())
-            if short <= ARITHMETIC_TOLERANCE and self._infinite_losses_fit(loss):
+            if short <= ARITHMETIC_TOLERANCE and fits:
                 return ExactJudgment(True, f"{self}: the trade-off function of the pair lies above the claimed one")
             if not lines.refine(between[gaps > ARITHMETIC_TOLERANCE]):
                 break
@@ -57,28 +65,15 @@ class _ByTradeOff(CurveClaim):
             None, f"{self}: undecided, the bound of the pair's type-II error lies {short:.2g} below the claimed one"
         )
 
-    def _infinite_losses_fit(self, loss: PrivacyLoss) -> bool:
-        """Return whether outputs that one side never makes are as rare as f(0) says: no tolerance sees them."""
-        mass = max(loss.mass_at_infinity(side) for side in DIRECTIONS)
-        return mass <= 1 - self.function_at(0.0) + _ROUNDING
-
-    def _violation(self, lines: SupportingLines) -> ExactJudgment | None:
+    def _violation(self, lines: _SupportingLines) -> ExactJudgment | None:
         """Return the epsilon where a lower bound of delta exceeds the claim's profile most; None if none does."""
-        found: list[tuple[float, float, Direction, float]] = []
-        for epsilon, direction in lines.points():
-            claimed = self.profile(epsilon)
-            seen = lines.loss.delta_lower_bound(epsilon, direction)
-            if exceeds(seen, claimed):
-                found.append((seen - claimed, epsilon, direction, seen))
-        if not found:
+        seen = {line: lines.loss.delta_lower_bound(*line) for line in map(_sided, lines.delta)}
+        broken = [line for line, delta in seen.items() if exceeds(delta, self.profile(line[0]))]
+        if not broken:
             return None
-        _, epsilon, direction, seen = max(found)
-        return ExactJudgment(
-            False,
-            f"{self}: delta({epsilon:.6g}) >= {seen:.6g}, the claim implies {self.profile(epsilon):.6g}",
-            epsilon,
-            direction,
-        )
+        epsilon, direction = worst = max(broken, key=lambda line: seen[line] - self.profile(line[0]))
+        detail = f"{self}: delta({epsilon:.6g}) >= {seen[worst]:.6g}, the claim implies {self.profile(epsilon):.6g}"
+        return ExactJudgment(False, detail, epsilon, direction)
 
 
 @dataclass(frozen=True)
@@ -114,18 +109,9 @@ class GaussianClaim(_ByTradeOff):
     mu: float
 
     kind: ClassVar[str] = "gaussian"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "mu", nonnegative(self.mu, "mu"))
-
-    def __str__(self) -> str:
-        return f"{self.mu:g}-Gaussian DP under {self.relation.name}"
-
-    @property
-    def short(self) -> str:
-        """The claim as it fits a narrow column."""
-        return f"{self.mu:g}-GDP"
+    long_form: ClassVar[str] = "{0.mu:g}-Gaussian DP"
+    short_form: ClassVar[str] = "{0.mu:g}-GDP"
+    admissible: ClassVar = {"mu": nonnegative}
 
     def profile(self, epsilon: float) -> float:
         """Return delta = Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu).
@@ -187,13 +173,12 @@ class PiecewiseLinear:
         alphas, betas = np.array(checked).T
         if np.any(np.diff(alphas) <= 0):
             raise InvalidArgument.of("vertices", "have strictly increasing alphas", checked)
-        _require_trade_off(alphas, betas, "vertices", _VERTEX_TOLERANCE)
+        _require_trade_off(alphas, betas, "vertices")
         object.__setattr__(self, "vertices", checked)
 
     def __call__(self, alpha: float) -> float:
         """Return f(alpha)."""
-        alphas, betas = zip(*self.vertices, strict=True)
-        return float(np.interp(alpha, alphas, betas))
+        return float(np.interp(alpha, *np.array(self.vertices).T))
 
 
 @dataclass(frozen=True)
@@ -234,20 +219,14 @@ class TradeOffClaim(_ByTradeOff):
     name: str = "f"
 
     kind: ClassVar[str] = "trade-off"
+    long_form: ClassVar[str] = "{0.name}-DP"
+    short_form: ClassVar[str] = "{0.name}-DP"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.function):
             raise InvalidArgument.of("function", "be callable as alpha -> f(alpha)", self.function)
-        _require_trade_off(_grid(), self._values, "function", _FUNCTION_TOLERANCE)
-
-    def __str__(self) -> str:
-        return f"{self.short} under {self.relation.name}"
-
-    @property
-    def short(self) -> str:
-        """The claim as it fits a narrow column."""
-        return f"{self.name}-DP"
+        _require_trade_off(_grid(), self._values, "function")
 
     def profile(self, epsilon: float) -> float:
         """Return an upper bound of delta = sup 1 - e^epsilon a - g(a), g = max(f, f^-1).
@@ -263,13 +242,7 @@ class TradeOffClaim(_ByTradeOff):
         return float(self.function(alpha))
 
     def parameters(self) -> dict[str, Any]:
-        """Return the vertices of a piecewise linear function, and the name.
-
-        Raises
-        ------
-        InvalidArgument
-            For any other function.
-        """
+        """Return the vertices of a piecewise linear function, and the name; raise for any other function."""
         if not isinstance(self.function, PiecewiseLinear):
             rule = "be audit.PiecewiseLinear to be recorded in a certificate, which holds data and no code"
             raise InvalidArgument.of("function", rule, self.function)
@@ -278,12 +251,15 @@ class TradeOffClaim(_ByTradeOff):
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], relation: Any, source: str) -> TradeOffClaim:
         """Rebuild the claim from `parameters()`."""
-        function = PiecewiseLinear(parameters["vertices"])
-        return cls(function, parameters["name"], relation=relation, source=source)
+        return cls(PiecewiseLinear(parameters["vertices"]), parameters["name"], relation=relation, source=source)
 
     @cached_property
     def _values(self) -> FloatArray:
-        return np.array([_number(self.function(float(alpha)), float(alpha)) for alpha in _grid()])
+        values = [self.function(float(alpha)) for alpha in _grid()]
+        try:
+            return np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            raise InvalidArgument.of("function", "return real numbers", values[0]) from None
 
     @cached_property
     def _below(self) -> tuple[FloatArray, FloatArray]:
@@ -296,31 +272,129 @@ class TradeOffClaim(_ByTradeOff):
 def _grid() -> FloatArray:
     """Return normal quantiles, dense in the middle, and both ends."""
     z = np.r_[np.arange(-37.0, -8.2, 0.05), np.arange(-8.2, 8.2, 0.005)]
-    inner = special.ndtr(z)
-    inner = inner[np.r_[True, np.diff(inner) > 0]]
+    inner = np.unique(special.ndtr(z))
     return np.r_[0.0, inner[inner < 1], 1.0]
 
 
-def _number(value: Any, alpha: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InvalidArgument.of("function", f"return a finite number at {alpha:g}", value)
-    return number
-
-
-def _require_trade_off(x: FloatArray, y: FloatArray, argument: str, tolerance: float) -> None:
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    chord = y[:-2] + share * (y[2:] - y[:-2])
-    rules = {
-        "be nonnegative": y < -tolerance,
-        "satisfy f(alpha) <= 1 - alpha": y > 1 - x + tolerance,
-        "be nonincreasing": np.r_[np.diff(y) > tolerance, False],
-        "be convex": np.r_[False, y[1:-1] > chord + tolerance, False],
-    }
+def _require_trade_off(x: FloatArray, y: FloatArray, argument: str) -> None:
+    with np.errstate(invalid="ignore"):
+        chord = y[:-2] + (x[1:-1] - x[:-2]) / (x[2:] - x[:-2]) * (y[2:] - y[:-2])
+        rules = {
+            "be finite": ~np.isfinite(y),
+            "be nonnegative": y < -_TOLERANCE,
+            "satisfy f(alpha) <= 1 - alpha": y > 1 - x + _TOLERANCE,
+            "be nonincreasing": np.r_[np.diff(y) > _TOLERANCE, False],
+            "be convex": np.r_[False, y[1:-1] > chord + _TOLERANCE, False],
+        }
     for rule, wrong in rules.items():
         if wrong.any():
             at = int(np.argmax(wrong))
             raise InvalidArgument(f"`{argument}` must {rule}, got f({x[at]:.6g}) = {y[at]:.6g}")
+
+
+def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the vertices of a polygon that lies below every convex, nonnegative function through the given points.
+
+    On a cell [x_i, x_(i+1)] a convex function lies above both neighboring secants, extended into the cell. They
+    meet at the fraction (s_(i+1) - s_i) / (s_(i+1) - s_(i-1)) of the cell, s the slopes. The first and last cell
+    have one neighbor, and the function may jump at its ends.
+    """
+    width = np.diff(x)  # x strictly increases, at least 4 points
+    slope = np.diff(y) / width
+    left, right = np.r_[np.nan, slope[:-1]], np.r_[slope[1:], np.nan]
+    turn = right - left
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(turn > 0, np.clip((right - slope) / turn, 0.0, 1.0), 0.5)
+    share[0], share[-1] = 0.0, 1.0
+    low = np.fmin(y[:-1] + left * share * width, y[1:] - right * (1 - share) * width)
+    points = np.stack([x[:-1] + share * width, x[1:]], axis=1).ravel()[:-1]
+    values = np.stack([low, y[1:]], axis=1).ravel()[:-1]
+    return _larger(points, values, np.zeros(points.shape))
+
+
+def symmetrized(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the vertices of the larger of a decreasing polygon and its reflection at the diagonal."""
+    order = np.lexsort((x, y))  # the least x of each y
+    reflected, first = np.unique(y[order], return_index=True)
+    grid = np.unique(np.r_[x, reflected])
+    return _larger(grid, np.interp(grid, x, y), np.interp(grid, reflected, x[order][first], right=0.0))
+
+
+def _larger(x: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the vertices of the larger of two polygons on one grid: those where they cross are new."""
+    gap = first - second
+    crossing = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[crossing] / (gap[crossing] - gap[crossing + 1])
+    new, values = (a[crossing] + share * (a[crossing + 1] - a[crossing]) for a in (x, first))
+    return np.insert(x, crossing + 1, new), np.insert(np.maximum(first, second), crossing + 1, values)
+
+
+def _upper_envelope(slopes: FloatArray, intercepts: FloatArray) -> list[int]:
+    """Return the indices of the lines intercept - slope x, slopes decreasing, on top at some x >= 0, left to right."""
+
+    def meet(i: int, j: int) -> float:
+        return float((intercepts[i] - intercepts[j]) / (slopes[i] - slopes[j]))
+
+    chain: list[int] = []
+    for j in range(len(slopes)):
+        while chain and intercepts[j] >= intercepts[chain[-1]]:
+            chain.pop()  # flatter and higher at 0: the steeper line is never on top
+        while len(chain) > 1 and meet(chain[-2], j) <= meet(*chain[-2:]):
+            chain.pop()
+        chain.append(j)
+    return chain
+
+
+class _SupportingLines:
+    """Lines below T(left, right): 1 - delta(t) - e^t alpha, for a growing set of real t.
+
+    delta is the divergence of right from left. At t = -epsilon it is 1 - e^t + e^t times the divergence of left from
+    right at epsilon, so both directions enter, each at epsilon >= 0.
+    """
+
+    def __init__(self, loss: PrivacyLoss) -> None:
+        self.loss = loss
+        self.delta: dict[float, float] = {}  # by t: at epsilon = |t|
+        steps = np.linspace(0.0, 1.0, _FIRST)
+        self.refine(np.r_[_reach(loss, "right") * steps, -_reach(loss, "left") * steps[1:]])
+
+    def refine(self, thresholds: FloatArray) -> bool:
+        """Add lines; return False if none is new or there are too many."""
+        new = [t for t in map(float, thresholds) if t not in self.delta]
+        if not new or len(self.delta) + len(new) > _MOST:
+            return False
+        self.delta |= {t: self.loss.delta(*_sided(t)) for t in new}
+        return True
+
+    def vertices(self, function: Callable[[float], float]) -> tuple[FloatArray, FloatArray]:
+        """Return function - envelope at the vertices of the envelope, and a threshold that would sharpen each.
+
+        The vertices include the envelope's ends at alpha = 0 and at height 0. The function is compared with the other
+        order of the pair too: T(right, left) is the inverse of T(left, right), hence the reflected vertices.
+        """
+        t = np.array(sorted(self.delta, reverse=True))
+        delta = np.minimum([self.delta[float(x)] for x in t], 1.0)
+        slopes = np.exp(t)
+        intercepts = np.where(t >= 0, 1 - delta, slopes * (1 - delta))
+        kept = _upper_envelope(slopes, intercepts)
+        t, k, c = t[kept], slopes[kept], intercepts[kept]
+        alphas = np.clip(np.r_[0.0, (c[:-1] - c[1:]) / (k[:-1] - k[1:]), c[-1] / k[-1]], 0.0, 1.0)
+        heights = np.maximum(np.r_[c[0], c[:-1] - k[:-1] * alphas[1:-1], 0.0], 0.0)
+        between = np.r_[t[0] + 1.0, (t[:-1] + t[1:]) / 2, t[-1] - 1.0]
+        vertical = np.array([function(float(alpha)) for alpha in alphas]) - heights
+        horizontal = np.array([function(float(height)) for height in heights]) - alphas
+        close = np.r_[False, t[:-1] - t[1:] < 1e-13 * (1 + np.abs(t[1:])), False]
+        between[close] = t[0]  # already known: nothing left to gain there
+        return np.maximum(vertical, horizontal), np.clip(between, -_LARGEST, _LARGEST)
+
+
+def _sided(t: float) -> tuple[float, Direction]:
+    """Return the epsilon and the direction of a line."""
+    return abs(t), "right" if t >= 0 else "left"
+
+
+def _reach(loss: PrivacyLoss, direction: Direction) -> float:
+    """Return an epsilon, at most the largest loss, beyond which delta is negligible."""
+    largest = loss.max_loss(direction)
+    reach = max(1.0, loss.epsilon(min(1.0, _NEGLIGIBLE + loss.mass_at_infinity(direction)), direction))
+    return min(largest if largest <= 2 * reach else reach, _LARGEST)

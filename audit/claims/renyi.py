@@ -1,0 +1,385 @@
+"""Claims about Renyi divergences, at one order or at all orders, and the divergence of a pair, bracketed.
+
+With delta_P(t) and delta_Q(t) the hockey-stick divergence of P from Q and of Q from P at epsilon = t, for order a > 0,
+
+    E_Q[(P/Q)^a] = 1 + a (a - 1) integral_0^inf  e^((a - 1) t) delta_P(t) + e^(-a t) delta_Q(t)  dt,
+    KL(P, Q)     =                integral_0^inf  delta_P(t) + e^-t delta_Q(t)  dt
+
+(Sason & Verdu 2016, equations 428 and 430, with gamma = e^t): integration by parts over the tails of the loss.
+delta is convex in gamma = e^t. On a cell of weight W with center of weight gamma', W delta(gamma') is a lower bound of
+the integral (Jensen), and W times the chord at gamma' an upper bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache, lru_cache, singledispatch
+from typing import ClassVar
+
+import numpy as np
+
+from audit.base.arguments import nonnegative, real
+from audit.base.errors import InvalidArgument
+from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
+from audit.claims.trade_off import FloatArray, polygon_below
+from audit.laws import (
+    ARITHMETIC_TOLERANCE,
+    DIRECTIONS,
+    ComposedLoss,
+    Direction,
+    GaussianLoss,
+    LaplaceLoss,
+    PrivacyLoss,
+    compose,
+)
+
+_SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
+_ROUNDING = 2e-15  # of delta = p - e^t q, relative to p
+_UNDERFLOW = 1e-305  # a tail this small may have lost its digits
+_FARTHEST = 700.0
+_FIRST, _MOST = 128, 2048  # cells
+_WANTED = 1e-9  # relative width of the bracket
+_BISECTIONS = 70
+_FEW_ORDERS = (1.0, 1.5, 2.0, 3.0, 5.0, 9.0)
+_ORDER_STEPS = 40
+
+
+def _order(order: object, name: str = "order") -> float:
+    number = real(order, name)
+    if not number >= 1:
+        raise InvalidArgument.of(name, "be >= 1: Renyi orders below 1 imply no (epsilon, delta) here", order)
+    return number
+
+
+@dataclass(frozen=True)
+class RenyiClaim(CurveClaim):
+    """(order, epsilon)-Renyi differential privacy: D_order(P, Q) <= epsilon for every pair of neighbors.
+
+    Parameters
+    ----------
+    order : float >= 1 or inf
+        1 bounds the Kullback-Leibler divergence, inf is epsilon-differential privacy.
+    epsilon : float, finite, >= 0
+        Bound of the divergence, in natural logarithms.
+    relation, source
+        As for `audit.PrivacyClaim`; keywords only.
+
+    Raises
+    ------
+    InvalidArgument
+        If a parameter lies outside its admissible set.
+
+    References
+    ----------
+    Mironov 2017, Renyi Differential Privacy, definition 4.
+
+    Examples
+    --------
+    >>> from audit import RenyiClaim
+    >>> claim = RenyiClaim(order=2.0, epsilon=0.5)
+    >>> print(claim)
+    (2, 0.5)-Renyi DP under substitution
+    >>> round(claim.profile(4.0), 5)
+    0.00303
+    """
+
+    order: float
+    epsilon: float
+
+    kind: ClassVar[str] = "renyi"
+    long_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi DP"
+    short_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi"
+    admissible: ClassVar = {"order": _order, "epsilon": nonnegative}
+
+    def profile(self, epsilon: float) -> float:
+        """Return the smaller of two upper bounds of the delta that the claim implies.
+
+        One is the closed form of Canonne, Kamath & Steinke 2020, proposition 12. The other is the largest p - e^eps q
+        over all probabilities p, q of one event that the data-processing inequality D(p, q) <= epsilon admits: tight
+        for one direction (Asoodeh et al. 2020), and smaller where delta is not small.
+        """
+        at = nonnegative(epsilon, "epsilon")
+        if self.order == math.inf:
+            return max(0.0, -math.expm1(np.logaddexp(0.0, at) - np.logaddexp(0.0, self.epsilon)))
+        closed = math.exp(min(0.0, _log_delta(self.order, self.epsilon, at)))
+        return min(closed, _binary_delta(self.order, self.epsilon, at))
+
+    def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
+        """Compare the bracketed Renyi divergence with the claimed one, both directions."""
+        brackets: list[tuple[float, float, Direction]] = [
+            (*renyi_divergence(loss, self.order, side), side) for side in DIRECTIONS
+        ]
+        lower, _, worst = max(brackets)
+        upper = max(bracket[1] for bracket in brackets)
+        keeps = False if exceeds(lower, self.epsilon) else None if exceeds(upper, self.epsilon) else True
+        detail = f"{self}: the pair's divergence lies in [{lower:.6g}, {upper:.6g}]"
+        return ExactJudgment(keeps, detail, self.order, worst)
+
+
+@dataclass(frozen=True)
+class ZeroConcentratedClaim(CurveClaim):
+    """rho-zero-concentrated differential privacy: the Renyi divergence of every order a > 1 is at most rho a.
+
+    Parameters
+    ----------
+    rho : float, finite, >= 0
+        mu^2 / 2 for Gaussian noise whose mean moves by mu standard deviations.
+    relation, source
+        As for `audit.PrivacyClaim`; keywords only.
+
+    Raises
+    ------
+    InvalidArgument
+        If a parameter lies outside its admissible set.
+
+    References
+    ----------
+    Bun & Steinke 2016, Concentrated Differential Privacy, definition 1.1.
+
+    Examples
+    --------
+    >>> from audit import ZeroConcentratedClaim
+    >>> claim = ZeroConcentratedClaim(0.5)
+    >>> print(claim)
+    0.5-zero-concentrated DP under substitution
+    >>> claim.profile(6.0) < 1e-5
+    True
+    """
+
+    rho: float
+
+    kind: ClassVar[str] = "zero-concentrated"
+    long_form: ClassVar[str] = "{0.rho:g}-zero-concentrated DP"
+    short_form: ClassVar[str] = "{0.rho:g}-zCDP"
+    admissible: ClassVar = {"rho": nonnegative}
+
+    def profile(self, epsilon: float) -> float:
+        """Return the least delta over the orders of the implied Renyi claims; each order gives a valid delta."""
+        from scipy import optimize
+
+        at = nonnegative(epsilon, "epsilon")
+        if self.rho == 0:
+            return 0.0
+        search = optimize.minimize_scalar(
+            lambda x: _log_delta(1 + math.exp(x), self.rho * (1 + math.exp(x)), at),
+            bounds=(-12.0, 12.0),
+            method="bounded",
+        )
+        few = min(_binary_delta(order, self.rho * order, at) for order in _FEW_ORDERS)
+        return min(few, math.exp(min(0.0, float(search.fun))))
+
+    def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
+        """Compare D_a with rho a at all orders.
+
+        K(a) = (a - 1) D_a is convex with K(1) = 0. Between two orders it lies below its chord, and the claim is kept
+        there if the chord lies below the parabola rho a (a - 1). Beyond the order (largest loss) / rho the
+        largest loss decides. Gaussian coordinates contribute mu^2 / 2 exactly; a loss bounded by m has at most
+        rho = m^2 / 2 (Bun & Steinke 2016, proposition 3.3).
+        """
+        parts = require_loss(loss).parts
+        gaussian = math.fsum(part.shift_over_scale**2 / 2 for part in parts if isinstance(part, GaussianLoss))
+        rest = compose([part for part in parts if not isinstance(part, GaussianLoss)]) if gaussian else loss
+        left = self.rho - gaussian
+        if left < -ARITHMETIC_TOLERANCE * max(self.rho, 1e-3):
+            return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left")
+        largest = max(rest.max_loss(side) for side in DIRECTIONS)
+        if largest**2 / 2 <= left * (1 + ARITHMETIC_TOLERANCE):
+            return ExactJudgment(True, f"{self}: rho <= {gaussian + largest**2 / 2:.6g}")
+        return self._at_orders(rest, max(left, 0.0), largest)
+
+    def _at_orders(self, rest: PrivacyLoss, rho: float, largest: float) -> ExactJudgment:
+        last = largest / rho if rho > 0 else math.inf
+        orders = 1 + np.r_[0.0, np.geomspace(1e-3, max(min(last, 1e4) - 1, 1.0) * (1 + 1e-9), _ORDER_STEPS)]
+        open_point: float | None = None
+        for direction in DIRECTIONS:
+            upper = np.empty(orders.shape)
+            for index, order in enumerate(orders):
+                lower, upper[index] = renyi_divergence(rest, float(order), direction)
+                if exceeds(lower, rho * order):
+                    detail = f"{self}: at order {order:.6g} the divergence is >= {lower + (self.rho - rho) * order:.6g}"
+                    return ExactJudgment(False, detail, float(order), direction)
+            open_point = _above_parabola(orders, upper, rho) or open_point
+        if open_point is None and last <= orders[-1]:
+            return ExactJudgment(True, f"{self}: kept at all orders, between {len(orders)} of them by convexity")
+        where = "beyond the last order" if open_point is None else f"near order {open_point:.4g}"
+        return ExactJudgment(None, f"{self}: undecided {where}", open_point)
+
+
+def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
+    """Return a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
+
+    Closed forms serve Gaussian and Laplace noise and their sums; any other divergence is integrated, both errors on
+    their side. The upper bound is inf where the loss is unbounded and no closed form is known.
+
+    Parameters
+    ----------
+    loss : PrivacyLoss
+    order : float >= 1 or inf
+        1 is the Kullback-Leibler divergence, inf the largest loss.
+    direction : {"left", "right"}
+        The law in the numerator.
+
+    Returns
+    -------
+    (float, float)
+        Both are inf if the divergence is.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument lies outside its admissible set.
+    """
+    if direction not in DIRECTIONS:
+        raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
+    number = _order(order)
+    if number == math.inf:
+        return require_loss(loss).epsilon_lower_bound(0.0, direction), loss.epsilon(0.0, direction)
+    return _divergence(require_loss(loss), number, direction)
+
+
+@singledispatch
+def _divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
+    mass = loss.mass_at_infinity(direction)
+    if mass > max(_SPURIOUS, 2 * loss.tail_error):
+        return math.inf, math.inf
+    lower, upper = (
+        math.exp(log) if order == 1 else float(np.logaddexp(0.0, math.log(order * (order - 1)) + log)) / (order - 1)
+        for log in _log_integral(loss, order, direction, mass)
+    )
+    return lower, math.inf if mass > 0 or loss.max_loss(direction) > _FARTHEST else upper
+
+
+@_divergence.register
+def _gaussian(loss: GaussianLoss, order: float, direction: Direction) -> tuple[float, float]:
+    """a mu^2 / 2   (Mironov 2017, proposition 7)."""
+    value = order * loss.shift_over_scale**2 / 2
+    return value, value
+
+
+@_divergence.register
+def _laplace(loss: LaplaceLoss, order: float, direction: Direction) -> tuple[float, float]:
+    """log(a/(2a-1) e^((a-1)s) + (a-1)/(2a-1) e^(-a s)) / (a - 1), s = shift / scale   (Mironov 2017, proposition 6)."""
+    s = loss.shift_over_scale
+    if order == 1:
+        value = s + math.expm1(-s)
+    else:
+        share = order / (2 * order - 1)
+        tail = math.log1p((1 - share) / share * math.exp(-(2 * order - 1) * s))
+        value = max(0.0, s + (math.log(share) + tail) / (order - 1))
+    return value, value
+
+
+@_divergence.register
+def _composed(loss: ComposedLoss, order: float, direction: Direction) -> tuple[float, float]:
+    """Sum over independent coordinates (van Erven & Harremoes 2014, theorem 28)."""
+    bounds = [_divergence(part, order, direction) for part in loss.parts]
+    return math.fsum(low for low, _ in bounds), math.fsum(high for _, high in bounds)
+
+
+def _log_integral(loss: PrivacyLoss, order: float, direction: Direction, spurious: float) -> tuple[float, float]:
+    """Bound the logarithm of the integral above; refine the cells with the widest brackets until all is narrow."""
+    ends = {side: min(loss.max_loss(side), _FARTHEST) for side in DIRECTIONS}
+    edges = {side: np.linspace(0.0, end, _FIRST + 1) for side, end in ends.items() if end > 0}
+    if not edges:
+        return -math.inf, -math.inf
+
+    @cache
+    def delta(side: Direction, t: float) -> tuple[float, float]:
+        rounding = _ROUNDING * loss.tails(t, side)[0] + math.exp(t) * _UNDERFLOW
+        return max(0.0, loss.delta_lower_bound(t, side) - rounding - spurious), loss.delta(t, side) + rounding
+
+    def cells(side: Direction) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithms of a lower and an upper bound of each cell's integral."""
+        power = order - 1 if side == direction else -order
+        start, width = edges[side][:-1], np.diff(edges[side])
+        log_weight = power * start + _log_weight(power, width)
+        offset = np.clip(_log_weight(power + 1, width) - _log_weight(power, width), 0.0, width)
+        share = np.expm1(offset) / np.expm1(width)
+        at_edges = np.array([delta(side, float(t))[1] for t in edges[side]])
+        at_center = np.array([delta(side, float(t))[0] for t in start + offset])
+        chord = at_edges[:-1] + share * (at_edges[1:] - at_edges[:-1])
+        with np.errstate(divide="ignore"):
+            return log_weight + np.log(at_center), log_weight + np.log(chord)
+
+    # what is cut off in the other direction, where the weight is e^(-a t); the caller knows about this direction
+    cut = [end for side, end in ends.items() if side != direction and loss.max_loss(side) > end]
+    beyond = -order * cut[0] - math.log(order) if cut else -math.inf
+    while True:
+        bounds = {side: cells(side) for side in edges}
+        lower, upper = (float(np.logaddexp.reduce(np.concatenate(part))) for part in zip(*bounds.values(), strict=True))
+        upper = float(np.logaddexp(upper, beyond))
+        count = sum(map(len, edges.values()))
+        halved = {side: _halved(edges[side], *bounds[side], upper + math.log(_WANTED / count)) for side in edges}
+        if upper - lower <= _WANTED or count > _MOST or sum(map(len, halved.values())) == count:
+            return lower - 1e-12, upper + 1e-12
+        edges = halved
+
+
+def _log_weight(power: float, width: FloatArray) -> FloatArray:
+    """Return log of the integral of e^(power u) over [0, width], without overflow."""
+    x = power * width
+    if power == 0:
+        return np.log(width)
+    tail = np.log(-np.expm1(-np.abs(x))) - math.log(abs(power))
+    return np.where(x > 0, x + tail, tail)
+
+
+def _halved(edges: FloatArray, lower: FloatArray, upper: FloatArray, allowed: float) -> FloatArray:
+    """Halve the cells whose bracket is wider than exp(allowed)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        wide = upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))) > allowed
+    chosen = wide & (np.diff(edges) > 1e-12)
+    return np.sort(np.r_[edges, (edges[:-1] + edges[1:])[chosen] / 2])
+
+
+def _above_parabola(orders: FloatArray, upper: FloatArray, rho: float) -> float | None:
+    """Return an order near which a chord of (a - 1) D_a exceeds rho a (a - 1); None if there is none."""
+    values = (orders - 1) * np.where(orders > 1, upper, 0.0)
+    slopes = np.diff(values) / np.diff(orders)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        highest = np.clip((slopes / rho + 1) / 2 if rho > 0 else orders[1:], orders[:-1], orders[1:])
+    parabola = rho * highest * (highest - 1)
+    wrong = ~(values[:-1] + slopes * (highest - orders[:-1]) - parabola <= ARITHMETIC_TOLERANCE * parabola)
+    return float(highest[int(np.argmax(wrong))]) if wrong.any() else None
+
+
+def _log_delta(order: float, divergence: float, epsilon: float) -> float:
+    """Return log of e^((a-1)(r-eps)) (1 - 1/a)^(a-1) / a   (Canonne, Kamath & Steinke 2020, proposition 12).
+
+    dp_accounting.rdp.compute_delta is the same bound for orders above 1.01, but not smooth in the order: not for a
+    search over orders.
+    """
+    if order == 1:
+        return 0.0
+    return (order - 1) * (divergence - epsilon + math.log1p(-1 / order)) - math.log(order)
+
+
+def _binary_delta(order: float, divergence: float, epsilon: float) -> float:
+    """Return an upper bound of p - e^eps q with D(p, q) <= divergence, over a polygon below the least q of each p."""
+    p, q = _binary_region(order, divergence)
+    best = float(np.max(p - math.exp(min(epsilon, 709.0)) * q))
+    return min(1.0, max(0.0, best * (1 + 1e-9) + _ROUNDING))
+
+
+@lru_cache(maxsize=256)
+def _binary_region(order: float, divergence: float) -> tuple[FloatArray, FloatArray]:
+    """Return a polygon below the least q <= p with D(p, q) <= divergence: convex in p, D is jointly quasi-convex."""
+    inner = np.r_[np.geomspace(1e-12, 0.3, 600), np.linspace(0.3, 0.7, 200)[1:-1], 1 - np.geomspace(0.3, 1e-12, 600)]
+    low, high = np.full(inner.shape, -800.0), np.log(inner)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        outside = _coin_divergence(order, inner, middle) > divergence
+        low, high = np.where(outside, middle, low), np.where(outside, high, middle)
+    return polygon_below(np.r_[0.0, inner, 1.0], np.r_[0.0, np.exp(low), math.exp(-divergence)])
+
+
+def _coin_divergence(order: float, p: FloatArray, log_q: FloatArray) -> FloatArray:
+    """Return the Renyi divergence of two coins, p in (0, 1), q < 1."""
+    log_p, log_rest_p = np.log(p), np.log1p(-p)
+    log_rest_q = np.log(-np.expm1(log_q))
+    if order == 1:
+        return p * (log_p - log_q) + (1 - p) * (log_rest_p - log_rest_q)
+    first = order * log_p + (1 - order) * log_q
+    second = order * log_rest_p + (1 - order) * log_rest_q
+    return np.logaddexp(first, second) / (order - 1)
