@@ -1,0 +1,124 @@
+"""No place forgets a registered kind of check, and a new kind needs its file, its registration and the schema only."""
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import jsonschema
+import pytest
+
+import audit
+from audit import Verdict
+from audit.base.errors import InvalidCertificate
+from audit.checks import kinds
+from audit.checks.kinds import CHECKS
+from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence, UtilityJudgment
+from audit.faces.pytest_plugin.auditor import Auditor
+from audit.report import verify
+from audit.report.certificate import schema
+from audit.report.pictures import PICTURES
+from audit.report.renderers import RENDERERS
+
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference.md").read_text().split()
+
+
+def kinds_of_schema():
+    """The kinds of check that some definition of the schema admits."""
+    named = [part["properties"]["kind"] for name, part in schema()["$defs"].items() if name.endswith("_check")]
+    return {kind for one in named for kind in one.get("enum", [one.get("const")])}
+
+
+def forgotten(checks):
+    """Pairs of a place and a kind that it does not know."""
+    due = {}
+    for name, check in checks.items():
+        exports = {f"check_{name}", check.__name__, check.result_type.__name__}
+        function, method = getattr(audit, f"check_{name}", None), getattr(Auditor, name, None)
+        due["schema", name] = check.kind in kinds_of_schema()
+        due["pictures", name] = check.kind in PICTURES
+        due["exports", name] = exports <= set(audit.__all__)
+        due["reference", name] = exports <= set(REFERENCE)
+        due["fixture", name] = method is not None and method.__wrapped__ is function
+    return {place for place, is_known in due.items() if not is_known}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParityCheck(UtilityCheck):
+    """A dummy kind: the claim that a number is even."""
+
+    value: int
+
+    kind: ClassVar[str] = "parity"
+    callables: ClassVar[dict] = {}
+    terms_type: ClassVar[type] = dict
+    evidence_type: ClassVar[type] = UtilityEvidence
+
+    def _validate(self):
+        assert isinstance(self.value, int)
+
+    @property
+    def subject(self):
+        """A function that gives the number."""
+        return abs
+
+    @property
+    def summary(self):
+        """The claim in a few symbols."""
+        return "even"
+
+    def terms(self):
+        """No terms."""
+        return {}
+
+    @classmethod
+    def recorded_terms(cls, record):
+        """No terms."""
+        return {}
+
+    def gather(self, allowance):
+        """Record the parity as the number of samples."""
+        return UtilityEvidence(self.value % 2, "evaluator")
+
+    def nothing(self, failure, cause="error"):
+        """No evidence."""
+        return UtilityEvidence(0, "evaluator", failure=failure)
+
+    @staticmethod
+    def decide(terms, evidence, significance):
+        """Judge the parity."""
+        return UtilityJudgment(Verdict.FAIL if evidence.samples else Verdict.PASS, "exact", "by its last bit")
+
+
+def test_every_place_knows_every_kind():
+    assert len(CHECKS) > 5
+    assert forgotten(CHECKS) == set()
+
+
+def test_a_forgotten_kind_is_named():
+    places = ("schema", "pictures", "exports", "reference", "fixture")
+    assert forgotten({**CHECKS, "parity": ParityCheck}) == {(place, "parity") for place in places}
+
+
+def test_a_new_kind_needs_its_file_its_registration_and_the_schema(monkeypatch, tmp_path):
+    """It runs, is saved in every rendering, verifies and is replayed; without its registration it is not."""
+    checks = [ParityCheck(name="two", value=2), ParityCheck(name="three", value=3, source="Euclid")]
+    report = audit.run(checks, budget=100, workers=0)
+    assert [result.verdict for result in report.results] == [Verdict.PASS, Verdict.FAIL]
+    certificate = json.loads(report.save(tmp_path).read_text())
+    for name in ("certificate.html", "certificate.md", "junit.xml"):
+        assert name in RENDERERS
+        assert "three" in (tmp_path / name).read_text()
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(certificate, schema())
+    with pytest.raises(InvalidCertificate, match="a check of kind 'parity' is not known"):
+        kinds.judged_part(certificate["checks"][0])
+
+    extended = copy.deepcopy(schema())
+    extended["$defs"]["utility_check"]["properties"]["kind"]["enum"].append("parity")
+    monkeypatch.setattr(verify, "schema", lambda: extended)
+    monkeypatch.setattr(kinds, "KINDS", {**kinds.KINDS, "parity": ParityCheck})
+    assert verify.problems_of(certificate) == []
+    certificate["checks"][1]["verdict"] = "PASS"
+    assert any("three" in line for line in verify.problems_of(certificate))
