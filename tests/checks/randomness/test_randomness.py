@@ -20,9 +20,17 @@ from audit import RandomnessCheck, per_call
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, run_check
+from audit.checks.exchangeability import (
+    KINDS,
+    Comparison,
+    Values,
+    concordance,
+    equality,
+    group_concordance,
+    group_equality,
+)
 from audit.checks.kinds import judged_part
-from audit.checks.randomness import KINDS, Comparison, RandomnessEvidence, check_randomness, judge_randomness
-from audit.checks.randomness.comparisons import Values, concordance, equality, group_concordance, group_equality
+from audit.checks.randomness import RandomnessEvidence, check_randomness
 from audit.report.certificate import load_certificate, schema
 from audit.report.verify import replay
 from mechanisms import independence
@@ -232,7 +240,7 @@ def test_scores_by_hand():
 
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
     parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
-    return judge_randomness(RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
+    return RandomnessCheck.judge(None, RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
 
 
 def test_the_judge():
@@ -242,9 +250,9 @@ def test_the_judge():
     assert judged(able=7).verdict is Verdict.INCONCLUSIVE  # 2^-7 = 0.0078 > 0.05 / 8
     assert judged(able=8).verdict is Verdict.PASS
     without = RandomnessEvidence(4096, tuple(Comparison(kind, 16, 16, 0, 32) for kind in list(KINDS)[:-1]))
-    assert "not examined" in judge_randomness(without, 0.05).reason
-    assert judge_randomness(without, 0.05).verdict is Verdict.PASS
-    assert judge_randomness(replace(without, workers=2), 0.05).verdict is Verdict.INCONCLUSIVE
+    assert "not examined" in RandomnessCheck.judge(None, without, 0.05).reason
+    assert RandomnessCheck.judge(None, without, 0.05).verdict is Verdict.PASS
+    assert RandomnessCheck.judge(None, replace(without, workers=2), 0.05).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
@@ -258,7 +266,7 @@ def test_the_judge():
 )
 def test_counts_that_cannot_be_are_refused(parts, says):
     with pytest.raises(InvalidCertificate, match=says):
-        judge_randomness(RandomnessEvidence(10, tuple(parts), 2), 0.05)
+        RandomnessCheck.judge(None, RandomnessEvidence(10, tuple(parts), 2), 0.05)
 
 
 def check(name, mechanism, **more):

@@ -41,29 +41,18 @@ Scores = tuple[np.ndarray, np.ndarray]  # the scores, and what they would be if 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The numbers of comparisons won and lost that look for one kind of dependence.
+    """The numbers of comparisons won and lost that look for one kind of dependence; they have no output in common.
 
     A comparison takes two pairs (P, Q) and (P', Q') of outputs, or of groups of outputs, whose partners would be alike
     if noise were reused this way. It is won if they are more alike than after swapping Q and Q', lost if less.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `KINDS`.
-    won, lost, tied : int
-        Comparisons of either outcome; they have no output in common.
-    able : int
-        Comparisons that would be won if each Q repeated its P: those with P and P' different.
-    lag : int or None
-        Distance between partners, chosen on outputs that are not compared; None if there is none to choose.
     """
 
-    kind: str
+    kind: str  # a key of `KINDS`
     won: int
     lost: int
     tied: int
-    able: int
-    lag: int | None = None
+    able: int  # would be won if each Q repeated its P: those with P and P' different
+    lag: int | None = None  # distance between partners, chosen on outputs that are not compared
 
     @property
     def pvalue(self) -> float:
@@ -77,7 +66,7 @@ class Comparison:
 
     @property
     def text(self) -> str:
-        """What was seen, in words."""
+        """The finding in words."""
         at = "" if self.lag is None else f" of {self.lag}"
         said = KINDS[self.kind].replace("at a fixed distance", f"at a distance{at}")
         p = f"p = {self.pvalue:.2g}" if self.pvalue > 0 else "p < 1e-300"
@@ -151,27 +140,17 @@ def group_concordance(p: Values, q: Values, p2: Values, q2: Values) -> tuple[flo
 def compare_all(
     calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
-    """Return all comparisons; those of the workers only if there are some.
+    """Return all comparisons of `count` short calls, one long call, and two workers if there are some.
 
-    Parameters
-    ----------
-    calls : Values
-        Of the short calls one after the other, all of one size.
-    long : Values
-        Of the long call.
-    workers : Values, optional
-        Of two worker processes one after the other, of one size.
-    count : int
-        Number of short calls.
-    rng : numpy Generator
-        Pairs places, splits calls into halves, and numbers the codes for choosing a distance.
+    `calls` and `workers` hold the outputs one after the other, of one size each. `rng` pairs places, splits calls into
+    halves, and numbers the codes for choosing a distance.
     """
     rows = np.arange(len(calls)).reshape(count, -1)
-    found = [_same_place(calls, rows, rng), *_groups(calls, rows, rng)]
+    found = [_same_place("same noise in every call", calls, rows, rng), *_groups(calls, rows, rng)]
     found += [_period("short period", calls, rng), _period("short period within a call", long, rng)]
     found.append(_serial(calls, rows, long))
     if workers is not None:
-        found.append(_in_workers(workers, rng))
+        found.append(_same_place(IN_WORKERS, workers, np.arange(len(workers)).reshape(2, -1), rng))
     return tuple(found)
 
 
@@ -181,21 +160,13 @@ def _count(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
     return Comparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
 
 
-def _same_place(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
+def _same_place(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
     """Compare a place of a call with the same place of the next call, for two places; places are paired at random."""
     rows = rows[:, rng.permutation(rows.shape[1])]
     half = rows.shape[1] // 2
     first, second = rows[0::2], rows[1::2]
     quads = (first[:, :half], second[:, :half], first[:, half:], second[:, half:])
-    return _count("same noise in every call", equality(calls, *(part.ravel() for part in quads)))
-
-
-def _in_workers(workers: Values, rng: np.random.Generator) -> Comparison:
-    """Compare the places of two workers as `_same_place` compares those of two calls."""
-    size = len(workers) // 2
-    places = rng.permutation(size)
-    one, other = places[: size // 2], places[size // 2 :]
-    return _count(IN_WORKERS, equality(workers, one, size + one, other, size + other))
+    return _count(kind, equality(values, *(part.ravel() for part in quads)))
 
 
 def _groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[Comparison]:

@@ -8,21 +8,28 @@ A FAIL says that noise is reused or shared; it says nothing about epsilon.
 
 from __future__ import annotations
 
+import multiprocessing
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any, ClassVar
 
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Check, Evidence, Judgment, Result, checked
-from audit.checks.randomness.comparisons import IN_WORKERS, KINDS, Comparison, Values, compare_all
-from audit.checks.randomness.drawing import CALLS, draw_all
+from audit.checks.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.checks.utility.theorem import StatedClaim
-from audit.subjects import concatenate
+from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import show
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
+_CALLS = 64  # short calls: 32 pairs, with which comparisons of whole calls reach a p-value of 2^-32
+_FEWEST, _MOST = 1_024, 8_192  # outputs below which nothing can be said; that are drawn, whatever the budget
+_WORKERS = 2  # processes that are forked at the same moment
+_LONG_SHARE, _WORKER_SHARE = 4, 16  # the long call, and each worker, draw this part of the budget
+_PATIENCE = 60.0  # seconds that a worker may take
 _DRAWING, _COMPARING = 0, 1  # children of the stream
+_SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream for drawing
 
 
 @dataclass(frozen=True)
@@ -138,17 +145,17 @@ class RandomnessCheck(Check):
         return StatedClaim(self.stated, self.source)
 
     def gather(self, allowance: Allowance) -> RandomnessEvidence:
-        """Draw outputs and compare them. What the calls show stands even if a worker process fails."""
-        drawn = draw_all(self.mechanism, self.dataset, allowance.budget, allowance.stream.child(_DRAWING))
-        if drawn.long is None:
-            return RandomnessEvidence(drawn.samples, failure=drawn.failure)
-        values = Values.of(concatenate([*drawn.calls, drawn.long, *drawn.workers]))
-        start = sum(map(len, drawn.calls))
-        end = start + len(drawn.long)
-        workers = values[end:] if drawn.workers else None
-        rng = allowance.stream.child(_COMPARING).rng()
-        found = compare_all(values[:start], values[start:end], workers, CALLS, rng)
-        return RandomnessEvidence(drawn.samples, found, len(drawn.workers), failure=drawn.failure)
+        """Draw outputs and compare them; the outputs of the calls are judged even if a worker process fails."""
+        drawn, failure = _draw_all(self.mechanism, self.dataset, allowance.budget, allowance.stream.child(_DRAWING))
+        samples, workers = sum(map(len, drawn)), len(drawn[_CALLS + 1 :])
+        if len(drawn) <= _CALLS:
+            return RandomnessEvidence(samples, failure=failure)
+        values = Values.of(concatenate(drawn))
+        start = sum(map(len, drawn[:_CALLS]))
+        end = start + len(drawn[_CALLS])
+        parts = values[:start], values[start:end], values[end:] if workers else None
+        found = compare_all(*parts, _CALLS, allowance.stream.child(_COMPARING).rng())
+        return RandomnessEvidence(samples, found, workers, failure=failure)
 
     def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
         """Return the evidence of a check that observed nothing."""
@@ -156,40 +163,35 @@ class RandomnessCheck(Check):
 
     @classmethod
     def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
-        """Return the judgment of the counts."""
-        return judge_randomness(evidence, significance)
+        """Return the judgment of the counts.
+
+        FAIL: the outputs are not independent draws from one law. Independent outputs FAIL with probability at most
+        `significance`, in finite samples and whatever their law: each of `KINDS` gets an equal share of it.
+        PASS: no comparison found anything, and each of them would have found noise that is reused throughout.
+
+        Raises
+        ------
+        InvalidCertificate
+            If the counts contradict each other.
+        """
+        _require_form(evidence)
+        share = significance / len(KINDS)
+        rejected = (part for part in evidence.comparisons if part.pvalue <= share)
+        findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
+        if findings:
+            more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
+            reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
+            return RandomnessJudgment(Verdict.FAIL, "statistical", reason, findings)
+        if why_open := _why_open(evidence, share):
+            return RandomnessJudgment(Verdict.INCONCLUSIVE, "none", why_open)
+        smallest = min(part.pvalue for part in evidence.comparisons)
+        unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
+        reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g})"
+        return RandomnessJudgment(Verdict.PASS, "statistical", reason + unseen)
 
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim in words."""
         return {"statement": self.stated, "source": self.source}
-
-
-def judge_randomness(evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
-    """Judge the counts.
-
-    FAIL: the outputs are not independent draws from one law. Independent outputs FAIL with probability at most
-    `significance`, in finite samples and whatever their law: each of the kinds in `KINDS` gets an equal share of it.
-    PASS: no comparison found anything, and each of them would have found noise that is reused throughout.
-
-    Raises
-    ------
-    InvalidCertificate
-        If the counts contradict each other.
-    """
-    _require_form(evidence)
-    share = significance / len(KINDS)
-    rejected = (part for part in evidence.comparisons if part.pvalue <= share)
-    findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
-    if findings:
-        more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
-        reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
-        return RandomnessJudgment(Verdict.FAIL, "statistical", reason, findings)
-    if why_open := _why_open(evidence, share):
-        return RandomnessJudgment(Verdict.INCONCLUSIVE, "none", why_open)
-    smallest = min(part.pvalue for part in evidence.comparisons)
-    unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
-    reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g}){unseen}"
-    return RandomnessJudgment(Verdict.PASS, "statistical", reason)
 
 
 def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
@@ -218,6 +220,84 @@ def _require_form(evidence: RandomnessEvidence) -> None:
     for part in evidence.comparisons:
         if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
             raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
+
+
+class _WorkerFailed(Exception):
+    """A forked process gave no outputs; the text says why."""
+
+
+def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tuple[list[Outputs], str | None]:
+    """Return the outputs of short calls, a long call and two forked workers, until something failed, and what failed.
+
+    There are no workers where processes cannot be forked.
+    """
+    if budget < _FEWEST:
+        return [], f"{budget} outputs say nothing: raise the budget to {_FEWEST} at least"
+    budget, subject = min(budget, _MOST), Subject(mechanism)
+    long, worker = 2 * (budget // (2 * _LONG_SHARE)), 2 * (budget // (2 * _WORKER_SHARE))
+    call = 2 * ((budget - long - _WORKERS * worker) // (2 * _CALLS))
+    drawn: list[Outputs] = []
+    try:
+        for index in range(_CALLS):
+            drawn += [_draw(subject, dataset, call, stream.child(_SHORT, index))]  # kept if a later call fails
+        drawn.append(_draw(subject, dataset, long, stream.child(_LONG)))
+        if "fork" in multiprocessing.get_all_start_methods():
+            streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
+            drawn += _forked(subject, dataset, worker, streams)
+    except (SubjectFailed, BadLength) as failed:
+        return drawn, f"the mechanism {failed}"
+    except _WorkerFailed as failed:
+        return drawn, str(failed)
+    return drawn, None
+
+
+def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
+    outputs, odd = subject.draw(Block(dataset, size, stream.seed()))
+    for kind in ("raised", "nan"):
+        if odd[kind] == size:
+            raise SubjectFailed(kind, "raised in every run" if kind == "raised" else "returned nothing but NaN")
+    return outputs
+
+
+def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> list[Outputs]:
+    """Draw in forked processes. Each gets a seed of its own; a generator that the mechanism keeps is copied to all."""
+    context = multiprocessing.get_context("fork")
+    pipes = [context.Pipe(duplex=False) for _ in streams]
+    jobs = [
+        context.Process(target=_work, args=(pipe[1], subject, dataset, size, stream), daemon=True)
+        for pipe, stream in zip(pipes, streams, strict=True)
+    ]
+    for job, (_, sender) in zip(jobs, pipes, strict=True):
+        job.start()
+        sender.close()
+    try:
+        return [_received(pipe[0]) for pipe in pipes]
+    finally:
+        for job, (receiver, _) in zip(jobs, pipes, strict=True):
+            job.kill()
+            job.join()
+            receiver.close()
+
+
+def _received(pipe: Connection) -> Outputs:
+    if not pipe.poll(_PATIENCE):
+        raise _WorkerFailed(f"a worker process gave no outputs within {_PATIENCE:g} s")
+    try:
+        answer = pipe.recv()
+    except EOFError:
+        raise _WorkerFailed("a worker process died") from None
+    if isinstance(answer, str):
+        raise _WorkerFailed(f"in a worker process the mechanism {answer}")
+    return Outputs(*answer)
+
+
+def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: Stream) -> None:
+    """Draw in a worker and send numbers and symbols, without the raw outputs."""
+    try:
+        outputs = _draw(subject, dataset, size, stream)
+        pipe.send((outputs.numbers, outputs.numbers, outputs.symbols))
+    except (SubjectFailed, BadLength) as failure:
+        pipe.send(str(failure))
 
 
 def check_randomness(
