@@ -54,7 +54,7 @@ class RandomnessJudgment(Judgment):
 
 @dataclass(frozen=True, repr=False)
 class RandomnessResult(Result):
-    """The outcome of a randomness check; see `Result` for what all results have.
+    """The outcome of a randomness check; see `PrivacyResult` for what all results have.
 
     Examples
     --------

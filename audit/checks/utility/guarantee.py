@@ -167,12 +167,8 @@ def gather_looks(
 
 def planned_looks(budget: int) -> list[int]:
     """Return the numbers of trials at which the guarantee is tested; the last one is the budget."""
-    looks = []
-    until = _FIRST_LOOK
-    while until < budget:
-        looks.append(until)
-        until *= 2
-    return [*looks, budget]
+    doublings = (_FIRST_LOOK * 2**k for k in range(budget.bit_length()))
+    return [*(look for look in doublings if look < budget), budget]
 
 
 def look_share(index: int, planned: int, significance: float) -> float:

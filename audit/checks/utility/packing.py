@@ -28,7 +28,17 @@ _SPOT_CHECK = 2  # child of the check's stream
 
 @dataclass(frozen=True, repr=False)
 class PackingResult(UtilityResult):
-    """The outcome of a packing audit; see `UtilityResult`."""
+    """The outcome of a packing audit; see `UtilityResult`.
+
+    Examples
+    --------
+    >>> from audit import Local, PrivacyClaim, check_packing
+    >>> result = check_packing(lambda record, size, rng: [record] * size, PrivacyClaim(1.0, relation=Local()),
+    ...                        lambda index, rng: index, lambda index, output: output == index, family_size=10,
+    ...                        distance=1, budget=100)
+    >>> result.successes, round(result.epsilon_lower_bound, 2)
+    (100, 5.69)
+    """
 
     @property
     def epsilon_lower_bound(self) -> float:

@@ -149,9 +149,13 @@ class RateCheck(CurveCheck):
         found: list[CurvePoint] = []
         size = step * self.sizes[-1]
         while size <= self._last_look and len(found) < _MOST_BEYOND:
-            point = self._point_beyond(size)
-            if point is None:
+            started = time.perf_counter()
+            try:
+                point = CurvePoint(size, self._value(size), None, self.reference(size))
+            except Unusable:
                 break
+            if not (point.exact or 0.0) > 0 or time.perf_counter() - started >= _PATIENCE:
+                break  # it has no logarithm, or the next one would take too long
             found.append(point)
             size *= step
         return tuple(found)
@@ -159,17 +163,6 @@ class RateCheck(CurveCheck):
     @property
     def _last_look(self) -> int:
         return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
-
-    def _point_beyond(self, size: int) -> CurvePoint | None:
-        """Return a value beyond the grid; None if the evaluator fails or takes long, or its value has no logarithm."""
-        assert self.evaluator is not None
-        started = time.perf_counter()
-        try:
-            value = call_number(self.evaluator, "evaluator", size)
-            point = CurvePoint(size, value, None, self.reference(size))
-        except Unusable:
-            return None
-        return point if value > 0 and time.perf_counter() - started < _PATIENCE else None
 
 
 @losses_or_evaluator

@@ -99,10 +99,6 @@ class ConsistencyCheck(CurveCheck):
         """The claim in a few symbols."""
         return f"risk -> {self.bayes_risk:.4g}, within {self.tolerance:.4g} at n = {self.sizes[-1]:.6g}"
 
-    def terms(self) -> ConsistencyTerms:
-        """Return the numbers of the claim."""
-        return ConsistencyTerms(self.bayes_risk, self.tolerance, self.monotone)
-
     def reference(self, size: int) -> float | None:
         """Return the stated bound at `size`, if there is one."""
         return None if self.finite_bounds is None else call_number(self.finite_bounds, "finite_bounds", size)
@@ -270,10 +266,6 @@ class LowerBoundCheck(CurveCheck):
     def summary(self) -> str:
         """The claim in a few symbols."""
         return "risk >= the private lower bound"
-
-    def terms(self) -> LowerBoundTerms:
-        """Return the numbers of the claim."""
-        return LowerBoundTerms(self.slack)
 
     def reference(self, size: int) -> float | None:
         """Return the bound at `size`."""

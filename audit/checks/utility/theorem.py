@@ -150,6 +150,10 @@ class UtilityCheck(Check):
         evidence_type: Any = self.evidence_type
         return evidence_type(0, self.uses, failure=failure)
 
+    def terms(self) -> Any:
+        """Return the numbers of the claim: the settings that the terms name."""
+        return self.terms_type(*(getattr(self, part.name) for part in fields(self.terms_type)))
+
     @property
     @abstractmethod
     def summary(self) -> str:
