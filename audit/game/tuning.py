@@ -3,7 +3,7 @@
 None of them touches an error probability: events are certified on fresh outputs. They trade the value of the events
 chosen, time and memory. Each group names what measures it:
 
-VALUE  `python -m benchmarks.bugs.worth` (mean bound of the chosen events, 100,000 and 1,000,000 outputs per dataset)
+VALUE  `python -m benchmarks.bugs.event_values` (mean bound of the chosen events, 1e5 and 1e6 outputs per dataset)
        and `python -m benchmarks.bugs.scoreboard` (the whole audit)
 LAW    `tests/game/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
 VECTOR `tests/game/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon that must be found

@@ -31,8 +31,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Aim:
-    """The bounds that an auditor may hope for on a pair, at budgets of 1e6 and 1e7 outputs per dataset."""
+class Goal:
+    """The bounds that an auditor can reach on a pair, at budgets of 1e6 and 1e7 outputs per dataset."""
 
     target: tuple[float, float]
     ceiling: tuple[float, float]
@@ -53,7 +53,7 @@ class Bug:
         Query answers on two neighboring datasets.
     epsilon : float
         True epsilon of the pair, or the largest value known to lie below it (`known` false).
-    aim : Aim
+    goal : Goal
         Target, ceiling and published bound.
     known : bool
         Whether `epsilon` is exact.
@@ -65,7 +65,7 @@ class Bug:
     mechanism: Any
     pair: Pair = field(repr=False)
     epsilon: float
-    aim: Aim
+    goal: Goal
     known: bool = True
     expected: Verdict = Verdict.FAIL
 
@@ -96,29 +96,29 @@ ALL_UP = answers([1] * 10, [2] * 10)
 E, INF, PASS, OPEN = NOMINAL, math.inf, Verdict.PASS, Verdict.INCONCLUSIVE
 
 BUGS: tuple[Bug, ...] = (
-    Bug("Laplace", NoisyAnswers(1 / E), ONE, 0.1, Aim((0.095, 0.0985), (0.0976, 0.0992), 0.0976), expected=PASS),
+    Bug("Laplace", NoisyAnswers(1 / E), ONE, 0.1, Goal((0.095, 0.0985), (0.0976, 0.0992), 0.0976), expected=PASS),
     Bug(
         "TruncatedGeometric",
         TruncatedGeometric(),
         answers([2], [3]),
         math.log1p(1 / 8),
-        Aim((0.114, 0.1163), (0.1155, 0.1170), 0.1156),
+        Goal((0.114, 0.1163), (0.1155, 0.1170), 0.1156),
     ),
     Bug(
         "NoisyHist1",
         NoisyAnswers(1 / E),
         ONE_ENTRY,
         0.1,
-        Aim((0.095, 0.0985), (0.0976, 0.0992), 0.0978),
+        Goal((0.095, 0.0985), (0.0976, 0.0992), 0.0978),
         expected=OPEN,
     ),
-    Bug("NoisyHist2", NoisyAnswers(E), ONE_ENTRY, 10.0, Aim((9.5, 9.8), (9.76, 9.92), 4.602)),
+    Bug("NoisyHist2", NoisyAnswers(E), ONE_ENTRY, 10.0, Goal((9.5, 9.8), (9.76, 9.92), 4.602)),
     Bug(
         "NoisyMax1",
         NoisyMax("laplace", 2 / E, "index"),
         answers([1] * 5, [0] + [2] * 4),
         0.0946,
-        Aim((0.087, 0.092), (0.0893, 0.0929), 0.0925),
+        Goal((0.087, 0.092), (0.0893, 0.0929), 0.0925),
         expected=PASS,
     ),
     Bug(
@@ -126,7 +126,7 @@ BUGS: tuple[Bug, ...] = (
         NoisyMax("exponential", 2 / E, "index"),
         answers([1] * 5, [2] + [0] * 4),
         0.1,
-        Aim((0.090, 0.0975), (0.0949, 0.0984), 0.0979),
+        Goal((0.090, 0.0975), (0.0949, 0.0984), 0.0979),
         expected=PASS,
     ),
     Bug(
@@ -134,39 +134,39 @@ BUGS: tuple[Bug, ...] = (
         NoisyMax("laplace", 2 / E, "value"),
         answers([1] * 5, [2] * 5),
         0.25,
-        Aim((0.225, 0.243), (0.236, 0.2456), 0.2488),
+        Goal((0.225, 0.243), (0.236, 0.2456), 0.2488),
     ),
     Bug(
         "NoisyMax4",
         NoisyMax("exponential", 2 / E, "value"),
         answers([1] * 5, [0] * 5),
         INF,
-        Aim((0.70, 1.45), (1.22, 2.21), 0.353),
+        Goal((0.70, 1.45), (1.22, 2.21), 0.353),
     ),
-    Bug("SVT1", svt.svt1(E), HALF_HALF, 0.088, Aim((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
-    Bug("SVT2", svt.svt2(E), HALF_HALF, 0.088, Aim((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
-    Bug("SVT3", svt.svt3(E), ALL_UP, 0.5, Aim((0.155, 0.22), (0.21, 0.31), 0.182), known=False),
-    Bug("SVT4", svt.svt4(E), X_SHAPE, 0.172, Aim((0.147, 0.162), (0.154, 0.166), 0.170)),
-    Bug("SVT5", svt.svt5(E), HALF_HALF, INF, Aim((9.2, 11.8), (9.70, 12.0), 1.761)),
-    Bug("SVT6", svt.svt6(E), HALF_HALF, 0.42, Aim((0.29, 0.325), (0.326, 0.386), 0.272), known=False),
-    Bug("RAPPOR", Rappor(0.75, (0.55, 0.45)), ONE, 0.3001, Aim((0.28, 0.293), (0.287, 0.296), 0.3008)),
-    Bug("OneTimeRAPPOR", Rappor(0.95, None), ONE, 0.6005, Aim((0.58, 0.594), (0.587, 0.596), 0.5999)),
-    Bug("LaplaceParallel", LaplaceParallel(), ONE, 0.1, Aim((0.026, 0.043), (0.042, 0.057), 0.035), expected=OPEN),
+    Bug("SVT1", svt.svt1(E), HALF_HALF, 0.088, Goal((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
+    Bug("SVT2", svt.svt2(E), HALF_HALF, 0.088, Goal((0.065, 0.081), (0.073, 0.083), 0.086), expected=PASS),
+    Bug("SVT3", svt.svt3(E), ALL_UP, 0.5, Goal((0.155, 0.22), (0.21, 0.31), 0.182), known=False),
+    Bug("SVT4", svt.svt4(E), X_SHAPE, 0.172, Goal((0.147, 0.162), (0.154, 0.166), 0.170)),
+    Bug("SVT5", svt.svt5(E), HALF_HALF, INF, Goal((9.2, 11.8), (9.70, 12.0), 1.761)),
+    Bug("SVT6", svt.svt6(E), HALF_HALF, 0.42, Goal((0.29, 0.325), (0.326, 0.386), 0.272), known=False),
+    Bug("RAPPOR", Rappor(0.75, (0.55, 0.45)), ONE, 0.3001, Goal((0.28, 0.293), (0.287, 0.296), 0.3008)),
+    Bug("OneTimeRAPPOR", Rappor(0.95, None), ONE, 0.6005, Goal((0.58, 0.594), (0.587, 0.596), 0.5999)),
+    Bug("LaplaceParallel", LaplaceParallel(), ONE, 0.1, Goal((0.026, 0.043), (0.042, 0.057), 0.035), expected=OPEN),
     Bug(
         "SVT34Parallel",
         svt.SideBySide((svt.svt3(E, 2), svt.svt4(E, 2))),
         X_SHAPE,
         0.48,
-        Aim((0.243, 0.30), (0.294, 0.356), 0.262),
+        Goal((0.243, 0.30), (0.294, 0.356), 0.262),
         known=False,
     ),
-    Bug("PrefixSum", PrefixSum(1 / E), ALL_UP, 1.0, Aim((0.875, 0.965), (0.931, 0.978), 0.577)),
+    Bug("PrefixSum", PrefixSum(1 / E), ALL_UP, 1.0, Goal((0.875, 0.965), (0.931, 0.978), 0.577)),
     Bug(
         "NumericalSVT",
         svt.numerical_svt(E),
         HALF_HALF,
         0.08,
-        Aim((0.027, 0.042), (0.048, 0.065), 0.035),
+        Goal((0.027, 0.042), (0.048, 0.065), 0.035),
         known=False,
         expected=OPEN,
     ),

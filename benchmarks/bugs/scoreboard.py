@@ -35,29 +35,29 @@ class Entry:
 
 
 def measure(bug: Bug, auditor: Auditor, budget: int, seeds: int) -> Entry:
-    """Run one auditor on one mechanism, once a seed."""
+    """Run one auditor on one mechanism, once per seed."""
     started = time.perf_counter()
     bounds = [auditor(bug.mechanism, bug.pair, budget, SIGNIFICANCE, seed) for seed in range(seeds)]
     return Entry(tuple(bounds), (time.perf_counter() - started) / seeds)
 
 
-def aim_at(bug: Bug, budget: int) -> tuple[float, float] | None:
-    """Target and ceiling at a budget, where they are stated."""
+def goal_at(bug: Bug, budget: int) -> tuple[float, float] | None:
+    """Return target and ceiling at a budget, or None where they are not stated."""
     for index, stated in enumerate((1_000_000, 10_000_000)):
         if budget == stated:
-            return bug.aim.target[index], bug.aim.ceiling[index]
+            return bug.goal.target[index], bug.goal.ceiling[index]
     return None
 
 
 def row(bug: Bug, entries: Mapping[str, Entry], budget: int) -> str:
-    """One line: name, truth, aims, and what each auditor reached in how many seconds."""
-    aim = aim_at(bug, budget)
-    aims = " ".join(f"{x:8.4f}" for x in aim) if aim else f"{'-':>8} {'-':>8}"
+    """Return one line: name, truth, goals, and the bound and the seconds of each auditor."""
+    goal = goal_at(bug, budget)
+    goals = " ".join(f"{x:8.4f}" for x in goal) if goal else f"{'-':>8} {'-':>8}"
     first = next(iter(entries.values())).bound
-    mark = " " if aim is None else ("+" if first >= aim[0] else "-")
+    mark = " " if goal is None else ("+" if first >= goal[0] else "-")
     found = " ".join(f"{entry.bound:10.4f} {entry.seconds:6.1f}s" for entry in entries.values())
     truth = f"{bug.epsilon:.4g}" if bug.known else f">={bug.epsilon:.4g}"
-    return f"{bug.name:19} {truth:>8} {aims} {bug.aim.published:9.4f} {mark} {found}"
+    return f"{bug.name:19} {truth:>8} {goals} {bug.goal.published:9.4f} {mark} {found}"
 
 
 def header(auditors: Mapping[str, Auditor]) -> str:

@@ -15,11 +15,11 @@ from audit.runs.suite import collect
 from benchmarks.bugs import BUGS, CHECKS
 from benchmarks.bugs.at_one import BUDGET
 from benchmarks.bugs.auditors import AUDITORS
+from benchmarks.bugs.event_values import checks, draw_reference, value_of_events
 from benchmarks.bugs.noise_mechanisms import TruncatedGeometric
 from benchmarks.bugs.rappor import Rappor
 from benchmarks.bugs.scoreboard import main
 from benchmarks.bugs.sparse_vector import ABOVE, BELOW, NO_VALUE, NOT_ASKED, STOPPED, svt1, svt3, svt5
-from benchmarks.bugs.worth import checks, draw_reference, worth
 
 BY_NAME = {bug.name: bug for bug in BUGS}
 
@@ -29,7 +29,7 @@ def test_twenty_checks_under_their_names():
     assert len(CHECKS) == 20
     for bug in BUGS:
         assert (bug.expected is Verdict.FAIL) == (bug.epsilon > 0.1)
-        assert bug.aim.target[0] < bug.aim.ceiling[0] < bug.epsilon
+        assert bug.goal.target[0] < bug.goal.ceiling[0] < bug.epsilon
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
@@ -94,14 +94,14 @@ def test_the_scoreboard_takes_any_auditor(capsys):
     assert " + " in printed
 
 
-def test_what_chosen_events_are_worth():
+def test_the_value_of_chosen_events():
     """Laplace, epsilon 1: below the truth by more than the sample's error; judged where nothing leaks, nothing."""
     check = next(iter(checks(BUDGET)))
     left, right = draw_reference(check, 200_000)
-    judged = worth(check, 5000, 0, [left, right])
+    judged = value_of_events(check, 5000, 0, [left, right])
     assert judged.scorer == "monotone"
     assert 0.85 < judged.bound < 1 - 3 * judged.error
-    assert worth(check, 5000, 0, [left, left]).bound == 0.0
+    assert value_of_events(check, 5000, 0, [left, left]).bound == 0.0
 
 
 def test_bad_checks_raise():

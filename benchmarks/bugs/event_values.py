@@ -1,10 +1,10 @@
 """Measure the events that the engine chooses: the mean of the bound that they certify, one number per seed.
 
-    python -m benchmarks.bugs.worth --budget 1000000 --seeds 20 --only SVT1 SVT4
+    python -m benchmarks.bugs.event_values --budget 1000000 --seeds 20 --only SVT1 SVT4
 
 Only the choice is redone for each seed. Its events are judged on one large sample, the same for all seeds and for every
-version of the engine, instead of on certifying outputs: their noise, which is most of what medians of bounds scatter
-by, is gone. The sample's own error is printed; it is shared, so that two versions can be told apart well below it.
+version of the engine, instead of on certifying outputs: their noise, which causes most of the scatter of medians of
+bounds, is gone. The sample's own error is printed; it is shared, so that two versions can be told apart well below it.
 At a budget of 100,000 these are the six mechanisms at epsilon 1, else the twenty of the benchmark.
 """
 
@@ -32,27 +32,27 @@ CLAIM = PrivacyClaim(0.0, 0.0, Local(), "nothing leaks")
 REFERENCE = 1_000_000  # seed of the sample that judges: none of the seeds that choose
 
 
-class Worth(NamedTuple):
-    """Of the events that one seed chose."""
+class EventValue(NamedTuple):
+    """The value of the events that one seed chose."""
 
     bound: float
     error: float  # of the bound, by the judging sample
     scorer: str
 
 
-def worth(check: PrivacyCheck, budget: int, seed: int, reference: list[list[Outputs]]) -> Worth:
+def value_of_events(check: PrivacyCheck, budget: int, seed: int, reference: list[list[Outputs]]) -> EventValue:
     """Train with one seed and judge the events on the reference."""
     session = check.session(Allowance(budget, SIGNIFICANCE, Stream(seed)))
     session.open()
     choice = train(session).choice
     if choice is None:
-        return Worth(0.0, 0.0, "none")
+        return EventValue(0.0, 0.0, "none")
     counted = np.array([_guesses(choice.events, side) for side in reference])
     total = counted.sum()
     shares = [round(choice.runs * count / total) for count in counted.ravel().tolist()]
     bound = game_epsilon_lower_bound(GameCounts(*shares), 0.0, SIGNIFICANCE)
     right, wrong = counted[0, 0] + counted[1, 1], counted[0, 1] + counted[1, 0]
-    return Worth(bound, math.sqrt(1 / max(1, right) + 1 / max(1, wrong)), choice.events.score.name)
+    return EventValue(bound, math.sqrt(1 / max(1, right) + 1 / max(1, wrong)), choice.events.score.name)
 
 
 def _guesses(events: EventPair, side: list[Outputs]) -> np.ndarray:
@@ -61,7 +61,7 @@ def _guesses(events: EventPair, side: list[Outputs]) -> np.ndarray:
 
 
 def draw_reference(check: PrivacyCheck, size: int) -> list[list[Outputs]]:
-    """The sample that judges, both sides of the first pair in blocks."""
+    """Return the sample that judges, both sides of the first pair in blocks."""
     subject, stream = Subject(check.mechanism), Stream(REFERENCE)
     return [
         [subject.draw(block)[0] for block in Side(dataset, size, stream.child(side)).blocks()]
@@ -78,8 +78,8 @@ def checks(budget: int) -> Iterator[PrivacyCheck]:
         yield PrivacyCheck(name=name, mechanism=mechanism, claim=CLAIM, pairs=[pair], method="fixed")
 
 
-def row(check: PrivacyCheck, found: list[Worth]) -> str:
-    """One line: the bounds over the seeds, the error they share, and which scorers were chosen how often."""
+def row(check: PrivacyCheck, found: list[EventValue]) -> str:
+    """Return one line: the bounds over the seeds, the error they share, and how often each scorer was chosen."""
     bounds = [one.bound for one in found]
     scorers = Counter(one.scorer for one in found).most_common()
     numbers = f"{mean(bounds):8.4f} {median(bounds):8.4f} {min(bounds):8.4f} {mean(one.error for one in found):7.4f}"
@@ -87,7 +87,7 @@ def row(check: PrivacyCheck, found: list[Worth]) -> str:
 
 
 def main() -> None:
-    """Print one row a mechanism."""
+    """Print one row per mechanism."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--budget", type=int, default=BUDGET, help="outputs per dataset, training included")
     parser.add_argument("--seeds", type=int, default=20)
@@ -99,7 +99,7 @@ def main() -> None:
         if options.only and check.name not in options.only:
             continue
         reference = draw_reference(check, options.outputs)
-        found = [worth(check, options.budget, seed, reference) for seed in range(options.seeds)]
+        found = [value_of_events(check, options.budget, seed, reference) for seed in range(options.seeds)]
         print(row(check, found), flush=True)
 
 
