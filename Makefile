@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild test test-times lint bench calibrate findings dist docs pictures clean
+.PHONY: audit compare wild test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -17,12 +17,28 @@ compare: $(STAMP)
 wild: $(STAMP)
 	$(BIN)/python -m wild
 
+TESTS := $(BIN)/python -m pytest -n logical --dist worksteal
+
 # Everything, on all cores; `make test-times` says in addition where CPU time goes.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n logical --dist worksteal
+	$(TESTS)
 
 test-times: $(STAMP)
-	$(BIN)/python -m pytest -n logical --dist worksteal --cpu-times 60
+	$(TESTS) --cpu-times 60
+
+# What a change needs before it is committed: everything but the tests that tests/conftest.py calls slow.
+test-fast: $(STAMP)
+	$(TESTS) -q -m "not slow"
+
+# Everything, with the lines and branches of audit/ that ran; fails below the floor of pyproject.toml.
+coverage: $(STAMP)
+	$(TESTS) --cov --cov-report=term:skip-covered
+
+# Mutants of the statistical core; docs/mutants.md explains those that survive.
+mutants: $(STAMP)
+	rm -rf mutants
+	$(BIN)/mutmut run
+	$(BIN)/mutmut results
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

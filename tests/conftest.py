@@ -22,12 +22,47 @@ hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, d
 hypothesis.settings.load_profile("suite")
 
 
+TESTS = Path(__file__).parent
+
+SLOW = (  # left out by `make test-fast`: whole audits, simulations, other processes, and the catalog of mechanisms
+    "adapters/test_libraries.py",
+    "adapters/test_program.py",
+    "benchmarks/",
+    "browser/",
+    "checks/precision/",
+    "docs/",
+    "faces/",
+    "game/sequential/",
+    "game/test_bound.py",
+    "game/test_choice_of_events.py",
+    "game/test_released_values.py",
+    "game/test_search.py",
+    "game/test_vector_scorers.py",
+    "mechanisms/",
+    "meta/test_readme.py",
+    "meta/test_wheels.py",
+    "meta/test_zoo.py",
+    "subjects/workers/",
+    "wild/",
+)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out by `make test-fast`")
+
+
 def pytest_addoption(parser):
     parser.addoption("--cpu-times", type=int, metavar="N", help="list the N most expensive files and tests by CPU time")
 
 
 def pytest_collection_modifyitems(items):
-    """Refuse test ids that differ between processes: pytest-xdist can only share out ids that all workers agree on."""
+    """Mark the slow tests, and refuse test ids that differ between processes.
+
+    pytest-xdist can only share out ids that all workers agree on.
+    """
+    for item in items:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
     unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if unstable:
         raise pytest.UsageError(f"give the parameter an id: {unstable[0]} names an object by its address")
@@ -55,8 +90,9 @@ def pytest_runtest_makereport(item, call):
     report = yield
     if not item.config.getoption("--cpu-times"):
         return report
-    now = cpu_seconds()
-    report.cpu_seconds = now - item.session.stash.get(_LAST, now)
+    now, last = cpu_seconds(), item.session.stash.get(_LAST, None)
+    report.cpu_seconds = 0.0 if last is None else now - last
+    report.cpu_start = now if last is None else 0.0
     item.session.stash[_LAST] = now
     return report
 
@@ -71,6 +107,8 @@ def pytest_terminal_summary(terminalreporter, config):
     seconds: dict[str, float] = defaultdict(float)
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if hasattr(report, "cpu_seconds"):
+            seconds["start and collection"] += report.cpu_start
+            seconds["all together"] += report.cpu_start + report.cpu_seconds
             for name in {report.nodeid, report.nodeid.partition("[")[0], report.nodeid.partition("::")[0]}:
                 seconds[name] += report.cpu_seconds
     terminalreporter.section(f"CPU seconds of {most} files and tests")

@@ -52,6 +52,11 @@ class Ranked:
         """Scores of both sides, sorted."""
         return merged(*self.sides)
 
+    @cached_property
+    def coarse(self) -> Tails:
+        """Return the counts on the coarse grid; thresholds are chosen on it for one penalty after the other."""
+        return Tails.counted(coarse_grid(self.pooled), self)
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -156,17 +161,29 @@ class Tails:
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of all pairs of events that do not overlap, of which one at least is not empty."""
+        thresholds = np.append(self.grid, np.nan)
+        apart = ~np.less_equal.outer(thresholds, thresholds)  # true for the empty events
+        apart[-1, -1] = False
+        upper, lower = np.nonzero(apart)
+        return upper, lower
+
+    @cached_property
+    def _guesses(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for each of these pairs, the frequencies of a right and a wrong guess, and the events used."""
+        upper, lower = self._pairs
+        right_guess = (self.at_least[0][upper] + self.at_most[1][lower]) / 2
+        wrong_guess = (self.at_least[1][upper] + self.at_most[0][lower]) / 2
+        return right_guess, wrong_guess, (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
+
     def best(self, design: TestDesign, penalty: float) -> Thresholds:
         """Return the thresholds with the largest estimated bound."""
-        nonempty = np.append(np.ones(len(self.grid)), 0.0)
-        used = np.add.outer(nonempty, nonempty)
-        right_guess = np.add.outer(self.at_least[0], self.at_most[1]) / 2
-        wrong_guess = np.add.outer(self.at_least[1], self.at_most[0]) / 2
+        best = int(np.argmax(design.estimated_bound(*self._guesses, penalty)))
         thresholds = np.append(self.grid, np.nan)
-        overlap = np.less_equal.outer(thresholds, thresholds)  # false for the empty events
-        bounds = design.estimated_bound(right_guess, wrong_guess, used, penalty)
-        i, j = np.unravel_index(int(np.argmax(np.where(overlap | (used == 0), -np.inf, bounds))), bounds.shape)
-        return Thresholds(float(thresholds[i]), float(thresholds[j]))
+        upper, lower = self._pairs
+        return Thresholds(float(thresholds[upper[best]]), float(thresholds[lower[best]]))
 
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
@@ -175,14 +192,13 @@ def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: 
     `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
     """
 
-    def search(grid: np.ndarray) -> Thresholds:
-        tails = Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)
-        return tails.best(design, penalty)
+    def tails(grid: np.ndarray) -> Tails:
+        return Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)
 
-    grid = coarse_grid(ranked.pooled)
-    if not len(grid):
+    coarse = tails(coarse_grid(ranked.pooled)) if stated else ranked.coarse
+    if not len(coarse.grid):
         return NO_THRESHOLDS
-    return search(_fine_grid(ranked.pooled, grid, search(grid)))
+    return tails(_fine_grid(ranked.pooled, coarse.grid, coarse.best(design, penalty))).best(design, penalty)
 
 
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:

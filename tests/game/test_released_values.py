@@ -109,7 +109,7 @@ def value(mechanism, pair, epsilon, size, runs, seed, judging):
     [
         pytest.param(Compared, (TEN_ONES, HALF_TWOS), 1.0, 32_500, 135_000, 4, 2.08, id="compared, much is learned"),
         pytest.param(
-            Compared, (TEN_ONES, TEN_TWOS), 0.1, 300_000, 1_400_000, 2, 0.177, id="compared, little is learned"
+            Compared, (TEN_ONES, TEN_TWOS), 0.1, 300_000, 1_400_000, 1, 0.177, id="compared, little is learned"
         ),
         pytest.param(Afresh, (TEN_ONES, HALF_TWOS), 1.0, 12_500, 56_250, 4, 1.1, id="released afresh"),
     ],

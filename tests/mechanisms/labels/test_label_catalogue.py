@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -102,6 +103,8 @@ def test_a_utility_check_gets_the_verdict_that_it_expects(check):
 
 @pytest.mark.parametrize("check", quick(FAULTS))
 def test_a_privacy_fault_is_convicted(check):
+    """On the first two pairs of labels and the last one: choosing events on all 45 pairs of ten labels takes long."""
+    check = replace(check, pairs=[*check.pairs[:2], *check.pairs[2:][-1:]])
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
 
