@@ -40,15 +40,17 @@ def versions() -> dict[str, str]:
     return found
 
 
+@cache
 def calibration_summary() -> dict[str, Any] | None:
     """Return the worst rate of false alarms that was measured and its exact interval; None if nothing was measured.
 
     The rate is that of audits of tight claims that hold, over the randomness of the audits. Rows of the method "exact"
     are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
     """
-    data = _measured()
-    rows = [] if data is None else [row for row in data["rows"] if row["method"] != "exact"]
-    if data is None or not rows:
+    file = resources.files("audit.report").joinpath("calibration.json")
+    data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"rows": []}
+    rows = [row for row in data["rows"] if row["method"] != "exact"]
+    if not rows:
         return None
     worst = max(rows, key=lambda row: row["alarms"] / row["audits"])
     catalogue = data.get("catalogue")
@@ -62,12 +64,6 @@ def calibration_summary() -> dict[str, Any] | None:
         "worst": {name: worst[name] for name in _WORST},
         "catalogue": catalogue and {key: catalogue[key] for key in ("checks", "audits", "fails", "significance")},
     }
-
-
-@cache
-def _measured() -> dict[str, Any] | None:
-    file = resources.files("audit.report").joinpath("calibration.json")
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
 
 def _command_line() -> list[str]:

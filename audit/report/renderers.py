@@ -81,7 +81,7 @@ def environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    words = ("by_paper", "claimed", "count", "found", "method", "number", "paper", "standing_of")
+    words = ("by_paper", "claimed", "count", "found", "number", "paper", "standing_of")
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest)
     made.globals.update(privacy_kinds=wording.PRIVACY_KINDS, rows=_ROWS, asset=partial(_asset, made))

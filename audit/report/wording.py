@@ -1,4 +1,4 @@
-"""The words for the plain data of a certificate: numbers, bounds, claims, methods, papers, the same everywhere."""
+"""The words for the plain data of a certificate: numbers, bounds, claims and papers, the same everywhere."""
 
 from __future__ import annotations
 
@@ -12,15 +12,6 @@ from audit.base.verdict import Verdict, standing
 from audit.claims import claim_of
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
-_METHODS = {
-    "fixed": "guess game at a fixed budget",
-    "sequential": "sequential guess game",
-    "exact": "stated law, and the sampler against it",
-    "evaluator": "computed without noise by an evaluator",
-    "simulation": "simulated losses, with bounds that hold in finite samples",
-    "stated values": "values computed and compared",
-    "randomness": "comparisons of outputs that share nothing, each won half the time by independent ones",
-}
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
 Check = Mapping[str, Any]
@@ -80,18 +71,6 @@ def _bound(part: Mapping[str, Any]) -> str:
     if part["quantity"][:1] in "<>=":  # a case: its quantity is named by the bound that it is held against
         return f"{value}, claimed {part['quantity']}"
     return f"{part['quantity']} {'=' if is_point else 'in'} {value}"
-
-
-def method(check: Check) -> str:
-    """Return how the evidence of a check was gathered."""
-    if check["kind"] == "randomness":
-        return _METHODS["randomness"]
-    if check["kind"] not in PRIVACY_KINDS:
-        return _METHODS[check["evidence"]["uses"]]
-    stated = check["settings"]["method"]
-    used = [stated] if stated != "auto" else ["exact", "fixed"] if check["evidence"]["exact"] else ["fixed"]
-    said = "; ".join(_METHODS[name] for name in used)
-    return f"{said}, on the bits of the outputs" if check["kind"] == "precision" else said
 
 
 def paper(check: Check) -> str:

@@ -28,7 +28,7 @@ from audit.report.renderers import environment
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import interval, number
 from audit.runs import suite
-from audit.subjects import Stream
+from audit.subjects import Outputs, Stream
 from audit.subjects.pool import Place, open_pool
 
 Row = Mapping[str, Any]
@@ -94,8 +94,8 @@ class ComparisonReport:
 
     def _row(self, comparison: Comparison, one: Implementation, check: Row) -> dict[str, Any]:
         sample, evidence, errors, wasted = self.samples[check["name"]], check["evidence"], None, None
-        if isinstance(sample, Sample) and self._unusable(comparison, one) is None:
-            errors = errors_of(sample.outputs, comparison.answer, comparison.largest_error)
+        if check["name"] in self._usable:
+            errors = errors_of(self._usable[check["name"]], comparison.answer, comparison.largest_error)
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
         if exact:
             wasted = {"factor": claimed / float(exact), "at_most": False}
@@ -112,12 +112,25 @@ class ComparisonReport:
             "sample_failed": sample if isinstance(sample, str) else None,
         }
 
+    @cached_property
+    def _usable(self) -> dict[str, Outputs]:
+        """The outputs of the implementations with independent outputs, by the name of the check."""
+        return {
+            name: sample.outputs
+            for name, sample in self.samples.items()
+            if isinstance(sample, Sample) and not self.report[name].evidence.is_dependent
+        }
+
     def _laws(self, comparison: Comparison) -> Iterator[Row]:
         """Test each implementation against the first one of every law found so far."""
         known: list[Implementation] = []
         for one in comparison.implementations:
-            why_not, tests = self._unusable(comparison, one), []
-            if why_not is None:
+            name, why_not, tests = comparison.check_name(one), None, []
+            if name not in self._usable:
+                sample = self.samples[name]
+                dependent = "its outputs are not independent"
+                why_not = f"there is no sample: {sample}" if isinstance(sample, str) else dependent
+            else:
                 for other in known:
                     tests.append({"from": other.name, **self._law_test(comparison, other, one)})
                     if not tests[-1]["differ"]:
@@ -126,19 +139,10 @@ class ComparisonReport:
                     known.append(one)
             yield {"name": one.name, "why_not": why_not, "tests": tests}
 
-    def _unusable(self, comparison: Comparison, one: Implementation) -> str | None:
-        """Return why nothing can be said about errors and law of an implementation; None when something can."""
-        name = comparison.check_name(one)
-        sample = self.samples[name]
-        if isinstance(sample, str):
-            return f"there is no sample: {sample}"
-        return "its outputs are not independent" if self.report[name].evidence.is_dependent else None
-
     def _law_test(self, comparison: Comparison, first: Implementation, second: Implementation) -> Row:
-        both = [self.samples[comparison.check_name(one)] for one in (first, second)]
-        outputs = [sample.outputs for sample in both if isinstance(sample, Sample)]
+        before, after = (self._usable[comparison.check_name(one)] for one in (first, second))
         stream = _stream(self.report.seed, comparison, second, f"from {first.name}")
-        found = tell_apart(outputs[0], outputs[1], self.law_significance, stream)
+        found = tell_apart(before, after, self.law_significance, stream)
         return {"differ": False, "unreadable": True} if found is None else {"unreadable": False, **asdict(found)}
 
 
