@@ -22,14 +22,14 @@ from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLo
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
 
-_FEWEST_CELLS = 2**15
-_MOST_CELLS = 2**18
-_TRUNCATION = 1e-15
-_LINES = 1001
-_FEW = 100
-_NOTHING_LEFT = 1e-12
-_LARGEST_LOSS = 700.0
-_LEAST_MASS = 1e-12
+# They trade the gap between the bounds for time and memory; tests/laws/test_composition.py holds the gap.
+_FEWEST_CELLS, _MOST_CELLS = 2**15, 2**18  # of the lattice, over the range of the composed loss
+_TRUNCATION = 1e-15  # mass cut from the tails of unbounded losses
+_LINES = 1001  # supporting lines of the trade-off function
+_FEW = 100  # thresholds up to which one sum for each is faster than a pass over all cells
+_NOTHING_LEFT = 1e-12  # finite losses of less mass than this are not convolved
+_LARGEST_LOSS = 700.0  # e^700 is finite
+_LEAST_MASS = 1e-12  # added to a distribution of less: a convolution needs some, and more is safe
 
 
 def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
@@ -250,7 +250,7 @@ def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArr
     masses[1:] += up
     masses[:-1] += cell_p - up
     masses[0] += max(0.0, 1 - p[0])
-    masses[-1] += _LEAST_MASS if masses.sum() < _LEAST_MASS else 0.0  # a convolution needs some; more is safe
+    masses[-1] += _LEAST_MASS if masses.sum() < _LEAST_MASS else 0.0
     return masses, float(p[-1] + error[-1])
 
 

@@ -16,12 +16,10 @@ from audit.base.arguments import real
 from audit.base.errors import InvalidArgument
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
 
-_RATIO_TOLERANCE = 1e-11
-_MONOTONE_TOLERANCE = 1e-9
-_BISECTIONS = 160
-_SECANTS = 2
-_DOUBLINGS = 400
-_NEGLIGIBLE = 1e-17
+_RATIO_TOLERANCE = 1e-11  # relative: log-ratios this close to a threshold do not exceed it
+_MONOTONE_TOLERANCE = 1e-9  # relative: steps against the direction of a cell up to this are rounding
+_BISECTIONS, _SECANTS = 160, 2  # enough to reach neighboring floats; secants save bisections where the ratio is linear
+_DOUBLINGS, _NEGLIGIBLE = 400, 1e-17  # an infinite support is cut where at most this mass remains
 _ROUNDING = 8 * np.finfo(float).eps
 _SIGNS: dict[Direction, int] = {"left": 1, "right": -1}
 

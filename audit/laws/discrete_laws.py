@@ -17,8 +17,8 @@ from audit.laws.law import Law, ScalarLaw, dkw_width, normal_pvalue, normal_quan
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 from audit.laws.real_laws import as_vector
 
-_NEGLIGIBLE = 1e-18
-_JOINT_TESTS = 4
+_NEGLIGIBLE = 1e-18  # mass of a geometric law that may be left out
+_JOINT_TESTS = 4  # of a product, beside those of its coordinates
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLo
 
 Pmf = Mapping[Any, float] | ArrayLike
 
-_LOSS_ROUNDING = 1e-12
-_MOST_CELLS = 4096
+_LOSS_ROUNDING = 1e-12  # relative: a loss this close to a threshold does not exceed it
+_MOST_CELLS = 4096  # of a product of pmfs; larger ones are composed on a lattice, with a gap between the bounds
 
 
 class FiniteLoss(PrivacyLoss):

@@ -37,8 +37,8 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 FloatArray = NDArray[np.float64]
 Tails = tuple[FloatArray, FloatArray, FloatArray]
 
-_LARGEST_EXPONENT = 709.0
-_LARGEST_SEARCH = 2.0**40
+_LARGEST_EXPONENT = 709.0  # e^709 is finite
+_LARGEST_SEARCH = 2.0**40  # epsilons beyond are not searched
 
 
 def opposite(direction: Direction) -> Direction:
