@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from audit.adapters.built import OneByOne
+from audit.adapters.functions import Built, entrywise
 from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import PrivacyClaim
 
@@ -23,7 +23,7 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class Diffprivlib(OneByOne):
+class Diffprivlib(Built):
     """`randomise` of a mechanism of diffprivlib, on the answer of a query.
 
     Parameters
@@ -40,8 +40,7 @@ class Diffprivlib(OneByOne):
     """
 
     def _release(self) -> Callable[[Any], Any]:
-        randomise: Callable[[Any], Any] = _checked(self.built).randomise
-        return randomise
+        return entrywise(_checked(self.built).randomise)
 
 
 def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:

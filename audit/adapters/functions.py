@@ -1,17 +1,94 @@
-"""Functions as mechanisms: array functions called once per batch, and functions with a law stated beside them."""
+"""Functions and library objects as mechanisms: called once per batch or per output, with or without a stated law."""
 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.adapters.built import identity
 from audit.base.errors import InvalidArgument
 from audit.laws import Law
+from audit.subjects import PerCall
+
+
+def identity(dataset: Any) -> Any:
+    """Return the dataset itself: the query of a mechanism that takes records."""
+    return dataset
+
+
+def require_callable(**functions: object) -> None:
+    """Raise `InvalidArgument` that names the first argument that is not callable."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise InvalidArgument.of(name, "be callable", function)
+
+
+@dataclass(frozen=True)
+class Built(ABC):
+    """The base of the adapters of libraries: a query, and a library's object that releases its answer.
+
+    Such objects cannot be sent to another process: every process builds its own, once.
+
+    Parameters
+    ----------
+    build : callable
+        () -> the library's object; called once in every process. A function, or a `functools.partial` of one: these can
+        be sent to a worker.
+    query : callable, default the identity
+        dataset -> what the object releases. Deterministic: it is computed once for all outputs of a call.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable.
+    """
+
+    build: Callable[[], Any]
+    query: Callable[[Any], Any] = identity
+
+    own_randomness: ClassVar[bool] = True  # from the operating system: a seed does not repeat a run
+
+    def __post_init__(self) -> None:
+        require_callable(build=self.build, query=self.query)
+
+    @property
+    def __name__(self) -> str:
+        inner = getattr(self.build, "func", self.build)
+        return str(getattr(inner, "__name__", type(self).__name__))
+
+    @property
+    def built(self) -> Any:
+        """The library's object in this process."""
+        return _once(self.build)
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        """Release the answer `size` times; the generator is not used. An exception is an output."""
+        answer, release = plain(self.query(dataset)), self._release()
+        return PerCall(lambda _: release(answer), False)(dataset, size, rng)
+
+    @abstractmethod
+    def _release(self) -> Callable[[Any], Any]:
+        """Return the library's function from an answer, in plain Python types, to an output."""
+
+
+def entrywise(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that releases a number or category, and a vector entry by entry."""
+    return lambda answer: [release(entry) for entry in answer] if isinstance(answer, list) else release(answer)
+
+
+def plain(answer: Any) -> Any:
+    """Return an answer as a Python number or list: the types that libraries accept."""
+    return answer.tolist() if isinstance(answer, (np.ndarray, np.generic)) else answer
+
+
+@lru_cache(maxsize=64)
+def _once(build: Callable[[], Any]) -> Any:
+    return build()
 
 
 @dataclass(frozen=True)
@@ -49,9 +126,7 @@ class Elementwise:
     query: Callable[[Any], Any] = identity
 
     def __post_init__(self) -> None:
-        for name in ("release", "query"):
-            if not callable(getattr(self, name)):
-                raise InvalidArgument.of(name, "be callable", getattr(self, name))
+        require_callable(release=self.release, query=self.query)
 
     @property
     def __name__(self) -> str:
@@ -91,7 +166,7 @@ class Described:
 
     @property
     def own_randomness(self) -> bool:
-        """Whether the mechanism draws its own randomness."""
+        """True if the mechanism draws its own randomness."""
         return bool(getattr(self.mechanism, "own_randomness", False))
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.adapters.functions import require_callable
 from audit.claims import Labeled
 from audit.subjects import PerCall
 
@@ -41,8 +41,7 @@ class FittedLearner(ABC):
     build: Callable[..., Any]
 
     def __post_init__(self) -> None:
-        if not callable(self.build):
-            raise InvalidArgument.of("build", "be callable as () or (random_state)", self.build)
+        require_callable(build=self.build)
 
     @property
     def own_randomness(self) -> bool:

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.adapters.built import Built, plain
+from audit.adapters.functions import Built, plain
 from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import AddRemove, Claim, Group, Local, PrivacyClaim, Substitution, ZeroConcentratedClaim
-from audit.subjects import PerCall
 
 try:
     import opendp.prelude as dp
@@ -43,7 +42,7 @@ class OpenDP(Built):
         () -> opendp Measurement; see `Built`.
     query : callable
         dataset -> the measurement's argument.
-    vectorised : bool, default False
+    vectorized : bool, default False
         Set it for a measurement that takes vectors and adds independent noise of one law to every entry (make_laplace,
         make_geometric, make_gaussian on a vector domain): all outputs of a call are then released at once, as copies of
         the answer side by side. Otherwise the library is called once per output, some 200 microseconds.
@@ -51,20 +50,24 @@ class OpenDP(Built):
     Raises
     ------
     InvalidArgument
-        If an argument is not callable; at a call, if `vectorised` is set and the measurement does not take vectors.
+        If an argument is not callable; at a call, if `vectorized` is set and the measurement does not take vectors.
     """
 
-    vectorised: bool = False
+    vectorized: bool = False
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        if not self.vectorized:
+            return super().__call__(dataset, size, rng)
         answer = plain(self.query(dataset))
-        if not self.vectorised:
-            return PerCall(lambda _: self.built(answer), False)(dataset, size, rng)
         if not str(self.built.input_domain).startswith("VectorDomain"):
-            raise InvalidArgument.of("vectorised", "be left out for this input domain", str(self.built.input_domain))
+            raise InvalidArgument.of("vectorized", "be left out for this input domain", str(self.built.input_domain))
         is_vector = isinstance(answer, list)
         released = np.array(self.built((answer if is_vector else [answer]) * size))
         return released.reshape(size, -1) if is_vector else released
+
+    def _release(self) -> Callable[[Any], Any]:
+        measurement: Callable[[Any], Any] = self.built
+        return measurement
 
 
 def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float | None = None) -> Claim:

@@ -11,18 +11,28 @@ float64. A program that dies, hangs, or breaks the protocol ends its check as IN
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import ctypes
+import itertools
 import json
 import math
 import os
+import selectors
 import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
-from collections.abc import Mapping
+import time
+import weakref
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from audit.adapters.process import Process, ProcessFailed
 from audit.base.arguments import positive
 from audit.base.errors import InvalidArgument
 from audit.claims import Labeled
@@ -32,8 +42,11 @@ PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
 _LONGEST_LINE = 1 << 28
 _MOST_RUNNING = 4  # programs that one thread keeps: a worker ends those of past checks
+_CHUNK = 1 << 20
+_STDERR_SHOWN = 300
+_PR_SET_PDEATHSIG = 1  # Linux: the signal that a process gets when its parent dies
 
-_running: dict[tuple[int, int, Program], Process] = {}  # by process and thread: a forked worker starts others
+_running: dict[tuple[int, int, Program], _Process] = {}  # by process and thread: a forked worker starts others
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Program:
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         """Ask for `size` outputs; shape (size,) or (size, d), or a list of whatever JSON holds."""
         process = self._process()
-        number = process.next_number()
+        number = next(process.numbers)
         request = {
             "protocol": PROTOCOL,
             "request": number,
@@ -103,11 +116,11 @@ class Program:
             process.send(json.dumps(request).encode() + b"\n", self.timeout)
             outputs = _read_answer(process, number, self.timeout)
             if len(outputs) != size:
-                raise ProcessFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+                raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
             return outputs
-        except ProcessFailed as failure:
+        except SubjectFailed:
             self.close()
-            raise SubjectFailed(failure.kind, str(failure)) from None
+            raise
 
     def close(self) -> None:
         """End the program of this thread, if it runs; the next call starts another."""
@@ -119,22 +132,17 @@ class Program:
     def _key(self) -> tuple[int, int, Program]:
         return os.getpid(), threading.get_ident(), self
 
-    def _process(self) -> Process:
+    def _process(self) -> _Process:
         process = _running.pop(self._key, None)
         if process is None or not process.runs:
             if process is not None:
                 process.kill()
-            _end_the_oldest(self._key[:2])
-            process = Process(self.command)
+            own = [key for key in _running if key[:2] == self._key[:2]]
+            for key in own[: max(0, len(own) - _MOST_RUNNING + 1)]:  # make room: the oldest come first
+                _running.pop(key).kill()
+            process = _Process(self.command)
         _running[self._key] = process  # the latest one is last
         return process
-
-
-def _end_the_oldest(of: tuple[int, int]) -> None:
-    """Make room for one more program of a thread."""
-    own = [key for key in _running if key[:2] == of]
-    for key in own[: max(0, len(own) - _MOST_RUNNING + 1)]:
-        _running.pop(key).kill()
 
 
 def to_json(dataset: Any) -> Any:
@@ -160,32 +168,146 @@ def to_json(dataset: Any) -> Any:
     raise InvalidArgument.of("dataset", "be made of numbers, text, lists and mappings to be sent to a program", dataset)
 
 
-def _read_answer(process: Process, number: int, timeout: float) -> Any:
+def _read_answer(process: _Process, number: int, timeout: float) -> Any:
     line = process.read_line(timeout, _LONGEST_LINE)
-    answer = _parsed(line)
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise SubjectFailed("broke the protocol", f"wrote a line that is not a JSON object: {line[:80]!r}")
     if answer.get("request") != number:
-        raise ProcessFailed("broke the protocol", f"answered request {answer.get('request')!r} instead of {number}")
+        raise SubjectFailed("broke the protocol", f"answered request {answer.get('request')!r} instead of {number}")
     if "error" in answer:
-        raise ProcessFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
+        raise SubjectFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
     if isinstance(answer.get("outputs"), list):
         return answer["outputs"]
-    shape = _shape(answer.get("shape"))
+    shape = answer.get("shape")
+    if not (isinstance(shape, list) and len(shape) in (1, 2) and all(type(n) is int and 0 <= n < 2**31 for n in shape)):
+        raise SubjectFailed("broke the protocol", f"answered with neither outputs nor a shape, but {shape!r}")
     payload = process.read_bytes(8 * math.prod(shape), timeout)
     return np.frombuffer(payload, dtype="<f8").reshape(shape)
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        answer = json.loads(line)
-    except ValueError:
-        raise ProcessFailed("broke the protocol", f"wrote a line that is not JSON: {line[:80]!r}") from None
-    if not isinstance(answer, dict):
-        raise ProcessFailed("broke the protocol", f"wrote a line that is not a JSON object: {line[:80]!r}")
-    return answer
+class _Process:
+    """A program on two pipes: every wait has a time limit, and nothing that was started outlives its parent."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        # a file: a pipe that nobody reads fills up and blocks
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._child = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                start_new_session=True,  # a group of its own, killed as one
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+            )
+        except OSError as error:
+            raise SubjectFailed("did not start", f"did not start: {error}") from None
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._in, self._out = self._child.stdin.fileno(), self._child.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._buffer = bytearray()
+        self.numbers = itertools.count(1)
+        self._finalizer = weakref.finalize(self, _kill_group, self._child)
+        atexit.register(self._finalizer)
+
+    @property
+    def runs(self) -> bool:
+        """True while the process is alive."""
+        return self._child.poll() is None
+
+    def send(self, message: bytes, timeout: float) -> None:
+        """Write a message while reading what the process writes: neither waits for the other."""
+        view, deadline = memoryview(message), time.monotonic() + timeout
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._in, selectors.EVENT_WRITE)
+            ready.register(self._out, selectors.EVENT_READ)
+            while view:
+                for key, _ in self._wait(ready, deadline, timeout):
+                    if key.fd == self._out:
+                        self._receive()
+                    else:
+                        view = view[self._write(view) :]
+
+    def read_line(self, timeout: float, longest: int) -> bytes:
+        """Return the next line, without its end."""
+        deadline, searched = time.monotonic() + timeout, 0
+        while (end := self._buffer.find(b"\n", searched)) < 0:
+            searched = len(self._buffer)
+            if searched > longest:
+                raise SubjectFailed("broke the protocol", f"wrote more than {longest} bytes without ending the line")
+            self._fill(deadline, timeout)
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
+
+    def read_bytes(self, size: int, timeout: float) -> bytes:
+        """Return the next `size` bytes."""
+        deadline = time.monotonic() + timeout
+        while len(self._buffer) < size:
+            self._fill(deadline, timeout)
+        payload = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return payload
+
+    def kill(self) -> None:
+        """End the process and all that it started, at once."""
+        atexit.unregister(self._finalizer)
+        self._finalizer()
+        self._errors.close()
+
+    def _fill(self, deadline: float, timeout: float) -> None:
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._out, selectors.EVENT_READ)
+            self._wait(ready, deadline, timeout)
+        self._receive()
+
+    def _wait(
+        self, ready: selectors.BaseSelector, deadline: float, timeout: float
+    ) -> list[tuple[selectors.SelectorKey, int]]:
+        events = ready.select(max(0.0, deadline - time.monotonic()))
+        if not events:
+            raise SubjectFailed("hung", f"did not answer within {timeout:g} s")
+        return events
+
+    def _receive(self) -> None:
+        chunk = os.read(self._out, _CHUNK)
+        if not chunk:
+            raise SubjectFailed("died", self._last_words())
+        self._buffer += chunk
+
+    def _write(self, view: memoryview) -> int:
+        try:
+            return os.write(self._in, view)
+        except BrokenPipeError:
+            raise SubjectFailed("died", self._last_words()) from None
+
+    def _last_words(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(timeout=1.0)
+        status = self._child.poll()
+        how = "closed its output" if status is None else f"ended with status {status}"
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _STDERR_SHOWN))
+        said = self._errors.read().decode(errors="replace").strip()
+        return f"{how} in the middle of a request" + (f", saying: {said}" if said else "")
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
-    fits = isinstance(shape, list) and len(shape) in (1, 2) and all(type(n) is int and 0 <= n < 2**31 for n in shape)
-    if not fits:
-        raise ProcessFailed("broke the protocol", f"answered with neither outputs nor a shape, but {shape!r}")
-    return tuple(shape)
+def _die_with_parent() -> None:
+    """Run in the child before the program: the program ends when the worker is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    child.wait()

@@ -11,12 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from audit.adapters.built import Built, OneByOne, plain
+from audit.adapters.functions import Built, entrywise
 from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import AddRemove, PrivacyClaim
-from audit.subjects import PerCall
 
 try:
     from pydp.algorithms.numerical_mechanisms import NumericalMechanism
@@ -25,7 +22,7 @@ except ImportError:
 
 
 @dataclass(frozen=True)
-class PyDPNoise(OneByOne):
+class PyDPNoise(Built):
     """`add_noise` of a numerical mechanism, on the answer of a query.
 
     An integer answer is released as an integer, a float as a multiple of the library's granularity.
@@ -37,13 +34,17 @@ class PyDPNoise(OneByOne):
         your own: the binding's classes cannot be sent to a worker, not even within a partial.
     query : callable
         dataset -> number, or vector; noise is added to each entry by itself.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable; at a call, if `build` does not build a numerical mechanism.
     """
 
     def _release(self) -> Callable[[Any], Any]:
         if not isinstance(self.built, NumericalMechanism):
             raise InvalidArgument.of("build", "build a numerical mechanism of PyDP", self.built)
-        add_noise: Callable[[Any], Any] = self.built.add_noise
-        return add_noise
+        return entrywise(self.built.add_noise)
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,16 @@ class PyDPAlgorithm(Built):
         () -> algorithm of pydp.algorithms.laplacian; see `Built`.
     query : callable
         dataset -> sequence of records; by default the dataset itself.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is not callable.
     """
 
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        records, algorithm = list(plain(self.query(dataset))), self.built
-        return PerCall(lambda _: algorithm.quick_result(records), False)(dataset, size, rng)
+    def _release(self) -> Callable[[Any], Any]:
+        algorithm = self.built
+        return lambda records: algorithm.quick_result(list(records))
 
 
 def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:

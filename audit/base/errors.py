@@ -44,9 +44,10 @@ class MissingExtra(AuditError, ImportError):
     """An optional dependency is needed and is not installed."""
 
     @classmethod
-    def of(cls, package: str) -> MissingExtra:
-        """Say which package is missing and what to type."""
-        return cls(f"`{package}` is not installed; type: pip install {package}")
+    def of(cls, package: str, extra: str = "libraries") -> MissingExtra:
+        """Name the missing package, the extra that brings it, and what to type: this package is on no index."""
+        command = f"python -m pip install '.[{extra}]'"
+        return cls(f"`{package}` is not installed; it comes with the extra `{extra}`: in a checkout, type: {command}")
 
 
 def _shown(value: object, limit: int = 120) -> str:

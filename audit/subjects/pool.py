@@ -320,7 +320,7 @@ def _connected(address: str) -> tuple[Any, type[Exception]]:
     try:
         import distributed
     except ImportError:
-        raise MissingExtra.of("distributed") from None
+        raise MissingExtra.of("distributed", "dask") from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it says of a loss is said here
     warnings.filterwarnings("ignore", message="Sending large graph", module="distributed")  # datasets may be large
     try:

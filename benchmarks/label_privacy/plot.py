@@ -34,7 +34,7 @@ def accuracy_plot(found: Mapping[Cell, Mapping[str, np.ndarray]], path: Path) ->
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtra.of("matplotlib") from None
+        raise MissingExtra.of("matplotlib", "dev") from None
     columns = sorted({(cell.epsilon, cell.n_neighbors) for cell in found})
     figure = Figure(figsize=(2.6 * len(columns), 5.2), layout="constrained")
     axes = figure.subplots(2, len(columns), sharex=True, sharey=True, squeeze=False)

@@ -97,7 +97,7 @@ class NoisyAnswer:
 
 def opendp_laplace(query: Callable[[Any], Any], scale: float, of_integers: bool) -> Documented:
     """OpenDP's make_laplace on a query, with its documented law."""
-    measurement = OpenDP(OpenDPLaplace(scale, of_integers), query, vectorised=True)
+    measurement = OpenDP(OpenDPLaplace(scale, of_integers), query, vectorized=True)
     return Documented(measurement, NoisyAnswer(query, scale, of_integers))
 
 

@@ -103,7 +103,7 @@ def _other_checks() -> list[PrivacyCheck]:
     return [
         _check(
             name="opendp/mean age, make_laplace on a vector eps=1",
-            mechanism=OpenDP(partial(laplace_vector, sensitivity), AGE, vectorised=True),
+            mechanism=OpenDP(partial(laplace_vector, sensitivity), AGE, vectorized=True),
             claim=_claim(laplace_vector(sensitivity).map(sensitivity), Substitution(), "make_laplace"),
             pairs=[extreme_swap(column("age"))],
             budget=215_000,

@@ -80,7 +80,7 @@ def test_a_learner_that_raises_gives_the_exception_as_output():
         raise RuntimeError("no luck")
 
     outputs = Predictions(fragile, np.zeros(1))(DATA, 2, np.random.default_rng(0))
-    assert [output.symbol for output in outputs] == ["raised RuntimeError: no luck"] * 2
+    assert [str(output) for output in outputs] == ["raised RuntimeError: no luck"] * 2
     with pytest.raises(InvalidArgument, match="`build` must be callable"):
         Predictions(3, np.zeros(1))
 

@@ -119,8 +119,8 @@ def test_rows_of_bytes_and_any_json():
 
 
 BAD_MANNERS = {
-    "not JSON": ("print('garbage')", "not JSON: b'garbage'"),
-    "bytes": ("sys.stdout.buffer.write(bytes(range(128, 256)) + b'\\n'); sys.stdout.flush()", "not JSON"),
+    "not JSON": ("print('garbage')", "not a JSON object: b'garbage'"),
+    "bytes": ("sys.stdout.buffer.write(bytes(range(128, 256)) + b'\\n'); sys.stdout.flush()", "not a JSON object"),
     "another request": ("print(json.dumps({'request': 99, 'outputs': []}))", "answered request 99 instead of 1"),
     "no outputs": ("print(json.dumps({'request': request['request']}))", "neither outputs nor a shape"),
     "negative shape": ("print(json.dumps({'request': request['request'], 'shape': [-1]}))", "neither outputs nor"),

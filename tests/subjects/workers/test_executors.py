@@ -80,7 +80,7 @@ def test_the_default_is_a_worker_for_each_available_core():
 
 def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtra, match=r"`distributed` is not installed; type: pip install distributed$"):
+    with pytest.raises(MissingExtra, match=r"`distributed` is not installed.*pip install '.\[dask\]'$"):
         open_pool(Place("dask://127.0.0.1:8786"))
     with pytest.raises(SystemExit) as stop:
         main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
