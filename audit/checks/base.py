@@ -123,12 +123,12 @@ class Result:
 
     @property
     def basis(self) -> str:
-        """What the verdict rests on: "exact", "statistical" or "none"."""
+        """Basis of the verdict: "exact", "statistical" or "none"."""
         return str(self.judgment.basis)
 
     @property
     def reason(self) -> str:
-        """Why, in one sentence."""
+        """Reason for the verdict, in one sentence."""
         return str(self.judgment.reason)
 
     @property
@@ -138,7 +138,7 @@ class Result:
 
     @property
     def met(self) -> bool:
-        """Whether the verdict is the expected one."""
+        """True if the verdict is the expected one."""
         return self.verdict is self.check.expected
 
     def record(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The kinds of checks: one line each. Whatever must know all kinds reads this list."""
+"""Register the kinds of checks, one line each. Whatever must know all kinds reads this list."""
 
 from __future__ import annotations
 

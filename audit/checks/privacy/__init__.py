@@ -1,1 +1,1 @@
-"""Privacy claims: the check, what it gathers, and how it is judged."""
+"""Check privacy claims: gather evidence, judge it, state the result."""

@@ -1,4 +1,4 @@
-"""A privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
+"""Check a privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class PrivacyEvidence(Evidence):
 
     @property
     def is_dependent(self) -> bool:
-        """Whether the runs were found not to be independent, so that no game counts."""
+        """True if the runs were found not to be independent, so that no game counts."""
         return any(kind in self.anomalies for kind in DEPENDENCE)
 
     @property
@@ -137,7 +137,7 @@ class PrivacyJudgment(Judgment):
 
 
 class PrivacyTerms(NamedTuple):
-    """What the judge needs of a check: its claim and the tolerance of a statistical PASS."""
+    """State what the judge needs of a check: its claim and the tolerance of a statistical PASS."""
 
     claim: Claim
     tolerance: float | None = None
