@@ -7,6 +7,7 @@ and its numbers are NaN. A symbol is an output like any other: it can leak.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,11 +23,11 @@ _KINDS = {"str_": "str", "ndarray": "list", "tuple": "list"}  # kinds that are r
 
 
 class BadBatch(Exception):
-    """What came back from a mechanism is not a batch of outputs; the text says what it was."""
+    """A mechanism returned something that is not a batch of outputs; the text says what it was."""
 
 
 class BadLength(BadBatch):
-    """A batch came back whose first axis is not the size that was asked for."""
+    """A mechanism returned a batch whose first axis is not the size that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Raised:
     error: BaseException
 
     def __str__(self) -> str:
-        return f"raised {type(self.error).__name__}: {str(self.error)[:_SYMBOL_LENGTH]}"
+        return f"raised {type(self.error).__name__}: {_shortened(str(self.error))}"
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,11 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     """Join batches; when they disagree in shape, every row becomes a symbol."""
     if len(batches) == 1:
         return batches[0]
-    raw = _join_raw([batch.raw for batch in batches])
+    parts = [batch.raw for batch in batches]
+    if all(isinstance(part, np.ndarray) for part in parts) and len({part.shape[1:] for part in parts}) == 1:
+        raw: Any = np.concatenate(parts)
+    else:
+        raw = [row for part in parts for row in part]
     if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw and batch.symbols is None for batch in batches):
         return Outputs(raw, raw)  # float64 without NaN, kept once
     if len({batch.numbers.shape[1:] for batch in batches}) > 1:
@@ -123,12 +128,6 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
         return Outputs(raw, numbers)
     none = [Symbols((), np.full(len(batch), -1)) for batch in batches]
     return Outputs(raw, numbers, Symbols.join([b.symbols or n for b, n in zip(batches, none, strict=True)]))
-
-
-def _join_raw(parts: list[Any]) -> Any:
-    if all(isinstance(part, np.ndarray) for part in parts) and len({part.shape[1:] for part in parts}) == 1:
-        return np.concatenate(parts)
-    return [row for part in parts for row in part]
 
 
 def _numeric_array(rows: Any) -> np.ndarray | None:
@@ -204,7 +203,14 @@ def _symbol(value: Any) -> str:
     if isinstance(value, Raised):
         return str(value)
     kind = type(value).__name__
-    return f"{_KINDS.get(kind, kind)}: {_canonical(value)[:_SYMBOL_LENGTH]}"
+    return f"{_KINDS.get(kind, kind)}: {_shortened(_canonical(value))}"
+
+
+def _shortened(text: str) -> str:
+    """Return a short text; a digest tells long ones apart that differ only behind the cut."""
+    if len(text) <= _SYMBOL_LENGTH:
+        return text
+    return f"{text[:_SYMBOL_LENGTH]}... sha256 {hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
 
 
 def _canonical(value: Any) -> str:

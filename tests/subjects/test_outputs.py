@@ -62,6 +62,15 @@ def test_memory_addresses_are_not_outputs():
     assert keys[0] == keys[1]
 
 
+@pytest.mark.parametrize("make", [str, lambda text: [text], lambda text: Raised(ValueError(text))])
+def test_long_outputs_that_differ_only_at_their_end_are_different(make):
+    same, other = "x" * 10_000 + "left", "x" * 10_000 + "right"
+    batch = encode([make(same), make(other), make(same)], 3)
+    keys = atom_keys(batch)
+    assert keys[0] == keys[2] != keys[1]
+    assert all(len(text) < 300 for text in batch.symbols.table)
+
+
 def test_an_output_whose_repr_fails_is_an_output():
     class Rude:
         def __repr__(self):
