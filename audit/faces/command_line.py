@@ -214,11 +214,8 @@ def replay_command(directory: Path) -> int:
     from audit.report.verify import replay
 
     outcome = replay(load_certificate(directory))
-    for difference in outcome.differences:
-        click.echo(difference)
     if outcome.differences:
-        click.echo(f"the certificate contradicts its evidence in {len(outcome.differences)} places")
-        return CONTRADICTION
+        return _contradicted(outcome.differences, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
     return outcome.verdict.exit_status
 
@@ -237,12 +234,8 @@ def verify_command(directory: Path) -> int:
     from audit.report.verify import problems_of
 
     certificate = load_certificate(directory)
-    problems = problems_of(certificate)
-    for problem in problems:
-        click.echo(problem)
-    if problems:
-        click.echo(f"the certificate is not whole: {len(problems)} problems")
-        return CONTRADICTION
+    if problems := problems_of(certificate):
+        return _contradicted(problems, "the certificate is not whole: {} problems")
     seal = certificate.get("seal", "none: version 1.0 of the schema had no digests, its numbers rest on replay alone")
     click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}\nseal: {seal}")
     return 0
@@ -260,15 +253,20 @@ def diff_command(old: Path, new: Path) -> int:
     from audit.report.diff import changes
     from audit.report.verify import require_form
 
-    both = load_certificate(old), load_certificate(new)
-    for certificate in both:
-        require_form(certificate)
-    found = changes(*both)
-    for change in found:
-        click.echo(str(change))
+    before, after = load_certificate(old), load_certificate(new)
+    require_form(before)
+    require_form(after)
+    found = changes(before, after)
     worse = sum(change.is_regression for change in found)
-    click.echo(f"{worse} got worse, {len(found) - worse} other changes, in {len(both[1]['checks'])} checks")
+    summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
+    click.echo("\n".join([*map(str, found), summary]))
     return 1 if worse else 0
+
+
+def _contradicted(lines: Sequence[str], summary: str) -> int:
+    """Print what is wrong with a certificate; return the exit status."""
+    click.echo("\n".join([*lines, summary.format(len(lines))]))
+    return CONTRADICTION
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

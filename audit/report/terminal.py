@@ -64,31 +64,23 @@ class LiveProgress:
         """Show that a check begins."""
         with self._lock:
             self._running[check.name] = None
-            self._show()
+            self._bar.update(self._task, description=", ".join(self._running))
 
     def finished(self, result: Result) -> None:
-        """Show that a check has its result."""
+        """Show that a check has its result; log it at once if it is not as expected, else now and then."""
         with self._lock:
             self._running.pop(result.name, None)
             self._done, self._drawn = self._done + 1, self._drawn + result.samples
-            self._bar.advance(self._task)
-            self._show()
-            if not self._console.is_terminal:
-                self._log(result)
-
-    def _show(self) -> None:
-        self._bar.update(self._task, description=", ".join(self._running), drawn=f"{self._drawn:,}")
-
-    def _log(self, result: Result) -> None:
-        """Print a line: at once for what is not as expected, else when there was none for a while."""
-        now = time.monotonic()
-        if result.met and now - self._logged < _LOG_EVERY:
-            return
-        self._logged = now
-        left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
-        unmet = "" if result.met else f"; {result.name}: {result.verdict}, {result.reason}"
-        said = f"{self._done} of {self._total} checks, {self._drawn:,} drawn, about {left:.0f} s left{unmet}"
-        self._console.print(Text(said), soft_wrap=True)
+            running, drawn = ", ".join(self._running), f"{self._drawn:,}"
+            self._bar.update(self._task, completed=self._done, description=running, drawn=drawn)
+            now = time.monotonic()
+            if self._console.is_terminal or (result.met and now - self._logged < _LOG_EVERY):
+                return
+            self._logged = now
+            left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
+            unmet = "" if result.met else f"; {result.name}: {result.verdict}, {result.reason}"
+            said = f"{self._done} of {self._total} checks, {drawn} drawn, about {left:.0f} s left{unmet}"
+            self._console.print(Text(said), soft_wrap=True)
 
 
 def verdict_text(row: Record) -> Text:
