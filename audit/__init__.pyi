@@ -39,9 +39,9 @@ from .claims import ZeroConcentratedClaim as ZeroConcentratedClaim
 from .faces.compare.comparison import Comparison as Comparison
 from .faces.compare.comparison import Implementation as Implementation
 from .game.canaries import canary_epsilon_lower_bound as canary_epsilon_lower_bound
-from .game.confusion import EpsilonInterval as EpsilonInterval
-from .game.confusion import epsilon_interval as epsilon_interval
 from .game.guesses import delta_lower_bound as delta_lower_bound
+from .game.intervals import EpsilonInterval as EpsilonInterval
+from .game.intervals import epsilon_interval as epsilon_interval
 from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from .report.certificate import Report as Report
 from .runs.suite import run as run

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from audit.game.scorers.atoms import atom_keys
+from audit.game.scorers.cells import atom_keys
 from audit.subjects import Outputs
 
 IN_WORKERS = "same noise in workers"

@@ -1,4 +1,4 @@
-"""A lower bound of epsilon from one training run with many canaries.
+"""Bound epsilon from below by one training run with many canaries.
 
 m records are included independently, each by a fair coin. From the output alone the auditor guesses of r of them
 whether they were included; the number of right guesses is compared with what (epsilon, delta)-DP allows:
@@ -20,8 +20,7 @@ from scipy import special, stats
 
 from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
-
-_LARGEST = 60.0  # beyond it theta is 1 in floating point
+from audit.game.intervals import largest_refuted
 
 
 def canary_epsilon_lower_bound(
@@ -32,26 +31,49 @@ def canary_epsilon_lower_bound(
     delta: float = 0.0,
     significance: float = 0.05,
 ) -> float:
-    """Lower confidence bound of epsilon from the scores of canaries; too high with probability <= `significance`.
+    """Return a lower confidence bound of epsilon from the scores of canaries in one training run.
 
-    The probability is over the coins that included the canaries and the randomness of the run. 0.0 when nothing is
-    certified.
+    Too high with probability at most `significance`, over the coins that included the canaries and the randomness of
+    the run. 0.0 when nothing is certified.
 
     Parameters
     ----------
     scores_in, scores_out : array-like, shape (included,) and (left out,)
-        A score of each canary, larger for "was included"; a function of the output, the same one for all. The split
-        must come from one independent fair coin for each canary: not from taking exactly half.
-    guesses : int, or pair of int
+        A score of each canary, larger for "was included"; a function of the output, the same one for all; no NaN. The
+        split must come from one independent fair coin for each canary: not from taking exactly half.
+    guesses : int >= 1, or pair of int >= 0
         How many canaries are guessed: "included" for the highest scores, "left out" for the lowest ones; an int is
-        shared evenly. Fixed before the scores are seen.
-    delta : float in [0, 1]
-    significance : float in (0, 1)
+        shared evenly. At most all canaries together. Fixed before the scores are seen.
+    delta : float in [0, 1], default 0.0
+        The additive slack at which epsilon is bounded.
+    significance : float in (0, 1), default 0.05
+        Probability that the bound may exceed the true epsilon.
+
+    Returns
+    -------
+    float >= 0
+        Every smaller epsilon is refuted, for the inclusion of one canary (add/remove).
+
+    Raises
+    ------
+    InvalidArgument
+        When an argument lies outside its admissible set.
 
     Notes
     -----
-    Which of several equal scores is guessed must not depend on the truth; those that tie at a cut are taken to be
+    Which of several equal scores is guessed must not depend on the truth. Those that tie at a cut are taken to be
     wrong as far as that is possible, which can only lower the bound.
+
+    References
+    ----------
+    Steinke, Nasr & Jagielski (2023), "Privacy auditing with one (1) training run", theorem 5.2.
+
+    Examples
+    --------
+    >>> import audit
+    >>> included, left_out = [3.1, 2.7, 2.9, 3.5, 2.2], [0.3, -0.5, 0.1, 0.8, -0.2]
+    >>> round(audit.canary_epsilon_lower_bound(included, left_out, guesses=10), 3)
+    1.051
     """
     included, left_out = _scores(scores_in, "scores_in"), _scores(scores_out, "scores_out")
     canaries = len(included) + len(left_out)
@@ -65,37 +87,16 @@ def canary_epsilon_lower_bound(
 def guessing_epsilon_lower_bound(
     right: int, guesses: int, canaries: int, *, delta: float = 0.0, significance: float = 0.05
 ) -> float:
-    """Lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` canaries were right.
+    """Return a lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` were right.
 
-    An epsilon is refuted when `guessing_pvalue` is at most `significance`. A mechanism that is private at some epsilon
-    is so at every larger one: refuting one epsilon refutes all below it.
+    A mechanism that is private at some epsilon is so at every larger one: refuting one epsilon refutes all below it.
     """
     level = open_probability(significance, "significance")
-
-    def refuted(epsilon: float) -> bool:
-        return guessing_pvalue(right, guesses, canaries, epsilon, delta) <= level
-
-    if not refuted(0.0):
-        return 0.0
-    low, high = 0.0, 1.0
-    while high < _LARGEST and refuted(high):
-        low, high = high, 2 * high
-    while high - low > 1e-9 * (1 + high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return largest_refuted(lambda epsilon: guessing_pvalue(right, guesses, canaries, epsilon, delta) <= level)
 
 
 def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0) -> float:
-    """Upper bound of the probability that so many guesses are right under (epsilon, delta)-DP: beta + 2 m delta alpha.
-
-    Parameters
-    ----------
-    right, guesses, canaries : int, 0 <= right <= guesses <= canaries
-        v, r and m above; r is fixed beforehand.
-    epsilon : float, finite, >= 0
-    delta : float in [0, 1]
-    """
+    """Return beta + 2 m delta alpha, for 0 <= right <= guesses <= canaries; `guesses` is fixed beforehand."""
     m = integer(canaries, "canaries", at_least=1)
     r = integer(guesses, "guesses", at_least=0)
     v = integer(right, "right", at_least=0)
@@ -107,9 +108,7 @@ def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, del
     if v == 0:
         return 1.0
     beta = float(special.betaincc(r - v + 1, v, special.expit(-at)))
-    if slack == 0:
-        return beta
-    return min(1.0, beta + 2 * m * slack * _largest_average(v, r, at))
+    return min(1.0, beta + 2 * m * slack * _largest_average(v, r, at)) if slack else beta
 
 
 def _largest_average(v: int, r: int, epsilon: float) -> float:

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import special, stats
 
 from audit.game import tuning
-from audit.game.logistic import fit_logistic
 from audit.game.scorers import Score, Scorer, Training
+from audit.game.scorers.base import fit_logistic
 from audit.game.thresholds import Ranked, TestDesign, Thresholds, best_thresholds
 from audit.subjects import BLOCK, Outputs, concatenate
 

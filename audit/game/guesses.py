@@ -1,9 +1,9 @@
-"""Test both directions of a privacy claim by one exact binomial test: the guess game.
+"""Test both directions of a privacy claim by one exact binomial test: the guess game, its bounds and its resolution.
 
 Each run flips a fair coin and runs the mechanism on `left` or `right`. Events fixed beforehand make it guess "left",
 guess "right" or abstain. Under epsilon-DP a guess is right with probability at most
 theta = e^epsilon / (1 + e^epsilon), whatever happened in earlier runs. The number of right guesses among m is
-therefore stochastically at most Binomial(m, theta): no nuisance parameter, no approximation, no second tail.
+therefore stochastically at most Binomial(m, theta).
 
 For delta > 0 each run is replaced, independently and with probability eta = d / (1 + d), d = delta e^-epsilon, by
 a virtual wrong guess. From P(right) <= e^epsilon P(wrong) + delta, where P(right) and P(wrong) average over the
@@ -19,10 +19,17 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special, stats
 
 from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
+
+POWER = 0.8
+EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
+LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
+_FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
+_HIGHEST = 50.0  # epsilon above the claim that is tried at most
+_MOST_STEPS = 10**10
 
 
 @dataclass(frozen=True)
@@ -236,3 +243,62 @@ def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.n
             break
         taken, level = taken + batch, float(levels[-1])
     return -np.expm1(-np.concatenate(found)) if found else np.empty(0)
+
+
+def game_resolution(
+    claimed_epsilon: float,
+    delta: float,
+    runs: int,
+    significance: float,
+    event_probability: float = EVENT_PROBABILITY,
+) -> float:
+    """Return the smallest epsilon above the claim that the game refutes with power 0.8; inf when none is caught.
+
+    The violation is an event E with P(E) = `event_probability` + delta and Q(E) = `event_probability` e^-epsilon, all
+    else equal: the game guesses "left" on E and abstains elsewhere.
+    """
+
+    def lack(epsilon: float) -> float:
+        return POWER - _power(epsilon, claimed_epsilon, delta, runs, significance, event_probability)
+
+    if runs < 2 or lack(claimed_epsilon + _HIGHEST) > 0:
+        return math.inf
+    low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
+    return float(optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
+
+
+def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
+    """Return the smallest epsilon above the claim that a sequential game of `steps` steps refutes with power 0.8.
+
+    A game that learns its bets needs e^-LEARNING_COST more evidence than a fixed test of a known event.
+    """
+    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
+
+
+def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
+    """Return the fewest steps, up to a factor of 1.1, to a sequential resolution within `target`; None if never."""
+    steps = 1_000
+    while steps < _MOST_STEPS:
+        if sequential_resolution(claimed_epsilon, delta, steps, significance) <= target:
+            return steps
+        steps = int(1.1 * steps)
+    return None
+
+
+def blind_spot(training: int) -> float:
+    """Return the probability below which events were not examined: too few training outputs hit them."""
+    return min(1.0, _FEWEST_HITS / training) if training > 0 else 1.0
+
+
+def _power(epsilon: float, claimed: float, delta: float, runs: int, significance: float, probability: float) -> float:
+    """Return the power of the binomial test at the expected number of guesses."""
+    odds = delta / 2 * math.exp(-claimed)
+    eta = odds / (1 + odds)
+    p, q = min(1.0, probability + delta), probability * math.exp(-epsilon)
+    right, wrong = (1 - eta) * p / 2, (1 - eta) * q / 2 + eta
+    guesses = int(runs * (right + wrong))
+    if guesses == 0:
+        return 0.0
+    theta = 1 / (1 + math.exp(-claimed))
+    needed = stats.binom.isf(significance, guesses, theta) + 1
+    return float(stats.binom.sf(needed - 1, guesses, right / (right + wrong)))

@@ -21,6 +21,7 @@ from scipy import special
 from audit.base.arguments import closed_probability, integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim
+from audit.game.intervals import largest_refuted
 
 
 def packing_epsilon_lower_bound(
@@ -45,22 +46,24 @@ def packing_epsilon_lower_bound(
         K, the number of datasets and of disjoint sets; it may be astronomically large.
     distance : int >= 1
         b, the largest number of steps between two datasets of the family.
-    delta : float in [0, 1]
-    significance : float in (0, 1)
+    delta : float in [0, 1], default 0.0
+        The additive slack at which epsilon is bounded.
+    significance : float in (0, 1), default 0.05
+        Probability that the bound may exceed the true epsilon.
 
     Returns
     -------
-    float
-        The bound, >= 0, at this delta and for one step of the relation.
+    float >= 0
+        Every smaller epsilon is refuted, at this delta and for one step of the relation.
 
     Raises
     ------
     InvalidArgument
-        For arguments outside their admissible sets.
+        When an argument lies outside its admissible set.
 
     References
     ----------
-    Chaudhuri and Hsu (2011), Sample complexity bounds for differentially private learning, lemma 22 and theorem 5.
+    Chaudhuri & Hsu (2011), "Sample complexity bounds for differentially private learning", lemma 22 and theorem 5.
 
     Examples
     --------
@@ -88,13 +91,7 @@ def packing_epsilon_lower_bound(
         leak = group_delta(epsilon, steps, slack)
         return leak < rate and epsilon * steps + math.log(miss) < math.log(others) + math.log(rate - leak)
 
-    if not refuted(0.0):
-        return 0.0
-    low, high = 0.0, highest
-    while high - low > 1e-12 * (1 + high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return largest_refuted(refuted, highest, 1e-12)
 
 
 def group_delta(epsilon: float, steps: int, delta: float) -> float:

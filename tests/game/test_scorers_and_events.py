@@ -8,7 +8,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Training
-from audit.game.scorers.scalars import SignedOutput
+from audit.game.scorers.cells import SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.subjects import encode
 

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game.logistic import fit_logistic
 from audit.game.scorers import SCORERS, Training
-from audit.game.scorers.coordinates import Coordinates
-from audit.game.scorers.rows import Layout, nearness
+from audit.game.scorers.base import fit_logistic
+from audit.game.scorers.rows import Coordinates, Layout, nearness
 from audit.game.scorers.vectors import independent
 from audit.subjects import encode
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.game.scorers.atoms import atom_keys
+from audit.game.scorers.cells import atom_keys
 from audit.subjects import BadBatch, BadLength, Raised, concatenate, encode
 
 SCALARS = [

@@ -24,10 +24,10 @@ from audit.checks.privacy.stated_law import compare_with_law, trace_curve
 from audit.claims import Point
 from audit.game.events import EventPair, choose_events_for_each
 from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
-from audit.game.resolution import steps_to_resolve
+from audit.game.guesses import steps_to_resolve
 from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.scorers.atoms import atom_keys
-from audit.game.scorers.likelihood import LikelihoodRatio, stated_log_likelihood
+from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
+from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import play_sequentially
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import Block, Outputs, Subject, SubjectFailed, concatenate

@@ -16,8 +16,14 @@ from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Judgment
 from audit.claims import Claim, Point
 from audit.game.events import EventPair
-from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
+from audit.game.guesses import (
+    EVENT_PROBABILITY,
+    GameCounts,
+    blind_spot,
+    game_epsilon_lower_bound,
+    game_resolution,
+    sequential_resolution,
+)
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 

@@ -6,7 +6,7 @@ scale of the noise. They only choose events, which the guess game certifies: a w
 
 from typing import Any
 
-from audit.game.bits.bit_patterns import PATTERN_SCORERS, Grids
+from audit.game.bits.patterns import PATTERN_SCORERS, Grids
 from audit.game.bits.reachability import InverseCdf, RoundTrips
 from audit.game.scorers import Scorer
 

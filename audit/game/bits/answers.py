@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from audit.game import tuning
-from audit.game.bits.float_parts import survives_round_trip
 from audit.game.scorers import Training
 from audit.subjects import Outputs
 
@@ -72,6 +71,15 @@ def numeric_columns(training: Training) -> list[np.ndarray] | None:
     """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
     sides = [columns(side)[~side.symbolic] for side in training.sides]
     return sides if min(map(len, sides)) else None
+
+
+def survives_round_trip(values: np.ndarray, constant: np.ndarray | float) -> np.ndarray:
+    """Return whether (x - c) + c == x: whether some double n gives x = fl(c + n).
+
+    If any n does, the double nearest to x - c does as well, up to ties: it lies nearest to the reals that round to x.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray((values - constant) + constant == values)
 
 
 def reach_rates(sides: list[np.ndarray], answers: AnswerPair) -> tuple[float, float]:

@@ -20,8 +20,15 @@ from typing import Any
 import numpy as np
 
 from audit.game import tuning
-from audit.game.bits.answers import AnswerPair, columns, guess_answers, numeric_columns, reach_rates, shown
-from audit.game.bits.float_parts import survives_round_trip
+from audit.game.bits.answers import (
+    AnswerPair,
+    columns,
+    guess_answers,
+    numeric_columns,
+    reach_rates,
+    shown,
+    survives_round_trip,
+)
 from audit.game.scorers import Score, Scorer, Training
 from audit.subjects import Outputs
 

@@ -3,13 +3,10 @@
 A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
-from audit.game.scorers.atoms import Atoms
-from audit.game.scorers.base import Score, Scorer, Training
-from audit.game.scorers.coordinates import Coordinates, Distances
-from audit.game.scorers.flags import Flags, Votes
-from audit.game.scorers.likelihood import Likelihood, stated_log_likelihood
-from audit.game.scorers.released_values import ReleasedValues
-from audit.game.scorers.scalars import Cells, Monotone
+from audit.game.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
+from audit.game.scorers.cells import Atoms, Cells, Monotone
+from audit.game.scorers.flags import Flags, ReleasedValues, Votes
+from audit.game.scorers.rows import Coordinates, Distances
 from audit.game.scorers.structure import STRUCTURE_SCORERS
 from audit.game.scorers.vectors import Vectors
 

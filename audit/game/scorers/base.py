@@ -1,4 +1,4 @@
-"""Define scorers, which read the training outputs of a pair, and the scores they propose.
+"""Define scorers, which read the training outputs of a pair, and what they share: tables, logistic regression.
 
 A new scorer takes one file in this folder and its line in `SCORERS` (or `SLOW_SCORERS`).
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import special
 
+from audit.game import tuning
 from audit.subjects import Outputs
 
 
@@ -149,3 +150,99 @@ def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right
     deviance += 2 * special.rel_entr(right, (left + right) * (1 - share))
     alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(deviance, 1e-12)
     return np.asarray(ratios * np.maximum(variance / (variance + errors), alone))
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio(Score):
+    """log p(output | left) - log p(output | right), by the mechanism's own statement."""
+
+    log_likelihood: Callable[[Any, Any], Any]
+    pair: tuple[Any, Any]
+    complete: bool
+    name = "likelihood"
+    calibrated = True
+    meaning = "log-likelihood ratio"
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        scores = np.full(len(outputs), np.nan)
+        rows = ~outputs.symbolic if outputs.symbols is not None and outputs.numbers.size else None
+        raw = outputs.raw
+        if rows is not None and rows.any() and not rows.all():
+            raw = [row for row, keep in zip(raw, rows, strict=True) if keep]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left, right = (np.asarray(self.log_likelihood(data, raw), dtype=float) for data in self.pair)
+            ratio = np.round(left - right, tuning.SCORE_DECIMALS)
+        if ratio.shape == scores.shape:
+            return ratio
+        if rows is not None and ratio.shape == (int(rows.sum()),):
+            scores[rows] = ratio
+        return scores
+
+
+class Likelihood(Scorer):
+    """Use `log_likelihood(dataset, outputs)`, or that of the stated law; nothing is learned."""
+
+    learned = False
+
+    def propose(self, training: Training) -> Sequence[LikelihoodRatio]:
+        log_likelihood = stated_log_likelihood(training.mechanism)
+        if log_likelihood is None:
+            return []
+        score = LikelihoodRatio(log_likelihood, training.pair, complete=False)
+        try:
+            usable = any(bool((~np.isnan(score(outputs))).any()) for outputs in training.sides)
+        except Exception:  # the log-likelihood is the mechanism's code and may fail; the other scorers carry on
+            return []
+        return [score] if usable else []
+
+
+def stated_log_likelihood(mechanism: Any) -> Callable[[Any, Any], Any] | None:
+    """Return the mechanism's `log_likelihood`, or that of its stated law, or None."""
+    stated: Callable[[Any, Any], Any] | None = getattr(mechanism, "log_likelihood", None)
+    if callable(stated):
+        return stated
+    return LawLikelihood(mechanism) if callable(getattr(mechanism, "law", None)) else None
+
+
+@dataclass(frozen=True)
+class LawLikelihood:
+    """Derive `log_likelihood` from a mechanism's `law`."""
+
+    mechanism: Any
+
+    def __call__(self, dataset: Any, outputs: Any) -> Any:
+        return self.mechanism.law(dataset).log_likelihood(np.asarray(outputs))
+
+
+_STEPS, _CONVERGED = 12, 1e-4  # Newton's method squares the error: after a step of 1e-4 about 1e-8 is left
+_LONGEST = 2.0  # longest step in one weight
+
+
+def fit_logistic(
+    x: np.ndarray, successes: np.ndarray, trials: np.ndarray | float = 1.0, ridge: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and their standard errors, each of shape (features,).
+
+    Parameters
+    ----------
+    x : array, shape (size, features)
+    successes : array, shape (size,)
+        How many of the `trials` of each row are successes; booleans for single trials.
+    trials : array, shape (size,), or number
+    ridge : float > 0
+        Penalty on half the sum of the squared weights.
+
+    Notes
+    -----
+    scikit-learn's ``LogisticRegression(C=1 / ridge, fit_intercept=False, solver="newton-cholesky")`` finds the same
+    weights. It gives no standard errors, and is slower to import than this is to run.
+    """
+    weights, curvature = np.zeros(x.shape[1]), np.eye(x.shape[1])
+    for _ in range(_STEPS):
+        chance = special.expit(x @ weights)
+        curvature = (x * (trials * chance * (1 - chance))[:, None]).T @ x + ridge * np.eye(x.shape[1])
+        step = np.linalg.solve(curvature, x.T @ (successes - trials * chance) - ridge * weights)
+        weights = weights + step * min(1.0, _LONGEST / max(1e-12, float(np.abs(step).max())))
+        if np.abs(step).max() < _CONVERGED:
+            break
+    return weights, np.sqrt(np.diag(np.linalg.inv(curvature)))

@@ -15,7 +15,7 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
-from audit.game.scorers.coordinates import Coordinates
+from audit.game.scorers.rows import Coordinates
 from audit.game.scorers.vectors import Vectors
 from audit.subjects import Outputs
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from audit.game import tuning
-from audit.game.scorers.atoms import atom_keys
+from audit.game.scorers.cells import atom_keys
 from audit.game.sequential.experts import AtomExpert, EvenExpert, Expert, LinearExpert, StatedExpert
 from audit.game.sequential.line_experts import LineExperts
 from audit.subjects import Outputs

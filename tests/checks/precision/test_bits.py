@@ -7,7 +7,7 @@ import pytest
 
 from audit.game.bits import float_parts
 from audit.game.bits.answers import guess_answers
-from audit.game.bits.bit_patterns import pack
+from audit.game.bits.patterns import pack
 from audit.game.bits.reachability import candidate_scales, reachable
 from audit.game.scorers import Training
 from audit.game.scorers.base import RatioTable
