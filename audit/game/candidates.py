@@ -64,7 +64,6 @@ class Fits:
 
     @cached_property
     def whole(self) -> Sequence[Score]:
-        """Fitted on all training outputs."""
         return self.scorer.propose(self.folds.whole)
 
     @cached_property
@@ -79,7 +78,6 @@ class Fits:
         return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
 
     def candidates(self) -> list[Candidate]:
-        """Return all its scores."""
         return [Candidate(self, index) for index in range(len(self.halves[0]))]
 
 
@@ -114,17 +112,14 @@ class Candidate:
 
     @property
     def learned(self) -> bool:
-        """Whether it looks better on the outputs it was fitted on than on fresh ones."""
         return self.fits.scorer.learned
 
     @property
     def calibrated(self) -> bool:
-        """Whether it says itself how often a guess is right."""
         return self.fits.halves[0][self.index].calibrated
 
     @property
     def complete(self) -> bool:
-        """Whether every difference between two laws shows in it."""
         if self.fits.scorer.needs_all and self.score is not None:
             return self.score.complete
         return all(half[self.index].complete for half in self.fits.halves)
@@ -166,12 +161,12 @@ class Candidate:
 
     @property
     def _is_coarse(self) -> bool:
-        """Whether the score takes so few values that it is no richer than its counts."""
+        """Return whether the score takes so few values that it is no richer than its counts."""
         return self.halves[0].distinct <= tuning.COARSE_SCORE
 
     @property
     def _is_table(self) -> bool:
-        """Whether scores repeat."""
+        """Return whether scores repeat."""
         return self.halves[0].distinct <= tuning.TABLE_SHARE * len(self.halves[0].sides[0])
 
     def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:

@@ -39,12 +39,12 @@ class EventPair:
 
     @property
     def plus_is_empty(self) -> bool:
-        """Whether "left" is never guessed."""
+        """Return whether "left" is never guessed."""
         return math.isnan(self.thresholds.upper)
 
     @property
     def minus_is_empty(self) -> bool:
-        """Whether "right" is never guessed."""
+        """Return whether "right" is never guessed."""
         return math.isnan(self.thresholds.lower)
 
     def delta_share(self, delta: float) -> float:
@@ -101,7 +101,7 @@ def choose_events_for_each(
         found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
         for scorer in slow_scorers:
             trial = _proposals(_competing([scorer], Folds.of(training.every(step)) if step > 1 else folds), designs)
-            if any(_worth_trying(*case) for case in zip(trial, found, designs, strict=True)):
+            if any(_may_improve(*case) for case in zip(trial, found, designs, strict=True)):
                 if step > 1:
                     trial = _proposals(_competing([scorer], folds), designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
@@ -114,7 +114,7 @@ def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bo
     return not (design.more and proposals and max(proposals, key=attrgetter("estimated_bound")).needs_more(design) > 1)
 
 
-def _worth_trying(trial: Sequence[Proposal], found: float, design: TestDesign) -> bool:
+def _may_improve(trial: Sequence[Proposal], found: float, design: TestDesign) -> bool:
     sees_more = any(proposal.candidate.complete for proposal in trial)
     return _largest(trial) > found or (sees_more and found <= design.epsilon)
 

@@ -22,7 +22,7 @@ MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, 
 MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128 MiB)
 OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
-TRIAL = 25_000  # outputs per dataset on which slow scorers show whether they are worth their time
+TRIAL = 25_000  # outputs per dataset on which slow scorers are tried before they are fitted on all
 
 # Thresholds on one score. LAW, TIME
 COARSE_GRID = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end

@@ -110,7 +110,7 @@ def test_slow_scorers_wait_for_the_last_step_of_one_pair(monkeypatch, pairs, loo
     """Of several pairs, the one that takes no further step may be the one that needs them."""
     asked = []
     monkeypatch.setattr(
-        "audit.game.events._worth_trying", lambda trial, found, design: asked.append(design.training_runs)
+        "audit.game.events._may_improve", lambda trial, found, design: asked.append(design.training_runs)
     )
     trained(monkeypatch, in_a_row, pairs, 0.1)
     assert set(asked) == looks

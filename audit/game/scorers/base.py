@@ -68,7 +68,7 @@ class Score(ABC):
 
     @property
     def meaning(self) -> str:
-        """What the number means, for `describe`."""
+        """Return what the number means, for `describe`."""
         return self.name
 
 

@@ -1,4 +1,4 @@
-"""Score vectors as a whole: screened features, read by one alone, by logistic regression and by trees.
+"""Score vectors as a whole: screened features, read by logistic regression and by trees.
 
 Candidates are the coordinates, indicators of values that repeat, nearness to the inputs, summaries of the row and of
 groups of coordinates, and sums, differences and products of two coordinates. Joint structure that no marginal shows
@@ -15,7 +15,6 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training, fit_logistic, merged
-from audit.game.scorers.cells import Cells, CellScore
 from audit.game.scorers.flags import FlagCounts, fit_flag_counts
 from audit.game.scorers.rows import (
     Layout,
@@ -29,7 +28,6 @@ from audit.game.scorers.rows import (
     sample_of,
     symbol_ratio,
 )
-from audit.subjects import Outputs
 
 
 @dataclass(frozen=True)
@@ -178,39 +176,10 @@ class Vectors(Scorer):
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         scores = [
-            fit_single(rows, features[0], of_symbols),
             fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols),
             fit_trees(rows, features, of_symbols),
         ]
         return [score for score in scores if score is not None]
-
-
-@dataclass(frozen=True)
-class SingleFeatureScore(RowScore):
-    """Log-ratio of the cell in which one feature lies."""
-
-    feature: Feature
-    cells: CellScore
-    name = "projection"
-
-    def rate(self, numbers: np.ndarray) -> np.ndarray:
-        return self.cells(_as_outputs(self.feature, numbers))
-
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        plus, minus = self.cells.describe(upper, lower)
-        return f"{self.feature}: {plus}", f"{self.feature}: {minus}"
-
-
-def fit_single(rows: Rows, feature: Feature, of_symbols: float) -> SingleFeatureScore | None:
-    """Cut one feature into cells; None when no cell can be made."""
-    left, right = (_as_outputs(feature, side) for side in rows)
-    cells = Cells().propose(Training(left, right))
-    return SingleFeatureScore(rows[0].shape[1], of_symbols, feature, cells[0]) if cells else None
-
-
-def _as_outputs(feature: Feature, numbers: np.ndarray) -> Outputs:
-    values = np.round(feature(numbers), tuning.SCORE_DECIMALS)  # equal sums are equal whatever their rounding
-    return Outputs(values, values)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.bits import float_parts
-from audit.game.bits.answers import guess_answers
+from audit.game.bits import patterns
+from audit.game.bits.answers import guess_answers, survives_round_trip
 from audit.game.bits.patterns import pack
 from audit.game.bits.reachability import candidate_scales, reachable
 from audit.game.scorers import Training
@@ -29,48 +29,48 @@ def training(left, right, pair=(0.0, 1.0), mechanism=None):
         (-(1.0 + 2 * ULP), -51, 1),
         (40.0, 3, 8),  # 5 * 2^3
         (5e-324, -1074, 8),  # the least subnormal: one bit
-        (0.0, float_parts.ZERO, float_parts.ZERO),
-        (-0.0, float_parts.MINUS_ZERO, float_parts.MINUS_ZERO),
-        (math.inf, float_parts.INFINITE, float_parts.INFINITE),
-        (math.nan, float_parts.MISSING, float_parts.MISSING),
+        (0.0, patterns.ZERO, patterns.ZERO),
+        (-0.0, patterns.MINUS_ZERO, patterns.MINUS_ZERO),
+        (math.inf, patterns.INFINITE, patterns.INFINITE),
+        (math.nan, patterns.MISSING, patterns.MISSING),
     ],
 )
 def test_lowest_set_bit(value, lowest, zeros):
     values = np.array([value])
-    assert float_parts.lowest_bits(values)[0] == lowest
-    assert float_parts.trailing_zeros(values)[0] == zeros
+    assert patterns.lowest_bits(values)[0] == lowest
+    assert patterns.trailing_zeros(values)[0] == zeros
 
 
 def test_every_double_is_odd_times_its_lowest_bit():
     values = np.random.default_rng(0).normal(size=1000) * 10.0 ** np.arange(-150, 150).repeat(4)[:1000]
-    odd = np.ldexp(np.abs(values), -float_parts.lowest_bits(values))
+    odd = np.ldexp(np.abs(values), -patterns.lowest_bits(values))
     assert np.all(odd % 2 == 1)
 
 
 def test_low_byte_decimals_and_class():
     values = np.array([1.0, 1.0 + 5 * ULP, 0.25, 1 / 3, 5e-324, -0.0])
-    assert float_parts.low_bytes(values)[:3].tolist() == [0, 5, 0]
-    assert float_parts.decimals(values)[[0, 2, 3]].tolist() == [0, 2, 9]
-    assert float_parts.classes(values).tolist() == [0, 0, 0, 0, 1, float_parts.MINUS_ZERO]
+    assert patterns.low_bytes(values)[:3].tolist() == [0, 5, 0]
+    assert patterns.decimals(values)[[0, 2, 3]].tolist() == [0, 2, 9]
+    assert patterns.classes(values).tolist() == [0, 0, 0, 0, 1, patterns.MINUS_ZERO]
 
 
 def test_difference_keeps_what_rounding_loses():
     # 2^-60 - 1 needs 60 bits: the double difference is -1, the exact one has lowest bit -60
-    assert float_parts.difference_bits(np.array([2.0**-60]), 1.0)[0] == -60
-    assert float_parts.difference_bits(np.array([1.5]), 1.0)[0] == -1
+    assert patterns.difference_bits(np.array([2.0**-60]), 1.0)[0] == -60
+    assert patterns.difference_bits(np.array([1.5]), 1.0)[0] == -1
 
 
 def test_round_trip():
     # near 0.25 doubles are 2^-54 apart; 1 + n is a multiple of 2^-53 there, since n lies in [-1, -0.5)
-    assert float_parts.survives_round_trip(np.array([0.25 + 2.0**-53]), 1.0)[0]
-    assert not float_parts.survives_round_trip(np.array([0.25 + 2.0**-54]), 1.0)[0]
+    assert survives_round_trip(np.array([0.25 + 2.0**-53]), 1.0)[0]
+    assert not survives_round_trip(np.array([0.25 + 2.0**-54]), 1.0)[0]
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0, 5.3, 1000.0])
 @pytest.mark.parametrize("draw", ["normal", "laplace"])
 def test_a_sum_survives_its_own_round_trip(constant, draw):
     noise = getattr(np.random.default_rng(1), draw)(scale=10.0, size=20_000)
-    assert float_parts.survives_round_trip(constant + noise, constant).all()
+    assert survives_round_trip(constant + noise, constant).all()
 
 
 @pytest.mark.parametrize(("constant", "scale"), [(0.0, 10.0), (5.3, 1.0), (1000.0, 10.0), (-2.0, 0.3)])
