@@ -61,6 +61,14 @@ def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
     ------
     InvalidArgument
         If `mechanism` is not one of diffprivlib.
+
+    Examples
+    --------
+    >>> from audit import AddRemove
+    >>> from audit.adapters.diffprivlib import diffprivlib_claim
+    >>> from diffprivlib.mechanisms import Laplace
+    >>> print(diffprivlib_claim(Laplace(epsilon=0.5, sensitivity=1.0), AddRemove()))
+    (0.5, 0)-DP under add/remove
     """
     known = _checked(mechanism)
     source = f"diffprivlib.mechanisms.{type(known).__name__}"

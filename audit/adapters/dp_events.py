@@ -116,6 +116,17 @@ class Accounted(Described):
     ------
     InvalidArgument
         If `event_loss` does not support the event under the relation.
+
+    Examples
+    --------
+    >>> from audit import AddRemove
+    >>> from audit.adapters.dp_events import Accounted
+    >>> from dp_accounting import dp_event
+    >>> def noisy_sum(data, size, rng):
+    ...     return sum(data) + rng.laplace(scale=2.0, size=size)
+    >>> accounted = Accounted(noisy_sum, dp_event.LaplaceDpEvent(2.0), AddRemove())
+    >>> accounted.privacy_loss([0.0], [0.0, 1.0]).epsilon(0.0)
+    0.5
     """
 
     event: events.DpEvent

@@ -87,6 +87,13 @@ def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
     ------
     InvalidArgument
         If the relation of a numerical mechanism is missing.
+
+    Examples
+    --------
+    >>> from audit.adapters.pydp import pydp_claim
+    >>> from pydp.algorithms.laplacian import Count
+    >>> print(pydp_claim(Count(epsilon=1.0)))
+    (1, 0)-DP under add/remove
     """
     if relation is None and isinstance(built, NumericalMechanism):
         raise InvalidArgument.of("relation", "be given for noise on an answer: its sensitivity belongs to one", None)

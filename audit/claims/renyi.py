@@ -347,8 +347,8 @@ def _above_parabola(orders: FloatArray, upper: FloatArray, rho: float) -> float 
 def _log_delta(order: float, divergence: float, epsilon: float) -> float:
     """Return log of e^((a-1)(r-eps)) (1 - 1/a)^(a-1) / a   (Canonne, Kamath & Steinke 2020, proposition 12).
 
-    dp_accounting.rdp.compute_delta is the same bound for orders above 1.01, but not smooth in the order: not for a
-    search over orders.
+    `compute_delta` of dp_accounting is the same bound for orders above 1.01, clipped at 1: a search over orders needs a
+    function that is smooth and not flat.
     """
     if order == 1:
         return 0.0

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from dp_accounting.rdp.rdp_privacy_accountant import compute_delta
 from scipy.stats import norm
 
 from audit import AuditError
@@ -149,6 +150,15 @@ def test_renyi_profile_reference_values():
     assert RenyiClaim(2.0, 0.5).profile(4.0) == pytest.approx(0.00303, abs=1e-5)
     # order 1 at eps 0: Pinsker gives sqrt(r / 2); the binary bound is at most that
     assert 0.45 < RenyiClaim(1.0, 0.5).profile(0.0) <= math.sqrt(0.25)
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 30.0])
+def test_renyi_profile_is_never_above_the_conversion_of_dp_accounting(order):
+    for divergence in (0.1, 1.0):
+        for epsilon in (0.0, 1.0, 4.0):
+            converted, _ = compute_delta([order], [divergence], epsilon)
+            assert RenyiClaim(order, divergence).profile(epsilon) <= converted * (1 + 1e-9)
+            assert ZeroConcentratedClaim(divergence / order).profile(epsilon) <= converted * (1 + 1e-6)
 
 
 def test_zero_concentrated_profile():
