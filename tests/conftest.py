@@ -25,11 +25,11 @@ hypothesis.settings.load_profile("suite")
 TESTS = Path(__file__).parent
 
 SLOW = (  # left out by `make test-fast`: whole audits, simulations, other processes, and the catalog of mechanisms
-    "adapters/test_libraries.py",
-    "adapters/test_program.py",
+    "adapters/",
     "benchmarks/",
     "browser/",
     "checks/precision/",
+    "checks/randomness/",
     "docs/",
     "faces/",
     "game/sequential/",
@@ -43,6 +43,9 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "meta/test_wheels.py",
     "meta/test_zoo.py",
     "subjects/workers/",
+    "verdicts/test_certificates.py",
+    "verdicts/test_curve_claims.py",
+    "verdicts/test_verify.py",
     "wild/",
 )
 

@@ -96,3 +96,41 @@ def test_delta_bound_at_the_edge_by_simulation():
         found = delta_lower_bound(int(c), runs - int(c), epsilon=epsilon, seed=seed)
         wrong_bounds += found > delta
     assert wrong_bounds <= 150
+
+
+@pytest.mark.parametrize(
+    ("table", "delta", "significance", "bound"),
+    [
+        ((90, 100, 30, 100), 0.0, 0.05, 0.85263),
+        ((90, 100, 30, 100), 0.1, 0.05, 0.72339),
+        ((45, 60, 3, 40), 0.01, 0.01, 1.18110),
+        ((9, 10, 1, 12), 0.0, 0.2, 1.18921),
+        ((300, 1000, 100, 800), 0.05, 0.001, 0.35741),
+        ((20, 20, 0, 20), 0.0, 0.05, 1.96611),
+    ],
+)
+def test_the_bound_is_as_tight_as_it_was(table, delta, significance, bound):
+    """Values of this implementation, held fast: its size is tested above, and a loose bound has it as well."""
+    assert event_epsilon_lower_bound(*table, delta=delta, significance=significance) == pytest.approx(bound, abs=2e-5)
+
+
+def test_an_interval_is_its_two_events_at_a_quarter_of_the_level_each():
+    interval = epsilon_interval(90, 20, 70, 12, delta=0.05, significance=0.1)
+    lows = [
+        event_epsilon_lower_bound(*table, delta=0.05, significance=0.025)
+        for table in ((90, 102, 20, 90), (70, 90, 12, 102))
+    ]
+    assert (interval.positives[0], interval.negatives[0]) == tuple(lows)
+    assert (interval.lower, interval.upper) == (max(lows), max(interval.positives[1], interval.negatives[1]))
+    assert interval.positives[1] < interval.negatives[1]
+    assert (interval.delta, interval.significance) == (0.05, 0.1)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_many_guesses_certify_nearly_the_delta_that_they_show(one_sided):
+    """Shares .4 right, .1 wrong: delta is .4 - .1 e^epsilon, twice that if one event is empty. A miss: below 1e-6."""
+    shown = (0.4 - 0.1 * math.exp(0.5)) * (2 if one_sided else 1)
+    certified = delta_lower_bound(
+        400_000, 100_000, 500_000, epsilon=0.5, significance=1e-6, seed=0, one_sided=one_sided
+    )
+    assert 0.96 * shown < certified < shown

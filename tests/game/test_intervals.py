@@ -1,5 +1,7 @@
 """The side of every bound is the one in its name."""
 
+import math
+
 import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -38,3 +40,9 @@ def test_the_baseline_is_a_lower_bound():
 def test_impossible_counts_raise():
     with pytest.raises(AuditError, match="`successes` must"):
         proportion_lower_bound(11, 10, 0.05)
+
+
+def test_the_baseline_is_two_bounds_at_half_the_level():
+    low, high = stats.beta.ppf(0.01, 60, 41), stats.beta.ppf(0.99, 21, 60)
+    found = two_proportion_epsilon_lower_bound(60, 100, 20, 80, 0.02, delta=0.1)
+    assert found == pytest.approx(math.log((low - 0.1) / high), abs=1e-9)
