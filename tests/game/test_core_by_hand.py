@@ -1,0 +1,250 @@
+"""The bounds that decide FAIL, each against a slow computation by its definition; refusals name their argument.
+
+Mutation testing found that the statistical tests leave room for errors of one count or of one ulp. These tests
+compare values to 1e-9 and leave none.
+"""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit import (
+    AuditError,
+    canary_epsilon_lower_bound,
+    delta_lower_bound,
+    epsilon_interval,
+    packing_epsilon_lower_bound,
+)
+from audit.game.canaries import guessing_epsilon_lower_bound, guessing_pvalue
+from audit.game.confusion import event_epsilon_lower_bound
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound, smallest_uniforms
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound, two_proportion_epsilon_lower_bound
+from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
+
+GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3)]
+
+
+def uniforms(correct, abstained, most, seed):
+    """Return the uniforms of the runs that some parameter replaces, as the code under test draws them."""
+    rng = np.random.default_rng(seed)
+    return smallest_uniforms(correct, most, rng), smallest_uniforms(abstained, most, rng)
+
+
+def rejected(counts, epsilon, delta, level, right, idle):
+    """Return whether the binomial test rejects (epsilon, delta), run by run as docs/method.md defines it."""
+    correct, wrong, _ = counts
+    eta = delta * math.exp(-epsilon) / (1 + delta * math.exp(-epsilon))
+    lost, added = int(np.sum(right <= eta)), int(np.sum(idle <= eta))
+    theta = math.exp(epsilon) / (1 + math.exp(epsilon))
+    return stats.binom.sf(correct - lost - 1, correct + wrong + added, theta) <= level
+
+
+@pytest.mark.parametrize(("counts", "delta", "seed"), [*product(GAMES, [1e-3, 0.05, 0.4], [0, 1])])
+def test_the_epsilon_bound_is_the_first_epsilon_that_is_not_rejected(counts, delta, seed):
+    correct, wrong, abstained = counts
+    found = game_epsilon_lower_bound(
+        GameCounts(correct, wrong, abstained, 0, 0, 0), delta, 0.05, np.random.SeedSequence(seed)
+    )
+    right, idle = uniforms(correct, abstained, delta / (1 + delta), np.random.SeedSequence(seed))
+    below = np.linspace(0, found, 50)[:-1] if found else []
+    assert all(rejected(counts, x, delta, 0.05, right, idle) for x in below)
+    assert not rejected(counts, found + 1e-9, delta, 0.05, right, idle)
+
+
+@pytest.mark.parametrize(("counts", "epsilon", "one_sided"), [*product(GAMES, [0.0, 0.5, 2.0], [False, True])])
+def test_the_delta_bound_is_the_first_delta_that_is_not_rejected(counts, epsilon, one_sided):
+    correct, _, abstained = counts
+    found = delta_lower_bound(*counts, epsilon=epsilon, significance=0.05, seed=7, one_sided=one_sided)
+    right, idle = uniforms(correct, abstained, 1 / (1 + math.exp(epsilon)), 7)
+    share = found / (2 if one_sided else 1)
+    assert 0 <= found <= 1
+    below = np.linspace(0, share, 50)[:-1] if found else []
+    assert all(rejected(counts, epsilon, x, 0.05, right, idle) for x in below)
+    if share < 1 and found < 1:
+        assert not rejected(counts, epsilon, share * (1 + 1e-9), 0.05, right, idle)
+
+
+def test_a_game_without_abstentions_needs_none_stated():
+    assert delta_lower_bound(60, 2, epsilon=1.0, seed=3) == delta_lower_bound(60, 2, 0, epsilon=1.0, seed=3)
+
+
+@pytest.mark.parametrize(("count", "most", "seed"), [*product([0, 1, 64, 65, 500], [0.01, 0.5, 0.97], range(5))])
+def test_the_smallest_uniforms_are_sorted_below_the_limit_and_not_too_many(count, most, seed):
+    found = smallest_uniforms(count, most, np.random.default_rng(seed))
+    assert len(found) <= count
+    assert np.all(np.diff(found) > 0)
+    assert np.all((found > 0) & (found < most))
+
+
+@pytest.mark.parametrize("most", [0.1, 0.8])
+def test_the_number_of_uniforms_below_the_limit_is_binomial(most):
+    # null: the stated law; 4,000 draws of 100: the mean lies within 6 standard errors, P(false alarm) < 2e-9
+    sizes = [len(smallest_uniforms(100, most, np.random.default_rng(seed))) for seed in range(4000)]
+    assert abs(np.mean(sizes) - 100 * most) < 6 * math.sqrt(100 * most * (1 - most) / 4000)
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "delta"), [((40, 50), (9, 60), 0.0), ((40, 50), (9, 60), 0.1), ((3, 50), (9, 60), 0.3)]
+)
+def test_the_baseline_is_its_formula(p, q, delta):
+    low, high = proportion_lower_bound(*p, 0.025), proportion_upper_bound(*q, 0.025)
+    expected = math.log((low - delta) / high) if low > delta else 0.0
+    assert two_proportion_epsilon_lower_bound(*p, *q, 0.05, delta) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("right", "guesses", "canaries"), [(9, 10, 12), (30, 30, 30), (55, 80, 200), (1, 1, 1)])
+@pytest.mark.parametrize(("epsilon", "delta"), [*product([0.0, 0.7, 3.0], [0.0, 1e-3, 0.2])])
+def test_the_canary_pvalue_is_its_formula(right, guesses, canaries, epsilon, delta):
+    theta = math.exp(epsilon) / (1 + math.exp(epsilon))
+    beta = stats.binom.sf(right - 1, guesses, theta)
+    below = [
+        stats.binom.cdf(right - 1, guesses, theta) - stats.binom.cdf(right - 1 - i, guesses, theta)
+        for i in range(1, right + 1)
+    ]
+    alpha = max(mass / i for i, mass in enumerate(below, start=1))
+    expected = min(1.0, beta + 2 * canaries * delta * alpha)
+    assert guessing_pvalue(right, guesses, canaries, epsilon, delta) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("right", "guesses", "canaries", "delta"), [(9, 10, 12, 0.0), (70, 80, 200, 1e-4), (30, 30, 30, 0.01)]
+)
+def test_the_canary_bound_is_where_the_pvalue_passes_the_significance(right, guesses, canaries, delta):
+    found = guessing_epsilon_lower_bound(right, guesses, canaries, delta=delta, significance=0.05)
+    assert found > 0
+    assert guessing_pvalue(right, guesses, canaries, found - 1e-6, delta) <= 0.05
+    assert guessing_pvalue(right, guesses, canaries, found + 1e-6, delta) > 0.05
+
+
+@pytest.mark.parametrize("guesses", [1, 2, 3, 7, (0, 4), (3, 1)])
+def test_an_odd_guess_goes_to_the_included(guesses):
+    high, low = (math.ceil(guesses / 2), guesses // 2) if isinstance(guesses, int) else guesses
+    included, left_out = np.arange(10.0, 20.0), np.arange(10.0)
+    expected = guessing_epsilon_lower_bound(high + low, high + low, 20)
+    assert canary_epsilon_lower_bound(included, left_out, guesses=guesses) == expected
+    worst = canary_epsilon_lower_bound(left_out, included, guesses=guesses, significance=0.3)
+    assert worst == 0.0
+
+
+@pytest.mark.parametrize(("successes", "trials", "size", "distance", "delta"), [
+    (90, 100, 50, 1, 0.0), (90, 100, 50, 3, 0.0), (90, 100, 50, 1, 1e-3), (90, 100, 50, 2, 1e-4),
+    (40, 100, 10**9, 2, 1e-9), (1, 1, 2, 1, 0.0), (3, 100, 2, 1, 0.0),
+])  # fmt: skip
+def test_the_packing_bound_is_where_its_inequality_turns(successes, trials, size, distance, delta):
+    found = packing_epsilon_lower_bound(successes, trials, size, distance, delta=delta, significance=0.05)
+    rate = stats.beta.ppf(0.05, successes, trials - successes + 1)
+
+    def broken(epsilon):
+        growth = distance if epsilon == 0 else math.expm1(epsilon * distance) / math.expm1(epsilon)
+        return (size - 1) * (rate - delta * growth) > math.exp(epsilon * distance) * (1 - rate)
+
+    assert found == 0.0 or broken(found * (1 - 1e-9))
+    assert not broken(found + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("hits", "other"), [((18, 20), (2, 20)), ((20, 20), (0, 20)), ((5, 10), (5, 10)), ((9, 9), (1, 30))]
+)
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_the_event_bound_is_no_worse_than_the_baseline_and_no_better_than_the_estimate(hits, other, delta):
+    found = event_epsilon_lower_bound(*hits, *other, delta=delta, significance=0.05)
+    assert found >= two_proportion_epsilon_lower_bound(*hits, *other, 0.05, delta) - 1e-9
+    if other[0] > 0:
+        assert found <= max(0.0, math.log(max(hits[0] / hits[1] - delta, 1e-9) / (other[0] / other[1])))
+
+
+def test_the_interval_from_a_matrix_is_symmetric_and_names_its_ends():
+    found = epsilon_interval(18, 2, 17, 3, delta=0.01, significance=0.1)
+    turned = epsilon_interval(17, 3, 18, 2, delta=0.01, significance=0.1)
+    assert (found.lower, found.upper) == pytest.approx((turned.lower, turned.upper))
+    assert (*found.positives, *found.negatives) == pytest.approx((*turned.negatives, *turned.positives))
+    assert found.lower == max(found.positives[0], found.negatives[0])
+    assert found.upper == max(found.positives[1], found.negatives[1])
+    assert (found.delta, found.significance) == (0.01, 0.1)
+    p1 = [bound(18, 21, 0.025) for bound in (proportion_lower_bound, proportion_upper_bound)]
+    p0 = [bound(2, 19, 0.025) for bound in (proportion_lower_bound, proportion_upper_bound)]
+    assert found.positives[1] == pytest.approx(math.log((p1[1] - 0.01) / p0[0]), rel=1e-12)
+    assert found.negatives[1] == pytest.approx(math.log((1 - p0[0] - 0.01) / (1 - p1[1])), rel=1e-12)
+    assert epsilon_interval(5, 0, 5, 0).upper == math.inf
+    assert epsilon_interval(0, 0, 0, 0).lower == 0.0
+
+
+@pytest.mark.parametrize(("claimed", "delta", "runs"), [(1.0, 0.0, 10_000), (0.5, 1e-3, 100_000), (3.0, 0.05, 10**6)])
+def test_the_resolution_is_where_the_binomial_test_has_its_power(claimed, delta, runs):
+    def power(epsilon, probability=0.01, significance=0.05):
+        odds = delta / 2 * math.exp(-claimed)
+        eta = odds / (1 + odds)
+        right = (1 - eta) * (probability + delta) / 2
+        wrong = (1 - eta) * probability * math.exp(-epsilon) / 2 + eta
+        guesses = int(runs * (right + wrong))
+        theta = math.exp(claimed) / (1 + math.exp(claimed))
+        least = next(c for c in range(guesses + 2) if stats.binom.sf(c - 1, guesses, theta) <= significance)
+        return stats.binom.sf(least - 1, guesses, right / (right + wrong))
+
+    found = game_resolution(claimed, delta, runs, 0.05)
+    if math.isfinite(found):
+        assert power(found + 0.05) >= 0.78  # the power jumps where the number of guesses changes
+        assert power(max(claimed, found - 0.05)) <= 0.82
+    assert game_resolution(claimed, delta, 1, 0.05) == math.inf
+    assert blind_spot(0) == 1.0
+    assert blind_spot(1) == 1.0
+    assert blind_spot(2000) == 0.01
+
+
+def test_a_sequential_game_pays_for_learning_and_the_steps_are_enough():
+    assert sequential_resolution(1.0, 0.0, 10**6, 0.05) > game_resolution(1.0, 0.0, 2 * 10**6, 0.05)
+    steps = steps_to_resolve(1.0, 1.25, 0.0, 0.05)
+    assert (
+        sequential_resolution(1.0, 0.0, steps, 0.05) <= 1.25 < sequential_resolution(1.0, 0.0, int(steps / 1.2), 0.05)
+    )
+    assert steps_to_resolve(1.0, 1.0, 0.0, 0.05) is None
+
+
+REFUSED = [
+    ("correct", lambda: delta_lower_bound(-1, 0, epsilon=1.0, seed=0)),
+    ("wrong", lambda: delta_lower_bound(1, -1, epsilon=1.0, seed=0)),
+    ("abstained", lambda: delta_lower_bound(1, 0, -1, epsilon=1.0, seed=0)),
+    ("epsilon", lambda: delta_lower_bound(1, 0, epsilon=-1.0, seed=0)),
+    ("significance", lambda: delta_lower_bound(1, 0, epsilon=1.0, significance=0.0, seed=0)),
+    ("delta", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 1.5, 0.05)),
+    ("significance", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 0.0, 1.0)),
+    ("coins", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 0.1, 0.05)),
+    ("right_plus", lambda: GameCounts(0, 0, 0, -1, 0, 0)),
+    ("left_abstain", lambda: GameCounts(0, 0, True, 0, 0, 0)),
+    ("true_positives", lambda: epsilon_interval(-1, 0, 0, 0)),
+    ("false_positives", lambda: epsilon_interval(0, -1, 0, 0)),
+    ("true_negatives", lambda: epsilon_interval(0, 0, -1, 0)),
+    ("false_negatives", lambda: epsilon_interval(0, 0, 0, -1)),
+    ("delta", lambda: epsilon_interval(1, 1, 1, 1, delta=-0.1)),
+    ("significance", lambda: epsilon_interval(1, 1, 1, 1, significance=1.0)),
+    ("trials", lambda: packing_epsilon_lower_bound(0, 0, 2, 1)),
+    ("successes", lambda: packing_epsilon_lower_bound(-1, 2, 2, 1)),
+    ("successes", lambda: packing_epsilon_lower_bound(3, 2, 2, 1)),
+    ("family_size", lambda: packing_epsilon_lower_bound(1, 2, 1, 1)),
+    ("distance", lambda: packing_epsilon_lower_bound(1, 2, 2, 0)),
+    ("delta", lambda: packing_epsilon_lower_bound(1, 2, 2, 1, delta=2.0)),
+    ("significance", lambda: packing_epsilon_lower_bound(1, 2, 2, 1, significance=0.0)),
+    ("scores_in", lambda: canary_epsilon_lower_bound([math.nan], [0.0], guesses=1)),
+    ("scores_in", lambda: canary_epsilon_lower_bound([["a"]], [0.0], guesses=1)),
+    ("scores_out", lambda: canary_epsilon_lower_bound([1.0], [[0.0]], guesses=1)),
+    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=3)),
+    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=0)),
+    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(1, 1, 1))),
+    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(-1, 1))),
+    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(1, -1))),
+    ("significance", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=1, significance=1.0)),
+    ("canaries", lambda: guessing_pvalue(0, 0, 0, 1.0)),
+    ("guesses", lambda: guessing_pvalue(0, 3, 2, 1.0)),
+    ("right", lambda: guessing_pvalue(3, 2, 2, 1.0)),
+    ("epsilon", lambda: guessing_pvalue(1, 2, 2, -1.0)),
+    ("delta", lambda: guessing_pvalue(1, 2, 2, 1.0, 1.5)),
+]
+
+
+@pytest.mark.parametrize(("name", "call"), REFUSED, ids=[f"{name}-{k}" for k, (name, _) in enumerate(REFUSED)])
+def test_refusals_name_the_argument_and_show_the_value(name, call):
+    with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
+        call()
