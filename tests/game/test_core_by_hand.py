@@ -9,8 +9,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from audit.game.confusion import event_epsilon_lower_bound
-from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
 from scipy import stats
 
 from audit import (
@@ -21,8 +19,21 @@ from audit import (
     packing_epsilon_lower_bound,
 )
 from audit.game.canaries import guessing_epsilon_lower_bound, guessing_pvalue
-from audit.game.guesses import GameCounts, game_epsilon_lower_bound, smallest_uniforms
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound, two_proportion_epsilon_lower_bound
+from audit.game.guesses import (
+    GameCounts,
+    blind_spot,
+    game_epsilon_lower_bound,
+    game_resolution,
+    sequential_resolution,
+    smallest_uniforms,
+    steps_to_resolve,
+)
+from audit.game.intervals import (
+    event_epsilon_lower_bound,
+    proportion_lower_bound,
+    proportion_upper_bound,
+    two_proportion_epsilon_lower_bound,
+)
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3)]
 
