@@ -4,7 +4,17 @@ from __future__ import annotations
 
 
 class AuditError(Exception):
-    """Root of all errors raised by this package."""
+    """Root of all errors raised by this package.
+
+    Examples
+    --------
+    >>> import audit
+    >>> try:
+    ...     audit.PrivacyClaim(epsilon=-1.0)
+    ... except audit.AuditError as error:
+    ...     print(error)
+    `epsilon` must be finite and >= 0, got -1.0 (float)
+    """
 
 
 class InvalidArgument(AuditError, ValueError):

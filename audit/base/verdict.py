@@ -7,7 +7,14 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """FAIL > INCONCLUSIVE > PASS: the worst one wins."""
+    """Name what a check found: FAIL > INCONCLUSIVE > PASS, and the worst one wins.
+
+    Examples
+    --------
+    >>> from audit import Verdict
+    >>> print(max([Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE], key=lambda verdict: verdict.severity))
+    FAIL
+    """
 
     PASS = "PASS"
     INCONCLUSIVE = "INCONCLUSIVE"

@@ -100,6 +100,11 @@ class RandomnessCheck(Check):
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     Lehmann and Romano (2005), Testing statistical hypotheses, section 15.2 (tests by randomization).

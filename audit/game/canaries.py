@@ -72,8 +72,8 @@ def canary_epsilon_lower_bound(
     --------
     >>> import audit
     >>> included, left_out = [3.1, 2.7, 2.9, 3.5, 2.2], [0.3, -0.5, 0.1, 0.8, -0.2]
-    >>> round(audit.canary_epsilon_lower_bound(included, left_out, guesses=10), 3)
-    1.051
+    >>> round(audit.canary_epsilon_lower_bound(included, left_out, guesses=10), 2)
+    1.05
     """
     included, left_out = _scores(scores_in, "scores_in"), _scores(scores_out, "scores_out")
     canaries = len(included) + len(left_out)

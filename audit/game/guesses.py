@@ -159,8 +159,8 @@ def delta_lower_bound(
     Of 2,000 runs, 60 showed their dataset outright; the others were not guessed:
 
     >>> import audit
-    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 3)
-    0.022
+    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 2)
+    0.02
     """
     right = integer(correct, "correct", at_least=0)
     guesses = right + integer(wrong, "wrong", at_least=0)

@@ -96,6 +96,13 @@ class EpsilonInterval:
         The bounds from each event alone: "said positive" and "said negative".
     delta, significance : float
         As asked for; each end errs with probability at most significance / 2.
+
+    Examples
+    --------
+    >>> import audit
+    >>> interval = audit.epsilon_interval(90, 20, 80, 10)
+    >>> interval.lower == max(interval.positives[0], interval.negatives[0])
+    True
     """
 
     lower: float
@@ -152,7 +159,7 @@ def epsilon_interval(
     >>> import audit
     >>> interval = audit.epsilon_interval(90, 20, 80, 10)
     >>> round(interval.lower, 2), round(interval.upper, 2)
-    (1.07, 2.9)
+    (1.44, 3.0)
     """
     tp, fp = integer(true_positives, "true_positives", at_least=0), integer(false_positives, "false_positives", 0)
     tn, fn = integer(true_negatives, "true_negatives", at_least=0), integer(false_negatives, "false_negatives", 0)

@@ -106,7 +106,7 @@ def run(
     ...           "too small": audit.PrivacyClaim(0.5, 0.0, audit.AddRemove())}
     >>> checks = [audit.PrivacyCheck(name=name, mechanism=count, claim=claim, pairs=[pair])
     ...           for name, claim in claims.items()]
-    >>> report = audit.run(checks, budget=20_000, executor="serial")
+    >>> report = audit.run(checks, budget=80_000, executor="serial")
     >>> [str(result.verdict) for result in report.results], str(report.verdict)
     (['PASS', 'FAIL'], 'FAIL')
     """

@@ -83,6 +83,11 @@ class GuaranteeCheck(UtilityCheck):
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.

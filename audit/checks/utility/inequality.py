@@ -99,6 +99,11 @@ class InequalityCheck(UtilityCheck):
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, section 4.

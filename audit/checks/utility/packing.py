@@ -96,6 +96,11 @@ class PackingCheck(UtilityCheck):
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     Chaudhuri and Hsu (2011), Sample complexity bounds for differentially private learning, lemma 22 and theorem 5.

@@ -62,6 +62,11 @@ class RateCheck(CurveCheck):
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     `docs/utility.md` derives both judges. The bounds of the means are those of Waudby-Smith and Ramdas (2024),

@@ -67,6 +67,11 @@ class ConsistencyCheck(CurveCheck):
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
     References
     ----------
     Devroye, Gyorfi and Lugosi (1996), A probabilistic theory of pattern recognition, definition 6.1.
@@ -236,6 +241,11 @@ class LowerBoundCheck(CurveCheck):
         How far below the bound, relative to it, a PASS may leave the risk.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
 
     References
     ----------
