@@ -17,6 +17,7 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the Parameters sections state types, with shapes and admissible sets
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["diffprivlib", "opendp", "pydp"]  # the site builds without the libraries of the adapters
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

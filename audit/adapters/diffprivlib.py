@@ -29,14 +29,24 @@ class Diffprivlib(Built):
     Parameters
     ----------
     build : callable
-        () -> diffprivlib.mechanisms.DPMechanism; see `Built`.
-    query : callable
-        dataset -> number, category, or vector; each entry is randomized by itself.
+        () -> diffprivlib.mechanisms.DPMechanism; called once in every process. A function, or a `functools.partial` of
+        one: these can be sent to a worker.
+    query : callable, default the identity
+        dataset -> number, category, or vector, deterministic; each entry is randomized by itself.
 
     Raises
     ------
     InvalidArgument
         If an argument is not callable; at a call, if `build` does not build a mechanism of diffprivlib.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters.diffprivlib import Diffprivlib
+    >>> from diffprivlib.mechanisms import Geometric
+    >>> count = Diffprivlib(lambda: Geometric(epsilon=1.0), len)
+    >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
+    5
     """
 
     def _release(self) -> Callable[[Any], Any]:

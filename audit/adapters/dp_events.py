@@ -31,6 +31,10 @@ _ACCOUNTED = {
     Substitution: NeighboringRelation.REPLACE_ONE,
     Local: NeighboringRelation.REPLACE_ONE,
 }
+_NOISE: dict[type, Callable[[float], PrivacyLoss]] = {
+    events.GaussianDpEvent: GaussianLoss,
+    events.LaplaceDpEvent: LaplaceLoss,
+}
 
 
 def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
@@ -92,7 +96,12 @@ def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> Pr
     try:
         epsilon, how = event_loss(event, neighbors).epsilon(level), "exact loss"
     except InvalidArgument as refusal:
-        epsilon, how = _accounted(event, level, neighbors, refusal), "PLDAccountant"
+        if type(neighbors) not in _ACCOUNTED:
+            raise
+        accountant = PLDAccountant(_ACCOUNTED[type(neighbors)])
+        if not accountant.supports(event):
+            raise InvalidArgument(f"{refusal}; nor does the accountant of {neighbors.name} support it") from refusal
+        epsilon, how = float(accountant.compose(event).get_epsilon(level)), "PLDAccountant"
     if not math.isfinite(epsilon):
         raise InvalidArgument.of("delta", "be large enough for a finite epsilon of this event", delta)
     return PrivacyClaim(epsilon, level, neighbors, f"dp_accounting, {how} of {type(event).__name__}")
@@ -142,15 +151,26 @@ class Accounted(Described):
 
 def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
     """Return the losses of the independent releases that an event is made of."""
+    kind = type(event)
     if isinstance(event, events.ComposedDpEvent):
         return [part for inner in event.events for part in _parts(inner, relation)]
     if isinstance(event, events.SelfComposedDpEvent):
         return _parts(event.event, relation) * event.count
-    if type(event) not in _LOSSES:
-        sampled = "Sampled" in type(event).__name__
-        why = "its loss depends on the data or has no closed form" if sampled else "it states no law of outputs"
-        raise InvalidArgument(f"`event` has no exact loss here: {type(event).__name__}, {why}")
-    return [_LOSSES[type(event)](event, relation)]
+    if kind is events.NoOpDpEvent:
+        return [no_loss()]
+    if kind is events.NonPrivateDpEvent:
+        return [_told_apart()]
+    if kind is events.RandomizedResponseDpEvent:
+        return [_response(event, relation)]
+    if kind is events.DiscreteLaplaceDpEvent:
+        shift = _steps(relation) * event.sensitivity
+        return [geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _told_apart()]
+    if kind in _NOISE:
+        steps = _steps(relation)
+        return [_NOISE[kind](steps / event.noise_multiplier) if event.noise_multiplier else _told_apart()]
+    sampled = "Sampled" in kind.__name__
+    why = "its loss depends on the data or has no closed form" if sampled else "it states no law of outputs"
+    raise InvalidArgument(f"`event` has no exact loss here: {kind.__name__}, {why}")
 
 
 def _steps(relation: Any) -> int:
@@ -172,40 +192,6 @@ def _response(event: Any, relation: Any) -> PrivacyLoss:
     return FiniteLoss([keep, other, *elsewhere], [other, keep, *elsewhere])
 
 
-def _noisy(loss: Callable[[float], PrivacyLoss]) -> Callable[[Any, Any], PrivacyLoss]:
-    """Return the loss of noise with a multiplier; without noise the two answers are told apart."""
-
-    def at(event: Any, relation: Any) -> PrivacyLoss:
-        steps = _steps(relation)
-        return loss(steps / event.noise_multiplier) if event.noise_multiplier else _no_privacy()
-
-    return at
-
-
-def _discrete(event: Any, relation: Any) -> PrivacyLoss:
-    shift = _steps(relation) * event.sensitivity
-    return geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _no_privacy()
-
-
-def _no_privacy() -> PrivacyLoss:
+def _told_apart() -> PrivacyLoss:
+    """Return the loss without noise: the output tells the two datasets apart."""
     return FiniteLoss([1.0, 0.0], [0.0, 1.0])
-
-
-_LOSSES: dict[type, Callable[[Any, Any], PrivacyLoss]] = {
-    events.NoOpDpEvent: lambda event, relation: no_loss(),
-    events.NonPrivateDpEvent: lambda event, relation: _no_privacy(),
-    events.GaussianDpEvent: _noisy(GaussianLoss),
-    events.LaplaceDpEvent: _noisy(LaplaceLoss),
-    events.DiscreteLaplaceDpEvent: _discrete,
-    events.RandomizedResponseDpEvent: _response,
-}
-
-
-def _accounted(event: events.DpEvent, delta: float, relation: Any, refusal: InvalidArgument) -> float:
-    """Return the accountant's upper bound of epsilon; raise with both reasons if it does not support the event."""
-    if type(relation) not in _ACCOUNTED:
-        raise refusal
-    accountant = PLDAccountant(_ACCOUNTED[type(relation)])
-    if not accountant.supports(event):
-        raise InvalidArgument(f"{refusal}; nor does the accountant of {relation.name} support it") from refusal
-    return float(accountant.compose(event).get_epsilon(delta))

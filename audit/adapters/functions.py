@@ -32,26 +32,14 @@ def require_callable(**functions: object) -> None:
 class Built(ABC):
     """The base of the adapters of libraries: a query, and a library's object that releases its answer.
 
-    Such objects cannot be sent to another process: every process builds its own, once.
-
-    Parameters
-    ----------
-    build : callable
-        () -> the library's object; called once in every process. A function, or a `functools.partial` of one: these can
-        be sent to a worker.
-    query : callable, default the identity
-        dataset -> what the object releases. Deterministic: it is computed once for all outputs of a call.
-
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable.
+    Such objects cannot be sent to another process: every process builds its own, once. The outputs come from the
+    operating system's randomness. An exception is an output.
     """
 
     build: Callable[[], Any]
-    query: Callable[[Any], Any] = identity
+    query: Callable[[Any], Any] = identity  # computed once for all outputs of a call
 
-    own_randomness: ClassVar[bool] = True  # from the operating system: a seed does not repeat a run
+    own_randomness: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_callable(build=self.build, query=self.query)
@@ -66,29 +54,28 @@ class Built(ABC):
         """The library's object in this process."""
         return _once(self.build)
 
+    def _answer(self, dataset: Any) -> Any:
+        """Return the query's answer as a Python number or list: the types that libraries accept."""
+        answer = self.query(dataset)
+        return answer.tolist() if isinstance(answer, (np.ndarray, np.generic)) else answer
+
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        """Release the answer `size` times; the generator is not used. An exception is an output."""
-        answer, release = plain(self.query(dataset)), self._release()
-        return PerCall(lambda _: release(answer), False)(dataset, size, rng)
+        """Release the answer `size` times; the generator is not used."""
+        return PerCall(self._release(), False)(self._answer(dataset), size, rng)
 
     @abstractmethod
     def _release(self) -> Callable[[Any], Any]:
-        """Return the library's function from an answer, in plain Python types, to an output."""
-
-
-def entrywise(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that releases a number or category, and a vector entry by entry."""
-    return lambda answer: [release(entry) for entry in answer] if isinstance(answer, list) else release(answer)
-
-
-def plain(answer: Any) -> Any:
-    """Return an answer as a Python number or list: the types that libraries accept."""
-    return answer.tolist() if isinstance(answer, (np.ndarray, np.generic)) else answer
+        """Return the library's function from an answer to an output."""
 
 
 @lru_cache(maxsize=64)
 def _once(build: Callable[[], Any]) -> Any:
     return build()
+
+
+def entrywise(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that releases a number or category, and a vector entry by entry."""
+    return lambda answer: [release(entry) for entry in answer] if isinstance(answer, list) else release(answer)
 
 
 @dataclass(frozen=True)
@@ -154,13 +141,7 @@ class Elementwise:
 
 @dataclass(frozen=True)
 class Described:
-    """A mechanism with a description of its outputs beside it; subclasses state the description.
-
-    Parameters
-    ----------
-    mechanism : callable
-        (dataset, size, rng) -> outputs.
-    """
+    """A mechanism with a description of its outputs beside it; subclasses state the description."""
 
     mechanism: Callable[..., Any]
 

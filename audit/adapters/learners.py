@@ -24,19 +24,7 @@ _SEEDS = 2**31  # scikit-learn's random states are 32-bit
 
 @dataclass(frozen=True)
 class FittedLearner(ABC):
-    """A mechanism that fits a fresh learner for every output.
-
-    Parameters
-    ----------
-    build : callable
-        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
-        its own randomness is what its users run; one with a random state makes the audit repeatable.
-
-    Raises
-    ------
-    InvalidArgument
-        If `build` is not callable.
-    """
+    """The base: fits a fresh learner for every output. An exception is an output."""
 
     build: Callable[..., Any]
 
@@ -46,22 +34,15 @@ class FittedLearner(ABC):
     @property
     def own_randomness(self) -> bool:
         """True if the learner is not given a random state."""
-        return not self._seeded
-
-    @property
-    def _seeded(self) -> bool:
-        return "random_state" in inspect.signature(self.build).parameters
+        return "random_state" not in inspect.signature(self.build).parameters
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Fit `size` learners and return the output of each; an exception is an output."""
+        """Fit `size` learners and return the output of each."""
         return PerCall(self._one, True)(dataset, size, rng)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> np.ndarray:
-        learner = self.build(random_state=int(rng.integers(_SEEDS))) if self._seeded else self.build()
-        if isinstance(dataset, Labeled):
-            learner.fit(dataset.X, dataset.y)
-        else:
-            learner.fit(dataset)
+        learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
+        learner.fit(*((dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)))
         return self._released(learner)
 
     @abstractmethod
@@ -76,9 +57,15 @@ class Predictions(FittedLearner):
     Parameters
     ----------
     build : callable
-        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer.
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
+        its own randomness is what its users run; one with a random state makes the audit repeatable.
     queries : array, first axis over the queries
         Public points, in the form that the learner takes.
+
+    Raises
+    ------
+    InvalidArgument
+        If `build` is not callable.
 
     Examples
     --------
@@ -104,9 +91,14 @@ class Coefficients(FittedLearner):
     Parameters
     ----------
     build : callable
-        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer.
-    attributes : tuple of str, default ("coef_", "intercept_")
+        As for `Predictions`.
+    attributes : tuple of str, default `("coef_", "intercept_")`
         Numeric ones.
+
+    Raises
+    ------
+    InvalidArgument
+        If `build` is not callable.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.adapters.functions import Built, plain
+from audit.adapters.functions import Built
 from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import AddRemove, Claim, Group, Local, PrivacyClaim, Substitution, ZeroConcentratedClaim
 
@@ -39,9 +39,10 @@ class OpenDP(Built):
     Parameters
     ----------
     build : callable
-        () -> opendp Measurement; see `Built`.
-    query : callable
-        dataset -> the measurement's argument.
+        () -> opendp Measurement; called once in every process. A function, or a `functools.partial` of one: these can
+        be sent to a worker.
+    query : callable, default the identity
+        dataset -> the measurement's argument; deterministic.
     vectorized : bool, default False
         Set it for a measurement that takes vectors and adds independent noise of one law to every entry (make_laplace,
         make_geometric, make_gaussian on a vector domain): all outputs of a call are then released at once, as copies of
@@ -51,6 +52,15 @@ class OpenDP(Built):
     ------
     InvalidArgument
         If an argument is not callable; at a call, if `vectorized` is set and the measurement does not take vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters.opendp import OpenDP, dp
+    >>> dp.enable_features("contrib")
+    >>> count = OpenDP(lambda: dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0), len)
+    >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
+    5
     """
 
     vectorized: bool = False
@@ -58,16 +68,15 @@ class OpenDP(Built):
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         if not self.vectorized:
             return super().__call__(dataset, size, rng)
-        answer = plain(self.query(dataset))
+        answer = self._answer(dataset)
         if not str(self.built.input_domain).startswith("VectorDomain"):
             raise InvalidArgument.of("vectorized", "be left out for this input domain", str(self.built.input_domain))
         is_vector = isinstance(answer, list)
         released = np.array(self.built((answer if is_vector else [answer]) * size))
         return released.reshape(size, -1) if is_vector else released
 
-    def _release(self) -> Callable[[Any], Any]:
-        measurement: Callable[[Any], Any] = self.built
-        return measurement
+    def _release(self) -> Any:
+        return self.built
 
 
 def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float | None = None) -> Claim:
@@ -92,6 +101,13 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
     ------
     InvalidArgument
         For an output measure that no claim expresses, and if relation or delta is missing.
+
+    Examples
+    --------
+    >>> from audit.adapters.opendp import dp, opendp_claim
+    >>> dp.enable_features("contrib")
+    >>> print(opendp_claim(dp.m.make_randomized_response_bool(prob=0.75), d_in=1))
+    (1.09861, 0)-DP under local
     """
     neighbors = relation if relation is not None else _relation(measurement, d_in)
     source = "privacy map of the OpenDP measurement"

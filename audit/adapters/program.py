@@ -11,7 +11,6 @@ float64. A program that dies, hangs, or breaks the protocol ends its check as IN
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import ctypes
 import itertools
@@ -29,7 +28,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -104,20 +103,8 @@ class Program:
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         """Ask for `size` outputs; shape (size,) or (size, d), or a list of whatever JSON holds."""
         process = self._process()
-        number = next(process.numbers)
-        request = {
-            "protocol": PROTOCOL,
-            "request": number,
-            "dataset": to_json(dataset),
-            "size": size,
-            "seed": int(rng.integers(_SEEDS)),
-        }
         try:
-            process.send(json.dumps(request).encode() + b"\n", self.timeout)
-            outputs = _read_answer(process, number, self.timeout)
-            if len(outputs) != size:
-                raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
-            return outputs
+            return process.outputs(to_json(dataset), size, int(rng.integers(_SEEDS)), self.timeout)
         except SubjectFailed:
             self.close()
             raise
@@ -133,26 +120,21 @@ class Program:
         return os.getpid(), threading.get_ident(), self
 
     def _process(self) -> _Process:
-        process = _running.pop(self._key, None)
-        if process is None or not process.runs:
-            if process is not None:
-                process.kill()
-            own = [key for key in _running if key[:2] == self._key[:2]]
-            for key in own[: max(0, len(own) - _MOST_RUNNING + 1)]:  # make room: the oldest come first
-                _running.pop(key).kill()
+        key = self._key
+        if key in _running and not _running[key].runs:
+            self.close()
+        process = _running.pop(key, None)
+        if process is None:
+            own = [other for other in _running if other[:2] == key[:2]]
+            for other in own[: max(0, len(own) - _MOST_RUNNING + 1)]:  # make room: the oldest come first
+                _running.pop(other).kill()
             process = _Process(self.command)
-        _running[self._key] = process  # the latest one is last
+        _running[key] = process  # the latest one is last
         return process
 
 
 def to_json(dataset: Any) -> Any:
-    """Return a dataset as JSON holds it: arrays as nested lists, labeled data as {"X": ..., "y": ...}.
-
-    Raises
-    ------
-    InvalidArgument
-        For values that JSON does not hold, such as NaN and infinities.
-    """
+    """Return a dataset as JSON holds it: arrays as nested lists, labeled data as {"X": ..., "y": ...}."""
     if isinstance(dataset, Labeled):
         return {"X": to_json(dataset.X), "y": to_json(dataset.y)}
     if isinstance(dataset, (np.ndarray, np.generic)):
@@ -168,29 +150,8 @@ def to_json(dataset: Any) -> Any:
     raise InvalidArgument.of("dataset", "be made of numbers, text, lists and mappings to be sent to a program", dataset)
 
 
-def _read_answer(process: _Process, number: int, timeout: float) -> Any:
-    line = process.read_line(timeout, _LONGEST_LINE)
-    try:
-        answer = json.loads(line)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        raise SubjectFailed("broke the protocol", f"wrote a line that is not a JSON object: {line[:80]!r}")
-    if answer.get("request") != number:
-        raise SubjectFailed("broke the protocol", f"answered request {answer.get('request')!r} instead of {number}")
-    if "error" in answer:
-        raise SubjectFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
-    if isinstance(answer.get("outputs"), list):
-        return answer["outputs"]
-    shape = answer.get("shape")
-    if not (isinstance(shape, list) and len(shape) in (1, 2) and all(type(n) is int and 0 <= n < 2**31 for n in shape)):
-        raise SubjectFailed("broke the protocol", f"answered with neither outputs nor a shape, but {shape!r}")
-    payload = process.read_bytes(8 * math.prod(shape), timeout)
-    return np.frombuffer(payload, dtype="<f8").reshape(shape)
-
-
 class _Process:
-    """A program on two pipes: every wait has a time limit, and nothing that was started outlives its parent."""
+    """A program on two pipes: every exchange has a deadline, and nothing that was started outlives its parent."""
 
     def __init__(self, command: Sequence[str]) -> None:
         # a file: a pipe that nobody reads fills up and blocks
@@ -213,89 +174,93 @@ class _Process:
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._buffer = bytearray()
-        self.numbers = itertools.count(1)
-        self._finalizer = weakref.finalize(self, _kill_group, self._child)
-        atexit.register(self._finalizer)
+        self._numbers = itertools.count(1)
+        self.kill = weakref.finalize(self, _kill_group, self._child, self._errors)  # called at exit at the latest
 
     @property
     def runs(self) -> bool:
         """True while the process is alive."""
         return self._child.poll() is None
 
-    def send(self, message: bytes, timeout: float) -> None:
-        """Write a message while reading what the process writes: neither waits for the other."""
-        view, deadline = memoryview(message), time.monotonic() + timeout
-        with selectors.DefaultSelector() as ready:
-            ready.register(self._in, selectors.EVENT_WRITE)
-            ready.register(self._out, selectors.EVENT_READ)
-            while view:
-                for key, _ in self._wait(ready, deadline, timeout):
-                    if key.fd == self._out:
-                        self._receive()
-                    else:
-                        view = view[self._write(view) :]
+    def outputs(self, dataset: Any, size: int, seed: int, timeout: float) -> Any:
+        """Send a request and return the `size` outputs of its answer."""
+        self._timeout, self._deadline = timeout, time.monotonic() + timeout
+        request = {"protocol": PROTOCOL, "request": next(self._numbers), "dataset": dataset, "size": size, "seed": seed}
+        unsent: bytes | memoryview = memoryview(json.dumps(request).encode() + b"\n")
+        while unsent:
+            unsent = self._exchange(unsent)
+        line, answer = self._line(), None
+        with contextlib.suppress(ValueError):
+            answer = json.loads(line)
+        if not isinstance(answer, dict):
+            raise _broken(f"wrote a line that is not a JSON object: {line[:80]!r}")
+        if answer.get("request") != request["request"]:
+            raise _broken(f"answered request {answer.get('request')!r} instead of {request['request']}")
+        if "error" in answer:
+            raise SubjectFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
+        outputs = answer.get("outputs")
+        if not isinstance(outputs, list):
+            outputs = self._array(answer.get("shape"))
+        if len(outputs) != size:
+            raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+        return outputs
 
-    def read_line(self, timeout: float, longest: int) -> bytes:
-        """Return the next line, without its end."""
-        deadline, searched = time.monotonic() + timeout, 0
+    def _line(self) -> bytes:
+        searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
-            if searched > longest:
-                raise SubjectFailed("broke the protocol", f"wrote more than {longest} bytes without ending the line")
-            self._fill(deadline, timeout)
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        return line
+            if searched > _LONGEST_LINE:
+                raise _broken(f"wrote more than {_LONGEST_LINE} bytes without ending the line")
+            self._exchange()
+        return self._taken(end + 1)[:-1]
 
-    def read_bytes(self, size: int, timeout: float) -> bytes:
-        """Return the next `size` bytes."""
-        deadline = time.monotonic() + timeout
-        while len(self._buffer) < size:
-            self._fill(deadline, timeout)
-        payload = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return payload
+    def _array(self, shape: Any) -> np.ndarray:
+        is_shape = isinstance(shape, list) and len(shape) in (1, 2)
+        if not (is_shape and all(type(size) is int and 0 <= size < 2**31 for size in shape)):
+            raise _broken(f"answered with neither outputs nor a shape, but {shape!r}")
+        length = 8 * math.prod(shape)
+        while len(self._buffer) < length:
+            self._exchange()
+        return np.frombuffer(self._taken(length), dtype="<f8").reshape(shape)
 
-    def kill(self) -> None:
-        """End the process and all that it started, at once."""
-        atexit.unregister(self._finalizer)
-        self._finalizer()
-        self._errors.close()
+    def _taken(self, length: int) -> bytes:
+        taken = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        return taken
 
-    def _fill(self, deadline: float, timeout: float) -> None:
+    def _exchange(self, unsent: bytes | memoryview = b"") -> bytes | memoryview:
+        """Receive or send once, whatever is possible first; return what is still to be sent."""
         with selectors.DefaultSelector() as ready:
             ready.register(self._out, selectors.EVENT_READ)
-            self._wait(ready, deadline, timeout)
-        self._receive()
+            if unsent:
+                ready.register(self._in, selectors.EVENT_WRITE)
+            possible = {key.fd for key, _ in ready.select(max(0.0, self._deadline - time.monotonic()))}
+        if not possible:
+            raise SubjectFailed("hung", f"did not answer within {self._timeout:g} s")
+        if self._out in possible:
+            chunk = os.read(self._out, _CHUNK)
+            if not chunk:
+                raise self._death()
+            self._buffer += chunk
+        if self._in in possible:
+            try:
+                unsent = unsent[os.write(self._in, unsent) :]
+            except BrokenPipeError:
+                raise self._death() from None
+        return unsent
 
-    def _wait(
-        self, ready: selectors.BaseSelector, deadline: float, timeout: float
-    ) -> list[tuple[selectors.SelectorKey, int]]:
-        events = ready.select(max(0.0, deadline - time.monotonic()))
-        if not events:
-            raise SubjectFailed("hung", f"did not answer within {timeout:g} s")
-        return events
-
-    def _receive(self) -> None:
-        chunk = os.read(self._out, _CHUNK)
-        if not chunk:
-            raise SubjectFailed("died", self._last_words())
-        self._buffer += chunk
-
-    def _write(self, view: memoryview) -> int:
-        try:
-            return os.write(self._in, view)
-        except BrokenPipeError:
-            raise SubjectFailed("died", self._last_words()) from None
-
-    def _last_words(self) -> str:
+    def _death(self) -> SubjectFailed:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(timeout=1.0)
         status = self._child.poll()
         how = "closed its output" if status is None else f"ended with status {status}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _STDERR_SHOWN))
         said = self._errors.read().decode(errors="replace").strip()
-        return f"{how} in the middle of a request" + (f", saying: {said}" if said else "")
+        return SubjectFailed("died", f"{how} in the middle of a request" + (f", saying: {said}" if said else ""))
+
+
+def _broken(how: str) -> SubjectFailed:
+    return SubjectFailed("broke the protocol", how)
 
 
 def _die_with_parent() -> None:
@@ -303,11 +268,11 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _kill_group(child: subprocess.Popen[bytes]) -> None:
+def _kill_group(child: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
+    for file in (child.stdin, child.stdout, errors):
+        if file is not None:
             with contextlib.suppress(OSError):
-                pipe.close()
+                file.close()
     child.wait()

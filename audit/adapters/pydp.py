@@ -30,15 +30,24 @@ class PyDPNoise(Built):
     Parameters
     ----------
     build : callable
-        () -> LaplaceMechanism or GaussianMechanism of pydp.algorithms.numerical_mechanisms; see `Built`. A function of
-        your own: the binding's classes cannot be sent to a worker, not even within a partial.
-    query : callable
-        dataset -> number, or vector; noise is added to each entry by itself.
+        () -> LaplaceMechanism or GaussianMechanism of pydp.algorithms.numerical_mechanisms; called once in every
+        process. A function of your own: the binding's classes cannot be sent to a worker, not even within a partial.
+    query : callable, default the identity
+        dataset -> number, or vector, deterministic; noise is added to each entry by itself.
 
     Raises
     ------
     InvalidArgument
         If an argument is not callable; at a call, if `build` does not build a numerical mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters.pydp import PyDPNoise
+    >>> from pydp.algorithms.numerical_mechanisms import LaplaceMechanism
+    >>> count = PyDPNoise(lambda: LaplaceMechanism(1.0, 1.0), len)
+    >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
+    5
     """
 
     def _release(self) -> Callable[[Any], Any]:
@@ -54,19 +63,27 @@ class PyDPAlgorithm(Built):
     Parameters
     ----------
     build : callable
-        () -> algorithm of pydp.algorithms.laplacian; see `Built`.
-    query : callable
-        dataset -> sequence of records; by default the dataset itself.
+        () -> algorithm of pydp.algorithms.laplacian; called once in every process.
+    query : callable, default the identity
+        dataset -> sequence of records.
 
     Raises
     ------
     InvalidArgument
         If an argument is not callable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters.pydp import PyDPAlgorithm
+    >>> from pydp.algorithms.laplacian import Count
+    >>> count = PyDPAlgorithm(lambda: Count(epsilon=1.0, dtype="int"))
+    >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
+    5
     """
 
     def _release(self) -> Callable[[Any], Any]:
-        algorithm = self.built
-        return lambda records: algorithm.quick_result(list(records))
+        return lambda records: self.built.quick_result(list(records))
 
 
 def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import audit
+import audit.adapters
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = ("http", "https", "mailto", "data", "javascript")
@@ -99,7 +100,14 @@ def test_nothing_is_loaded_from_other_hosts(site, pages):
 
 def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
-    assert documented == set(audit.__all__)
+    of_libraries = {
+        f"adapters.{module}.{name}"
+        for module in ("diffprivlib", "dp_events", "opendp", "pydp")
+        for name, value in vars(pytest.importorskip(f"audit.adapters.{module}")).items()
+        if getattr(value, "__module__", "") == f"audit.adapters.{module}" and not name.startswith("_")
+    }
+    assert len(of_libraries) >= 10
+    assert documented == {*audit.__all__, *(f"adapters.{name}" for name in audit.adapters.__all__), *of_libraries}
 
 
 def headings(text):
