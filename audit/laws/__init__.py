@@ -1,4 +1,7 @@
-"""Output laws, their privacy losses with rigorous bounds on both sides, and tests that outputs follow a law."""
+"""Output laws, their privacy losses with rigorous bounds on both sides, and tests that outputs follow a law.
+
+An argument outside the set that a docstring states raises `InvalidArgument`.
+"""
 
 from audit.laws.composed_loss import ComposedLoss, compose
 from audit.laws.density_loss import DensityLoss
@@ -7,27 +10,3 @@ from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometr
 from audit.laws.law import Law, ScalarLaw
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
 from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, PointMass
-
-__all__ = [
-    "ARITHMETIC_TOLERANCE",
-    "DIRECTIONS",
-    "AtomsAndDensity",
-    "ComposedLoss",
-    "DensityLoss",
-    "Direction",
-    "Finite",
-    "FiniteLoss",
-    "Gaussian",
-    "GaussianLoss",
-    "Laplace",
-    "LaplaceLoss",
-    "Law",
-    "PointMass",
-    "PrivacyLoss",
-    "Product",
-    "ScalarLaw",
-    "TwoSidedGeometric",
-    "compose",
-    "geometric_loss",
-    "no_loss",
-]

@@ -44,15 +44,6 @@ def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
     grid : float > 0
         Wanted step of the discretized loss; see `ComposedLoss`.
 
-    Returns
-    -------
-    PrivacyLoss
-
-    Raises
-    ------
-    InvalidArgument
-        If `grid` is not positive.
-
     Examples
     --------
     >>> from audit.laws import GaussianLoss, compose
@@ -81,11 +72,6 @@ class ComposedLoss(PrivacyLoss):
     grid : float > 0
         Wanted step of the lattice. It is made finer if the range of the loss has fewer than 2^15 steps, coarser beyond
         2^18, and divides the smallest of the largest losses: equal coordinates end on the lattice.
-
-    Raises
-    ------
-    InvalidArgument
-        If no part has a loss other than 0, or `grid` is not positive.
 
     Notes
     -----
@@ -226,9 +212,10 @@ class ComposedLoss(PrivacyLoss):
         if pessimistic:
             masses, infinite = _dominating(part._tails(points + self._nudge, direction), points, self._step)
         else:
-            masses, infinite = _dominated(
-                part._tails(points - self._nudge, direction)[0], part.mass_at_infinity(direction)
-            )
+            # each loss is rounded down to the lattice; mass below the first point is dropped
+            p = part._tails(points - self._nudge, direction)[0]
+            infinite = min(part.mass_at_infinity(direction), float(p[-1]))
+            masses = np.maximum(p - np.append(p[1:], infinite), 0.0)
         kept = masses > 0
         table = dict(zip(indices[kept].tolist(), masses[kept].tolist(), strict=True))
         return create_pmf(table or {0: 0.0}, self._step, infinite, pessimistic)
@@ -252,12 +239,6 @@ def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArr
     masses[0] += max(0.0, 1 - p[0])
     masses[-1] += _LEAST_MASS if masses.sum() < _LEAST_MASS else 0.0
     return masses, float(p[-1] + error[-1])
-
-
-def _dominated(p: FloatArray, infinite: float) -> tuple[FloatArray, float]:
-    """Round each loss down to the lattice; mass below the first point is dropped."""
-    infinite = min(infinite, float(p[-1]))
-    return np.maximum(p - np.append(p[1:], infinite), 0.0), infinite
 
 
 def _span(loss: PrivacyLoss, direction: Direction, truncation: float) -> tuple[float, float]:

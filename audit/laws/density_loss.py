@@ -6,9 +6,9 @@ The line is cut into cells on which the log-ratio of the densities is monotone, 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -25,8 +25,6 @@ _SIGNS: dict[Direction, int] = {"left": 1, "right": -1}
 
 Interval = tuple[FloatArray, FloatArray]
 Function = Callable[[FloatArray], FloatArray]
-Measure = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-"""(start, stop) -> the masses of [start, stop], and bounds of their errors."""
 
 
 class DensityLoss(PrivacyLoss):
@@ -37,32 +35,24 @@ class DensityLoss(PrivacyLoss):
     left_logpdf, right_logpdf : callables, vectorized
         Log-densities of the continuous parts, with respect to one base measure; -inf outside the support. They are
         SUB-NORMALIZED: the density of a law with atoms of total mass m integrates to 1 - m.
-    support : (lo, hi), lo < hi
-        Interval that holds both continuous parts; the ends may be infinite.
-    breakpoints : sequence of float
+    left_cdf, right_cdf : callables, vectorized
+        An antiderivative of each density; only differences are used.
+    breakpoints : sequence of float, finite
         Between consecutive breakpoints the log-ratio is monotone, constant allowed, and each density is smooth and
         either positive everywhere or zero everywhere. The caller guarantees this; it is spot-checked.
-    left_cdf, right_cdf : callables, vectorized, optional
-        An antiderivative of each density; only differences are used. Without one, masses come from adaptive quadrature,
-        one for each interval.
-    left_atoms, right_atoms : mapping value -> probability
-
-    Raises
-    ------
-    InvalidArgument
-        If the log-ratio is not monotone on a cell, a law's total mass is not 1 within 1e-9, or an argument is
-        malformed.
+    left_atoms, right_atoms : mapping value -> probability, optional
 
     Notes
     -----
     The set {L > t} is found on each cell by bisection down to neighboring floats. A point counts if its loss exceeds t
     by more than 1e-11 (1 + |t|), the `threshold_error`: a plateau of the ratio at exactly t (two Laplace laws of one
     scale) is not counted by rounding. The error of every bound includes the mass in the final brackets, the rounding of
-    the cdf or the error of the quadrature, and the mass beyond the point where an infinite support is cut. `tail_error`
-    is the largest such error on a grid of thresholds.
+    the cdf, and the mass beyond the points where the line is cut. `tail_error` is the largest such error on a grid of
+    thresholds.
 
     The supremum of the ratio toward an infinite end is taken to be infinite unless the ratio has settled where less
-    than 1e-17 of the mass remains: an upper bound.
+    than 1e-17 of the mass remains: an upper bound. A log-ratio that is seen not to be monotone between breakpoints, or
+    a total mass that misses 1 by more than 1e-9, raises `InvalidArgument`.
 
     Examples
     --------
@@ -77,23 +67,19 @@ class DensityLoss(PrivacyLoss):
         self,
         left_logpdf: Function,
         right_logpdf: Function,
-        support: tuple[float, float] = (-math.inf, math.inf),
+        left_cdf: Function,
+        right_cdf: Function,
         breakpoints: Sequence[float] = (),
-        left_cdf: Function | None = None,
-        right_cdf: Function | None = None,
         left_atoms: Mapping[float, float] | None = None,
         right_atoms: Mapping[float, float] | None = None,
     ) -> None:
-        self._measures: dict[Direction, Measure] = {
-            "left": _measure(left_logpdf, left_cdf),
-            "right": _measure(right_logpdf, right_cdf),
-        }
+        self._cdfs: dict[Direction, Function] = {"left": left_cdf, "right": right_cdf}
         left, right = _aligned_atoms(left_atoms or {}, right_atoms or {})
         self._atoms: dict[Direction, Interval] = {"left": (left, right), "right": (right, left)}
-        ratio, both = _log_ratio(left_logpdf, right_logpdf), tuple(self._measures.values())
-        self._cells, self._beyond = _cells_between(ratio, both, _checked_support(support), breakpoints)
+        ratio = partial(_log_ratio, left_logpdf, right_logpdf)
+        self._cells, self._beyond = _cells_between(ratio, (left_cdf, right_cdf), breakpoints)
         for side, atoms in zip(DIRECTIONS, (left, right), strict=True):
-            total = math.fsum([*atoms, *(self._measures[side](*cell.ends)[0][0] for cell in self._cells)])
+            total = math.fsum([*atoms, *(cell.mass(self._cdfs[side]) for cell in self._cells)])
             if abs(total - 1) > 1e-9 + 2 * self._beyond:
                 rule = "have total mass 1 within 1e-9, atoms and sub-normalized density together"
                 raise InvalidArgument.of(f"{side} law", rule, total)
@@ -117,8 +103,7 @@ class DensityLoss(PrivacyLoss):
         """Return the numerator's mass where the denominator has none: cells of infinite ratio, and lone atoms."""
         numerator, denominator = self._atoms[direction]
         cells = [cell for cell in self._cells if min(_SIGNS[direction] * value for value in cell.values) == math.inf]
-        continuous = [self._measures[direction](*cell.ends)[0][0] for cell in cells]
-        return math.fsum([*numerator[denominator == 0], *continuous])
+        return math.fsum([*numerator[denominator == 0], *(cell.mass(self._cdfs[direction]) for cell in cells)])
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
         """Add the atoms' divergence, exact, to bounds of the continuous part's.
@@ -152,25 +137,15 @@ class DensityLoss(PrivacyLoss):
         for cell in self._cells:
             (start, stop), doubt = cell.exceeding(thresholds, _SIGNS[direction])
             for total, side in ((p, direction), (q, opposite(direction))):
-                value, rounding = self._measures[side](start, stop)
+                value, rounding = _mass(self._cdfs[side], start, stop)
                 total += value
-                error += rounding + sum(self._measures[side](*doubt))
+                error += rounding + sum(_mass(self._cdfs[side], *doubt))
         return p, q, error
 
 
 def _atom_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         return np.log(numerator) - np.log(denominator)
-
-
-def _checked_support(support: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = (real(end, "support") for end in support)
-    except (TypeError, ValueError):
-        raise InvalidArgument.of("support", "be a pair (lo, hi) of real numbers", support) from None
-    if not low < high:
-        raise InvalidArgument.of("support", "have lo < hi", support)
-    return low, high
 
 
 def _aligned_atoms(left: Mapping[float, float], right: Mapping[float, float]) -> Interval:
@@ -183,51 +158,19 @@ def _aligned_atoms(left: Mapping[float, float], right: Mapping[float, float]) ->
     return first[kept], second[kept]
 
 
-def _measure(log_density: Function, cdf: Function | None) -> Measure:
-    """Return the measure of a density whose total mass may be below 1.
-
-    With `cdf` the error is the rounding of a difference. Without it each interval takes one adaptive quadrature, and
-    the error is the one that QUADPACK reports.
-    """
-
-    def between(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
-        assert cdf is not None
-        low, high = (np.asarray(cdf(x), dtype=float) for x in (start, stop))
-        return np.maximum(high - low, 0.0), _ROUNDING * np.where(stop > start, np.abs(high), 0.0)
-
-    def integrated(start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
-        pairs = [_integral(log_density, float(a), float(b)) for a, b in zip(start, stop, strict=True)]
-        values, errors = np.array(pairs, dtype=float).reshape(-1, 2).T
-        return np.maximum(values, 0.0), errors
-
-    return integrated if cdf is None else between
+def _mass(cdf: Function, start: FloatArray, stop: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the masses of [start, stop], and bounds of the rounding of these differences."""
+    low, high = (np.asarray(cdf(x), dtype=float) for x in (start, stop))
+    return np.maximum(high - low, 0.0), _ROUNDING * np.where(stop > start, np.abs(high), 0.0)
 
 
-def _integral(log_density: Function, start: float, stop: float) -> tuple[float, float]:
-    from scipy import integrate
-
-    def density(x: float) -> float:
-        return math.exp(float(np.asarray(log_density(np.array([x], dtype=float)))[0]))
-
-    if not start < stop:
-        return 0.0, 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", integrate.IntegrationWarning)
-        value, error = integrate.quad(density, start, stop, epsabs=1e-13, epsrel=1e-11, limit=200)
-    return (value, error) if math.isfinite(value) else (0.0, 1.0)
-
-
-def _log_ratio(left: Function, right: Function) -> Function:
-    """Return x -> log left(x) - log right(x), which is nan where both densities vanish."""
-
-    def ratio(x: FloatArray) -> FloatArray:
-        high, low = (np.asarray(f(x), dtype=float) for f in (left, right))
-        if np.isnan(high).any() or np.isnan(low).any() or (high == np.inf).any() or (low == np.inf).any():
-            raise InvalidArgument(f"a log-density must be below inf and not nan, on {x.min():g}..{x.max():g}")
-        with np.errstate(invalid="ignore"):
-            return high - low
-
-    return ratio
+def _log_ratio(left: Function, right: Function, x: FloatArray) -> FloatArray:
+    """Return log left(x) - log right(x), which is nan where both densities vanish."""
+    high, low = (np.asarray(f(x), dtype=float) for f in (left, right))
+    if np.isnan(high).any() or np.isnan(low).any() or (high == np.inf).any() or (low == np.inf).any():
+        raise InvalidArgument(f"a log-density must be below inf and not nan, on {x.min():g}..{x.max():g}")
+    with np.errstate(invalid="ignore"):
+        return high - low
 
 
 @dataclass(frozen=True)
@@ -246,10 +189,8 @@ class _Cell:
     limits: tuple[float, float]
     noise: float
 
-    @property
-    def ends(self) -> Interval:
-        """The two ends as arrays of one element."""
-        return np.array([self.start]), np.array([self.stop])
+    def mass(self, cdf: Function) -> float:
+        return float(_mass(cdf, np.array([self.start]), np.array([self.stop]))[0][0])
 
     def exceeding(self, thresholds: FloatArray, sign: int) -> tuple[Interval, Interval]:
         """Return the intervals where sign * ratio exceeds each threshold, and the brackets left in doubt."""
@@ -291,39 +232,30 @@ class _Cell:
 
 
 def _cells_between(
-    ratio: Function, measures: Sequence[Measure], support: tuple[float, float], breakpoints: Sequence[float]
+    ratio: Function, cdfs: Sequence[Function], breakpoints: Sequence[float]
 ) -> tuple[list[_Cell], float]:
-    """Cut the support at the breakpoints, and infinite ends where a negligible mass remains.
+    """Cut the line at the breakpoints, and where a negligible mass remains; return also a bound of the mass cut off.
 
-    Return the cells, without those on which both densities vanish, and a bound of the mass beyond the ends cut off.
+    Cells on which both densities vanish are left out.
     """
-    low, high = support
-    points = [real(b, "breakpoints") for b in breakpoints]
-    if not all(map(math.isfinite, points)):
+    inner = sorted({real(b, "breakpoints") for b in breakpoints})
+    if not all(map(math.isfinite, inner)):
         raise InvalidArgument.of("breakpoints", "be finite", breakpoints)
-    inner = sorted({point for point in points if low < point < high})
-    anchor = inner or [min(max(0.0, low), high)]
-    start, lost_low = _cut(measures, anchor[0], low)
-    stop, lost_high = _cut(measures, anchor[-1], high)
+    start, lost_low = _cut(cdfs, inner[0] if inner else 0.0, -math.inf)
+    stop, lost_high = _cut(cdfs, inner[-1] if inner else 0.0, math.inf)
     edges = [start, *(point for point in inner if start < point < stop), stop]
     last = len(edges) - 2
-    built = [
-        _cell(ratio, edges[k], edges[k + 1], k == 0 and low == -math.inf, k == last and high == math.inf)
-        for k in range(last + 1)
-    ]
+    built = [_cell(ratio, edges[k], edges[k + 1], k == 0, k == last) for k in range(last + 1)]
     return [cell for cell in built if cell is not None], lost_low + lost_high
 
 
-def _cut(measures: Sequence[Measure], anchor: float, end: float) -> tuple[float, float]:
-    """Return a finite point with a negligible mass between it and `end`, and a bound of that mass."""
-    if math.isfinite(end):
-        return end, 0.0
-    sign = math.copysign(1.0, end)
+def _cut(cdfs: Sequence[Function], anchor: float, end: float) -> tuple[float, float]:
+    """Return a finite point with a negligible mass between it and the infinite `end`, and a bound of that mass."""
     for power in range(_DOUBLINGS):
-        point = anchor + sign * 2.0**power
+        point = anchor + math.copysign(2.0**power, end)
         low, high = (np.array([x]) for x in sorted((point, end)))
-        masses = [mass(low, high) for mass in measures]
-        if power == _DOUBLINGS - 1 or max(value[0] for value, _ in masses) <= _NEGLIGIBLE:
+        masses = [_mass(cdf, low, high) for cdf in cdfs]
+        if max(value[0] for value, _ in masses) <= _NEGLIGIBLE:
             break
     return point, max(float(value[0] + error[0]) for value, error in masses)
 

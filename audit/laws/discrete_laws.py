@@ -13,12 +13,11 @@ from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.laws.composed_loss import compose
 from audit.laws.exact_loss import FiniteLoss, geometric_loss, probabilities
-from audit.laws.law import Law, ScalarLaw, dkw_width, normal_pvalue, normal_quantiles, serial_pvalues
+from audit.laws.law import Law, ScalarLaw, normal_pvalue, normal_quantiles, serial_pvalues
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 from audit.laws.real_laws import as_vector
 
 _NEGLIGIBLE = 1e-18  # mass of a geometric law that may be left out
-_JOINT_TESTS = 4  # of a product, beside those of its coordinates
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,6 @@ class TwoSidedGeometric(ScalarLaw):
     loc : int
     ratio : float in (0, 1)
         r; e^-epsilon for a count of sensitivity 1.
-
-    Raises
-    ------
-    InvalidArgument
-        If a parameter lies outside its admissible set.
 
     References
     ----------
@@ -101,11 +95,6 @@ class Finite(Law):
     pmf : mapping outcome -> probability
         Outcomes are hashable: numbers, text, tuples of these. Probabilities sum to 1 within 1e-9.
 
-    Raises
-    ------
-    InvalidArgument
-        If the probabilities are not those of a law, or two outcomes are equal.
-
     Notes
     -----
     Outputs are an array of shape (size,), numeric, text or object, or of shape (size, d), whose rows are compared as
@@ -159,10 +148,6 @@ class Finite(Law):
         cells = min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
         return [cells, *serial_pvalues(scores[:, 0])]
 
-    def fit_resolution(self, n: int, significance: float) -> float:
-        """Return an upper bound, by Hoeffding's inequality, of the gap in one outcome's frequency that is noticed."""
-        return dkw_width(n, significance, tests=3 * len(self._pmf))
-
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return the normal scores of the outcomes in their given order, shape (size, 1)."""
         cells, masses = self._cells(outputs), self._masses
@@ -212,11 +197,6 @@ class Product(Law):
     laws : sequence of Law, at least one
         One for each coordinate; outputs have shape (size, len(laws)).
 
-    Raises
-    ------
-    InvalidArgument
-        If `laws` is not a sequence of at least one law.
-
     Examples
     --------
     >>> from audit.laws import Laplace, Product
@@ -245,7 +225,7 @@ class Product(Law):
 
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
         array = np.asarray(outputs)
-        if not self._fits(array):
+        if array.shape[1:] != (len(self.laws),):
             raise InvalidArgument(f"`outputs` must have shape (size, {len(self.laws)}), got {array.shape}")
         return np.sum([law.log_likelihood(array[:, j]) for j, law in enumerate(self.laws)], axis=0)
 
@@ -262,19 +242,10 @@ class Product(Law):
         together, apart = (scores @ weights / np.sqrt(coordinates) for weights in (np.ones(coordinates), signs))
         return [*own, normal_pvalue(together), normal_pvalue(apart), *serial_pvalues(together)]
 
-    def fit_resolution(self, n: int, significance: float) -> float:
-        """Return the coarsest resolution of the coordinates, each at its share of the significance."""
-        tests = len(self.laws) + _JOINT_TESTS
-        own = [law.fit_resolution(n, significance / tests) for law in self.laws]
-        return max(*own, dkw_width(n, significance, tests))
-
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         array = np.asarray(outputs)
-        if not self._fits(array):
+        if array.shape[1:] != (len(self.laws),):
             return None
         columns = [law.normal_scores(array[:, j], rng) for j, law in enumerate(self.laws)]
         known = [column for column in columns if column is not None]
         return np.hstack(known) if len(known) == len(columns) else None
-
-    def _fits(self, array: np.ndarray) -> bool:
-        return array.ndim == 2 and array.shape[1] == len(self.laws)

@@ -30,11 +30,6 @@ class FiniteLoss(PrivacyLoss):
         Arrays are aligned by position; an outcome that a mapping does not hold has probability 0.
         Probabilities are finite, >= 0 and sum to 1 within 1e-9.
 
-    Raises
-    ------
-    InvalidArgument
-        If a pmf lies outside that set, or the two differ in shape or kind.
-
     Notes
     -----
     `tails` counts a loss as larger than t if it exceeds t by more than 1e-12 (1 + |t|): a loss of log(e^1) is not "> 1"
@@ -179,11 +174,6 @@ class LaplaceLoss(_ShiftLoss):
     shift_over_scale : float, finite, >= 0
         a; 0 means that the laws are equal.
 
-    Raises
-    ------
-    InvalidArgument
-        If `shift_over_scale` is negative or not finite.
-
     Examples
     --------
     >>> from audit.laws import LaplaceLoss
@@ -220,11 +210,6 @@ class GaussianLoss(_ShiftLoss):
     ----------
     shift_over_scale : float, finite, >= 0
         mu; 0 means that the laws are equal.
-
-    Raises
-    ------
-    InvalidArgument
-        If `shift_over_scale` is negative or not finite.
 
     References
     ----------
@@ -275,28 +260,15 @@ class GaussianLoss(_ShiftLoss):
 def geometric_loss(shift: int, ratio: float) -> FiniteLoss:
     """Return the privacy loss of two-sided geometric noise at two integer locations; exact.
 
-    The noise has probability (1 - r) / (1 + r) r^|z|. For locations 0 and k the likelihood ratio is constant on
-    {z <= 0} and on {z >= k}. Those two sets and the k - 1 points between are the k + 1 outcomes of the loss.
+    For locations 0 and k the likelihood ratio is constant on {z <= 0} and on {z >= k}. Those two sets and the k - 1
+    points between are the k + 1 outcomes of the loss.
 
     Parameters
     ----------
     shift : int
         Difference of the locations; the sign does not matter.
     ratio : float in (0, 1)
-        r; e^-epsilon for sensitivity 1.
-
-    Returns
-    -------
-    FiniteLoss
-
-    Raises
-    ------
-    InvalidArgument
-        If an argument lies outside its admissible set.
-
-    References
-    ----------
-    Ghosh, Roughgarden & Sundararajan 2012, Universally Utility-Maximizing Privacy Mechanisms, definition 2.1.
+        r of `TwoSidedGeometric`.
 
     Examples
     --------

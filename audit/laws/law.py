@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
 
@@ -40,15 +39,6 @@ class Law(ABC):
             Outputs that the law never makes (nan, None, text, wrong shape) give 0.
         rng : numpy.random.Generator
             Randomizes at atoms; independent of the outputs.
-
-        Returns
-        -------
-        float in [0, 1]
-
-        Raises
-        ------
-        InvalidArgument
-            If there are no outputs: nothing would be tested.
         """
         array = np.asarray(outputs)
         if array.ndim == 0 or array.shape[0] == 0:
@@ -64,13 +54,6 @@ class Law(ABC):
         """Return the p-values of all tests of possible outputs and of their normal scores."""
 
     @abstractmethod
-    def fit_resolution(self, n: int, significance: float) -> float:
-        """Return the gap in distribution at which `fit_pvalue` on `n` outputs is at most `significance`.
-
-        It is a gap in some tested distribution function, or in the frequency of some tested outcome.
-        """
-
-    @abstractmethod
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return the outputs' normal scores, shape (size, coordinates); None if an output is impossible.
 
@@ -84,15 +67,6 @@ class Law(ABC):
         ----------
         other : Law
             Of the same kind of outputs.
-
-        Returns
-        -------
-        PrivacyLoss
-
-        Raises
-        ------
-        InvalidArgument
-            If the two kinds of laws cannot be compared.
         """
         rule = f"be a law that {type(self).__name__} can be compared with: of the same kind of outputs"
         raise InvalidArgument.of("other", rule, other)
@@ -112,10 +86,6 @@ class ScalarLaw(Law):
     def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
         """Test the values, and the sums and differences of successive scores."""
         return [dkw_pvalue(outputs.astype(float), self.cdf, self.cdf_left), *serial_pvalues(scores[:, 0])]
-
-    def fit_resolution(self, n: int, significance: float) -> float:
-        """Return the width of the DKW band of the values, at a third of the significance."""
-        return dkw_width(n, significance, tests=3)
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return normal quantiles of F(x-) + U (F(x) - F(x-)), shape (size, 1)."""
@@ -144,13 +114,6 @@ def dkw_pvalue(values: FloatArray, cdf: Distribution, cdf_left: Distribution) ->
     return min(1.0, 2 * math.exp(-2 * values.size * gap * gap))
 
 
-def dkw_width(size: int, significance: float, tests: int = 1) -> float:
-    """Return the gap in distribution from which `dkw_pvalue`, one of `tests`, is at most significance / tests."""
-    n = integer(size, "n", at_least=1)
-    level = open_probability(significance, "significance")
-    return min(1.0, math.sqrt(math.log(2 * tests / level) / (2 * n)))
-
-
 def normal_pvalue(values: FloatArray) -> float:
     """Return the DKW p-value that `values` are i.i.d. standard normal."""
     return dkw_pvalue(values, special.ndtr, special.ndtr)
@@ -169,5 +132,5 @@ def serial_pvalues(scores: FloatArray) -> list[float]:
 
 
 def normal_quantiles(uniforms: FloatArray) -> FloatArray:
-    """Return the normal quantiles of uniforms, kept finite."""
+    """Return finite normal quantiles of uniforms."""
     return np.asarray(special.ndtri(np.clip(uniforms, 2.0**-64, 1 - 2.0**-53)))

@@ -51,11 +51,6 @@ class PrivacyLoss(ABC):
 
     Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace what is derived.
 
-    Raises
-    ------
-    InvalidArgument
-        By every method, if an argument lies outside its admissible set.
-
     References
     ----------
     Balle & Wang 2018, Improving the Gaussian Mechanism for Differential Privacy, theorem 5.
@@ -107,11 +102,6 @@ class PrivacyLoss(ABC):
             The comparison is strict; a loss of +inf always exceeds.
         direction : {"left", "right"}
             The law in the numerator.
-
-        Returns
-        -------
-        (float, float)
-            p and q of the module's docstring.
         """
         number = real(threshold, "threshold")
         if not math.isfinite(number):
@@ -127,10 +117,6 @@ class PrivacyLoss(ABC):
         epsilon : float, finite, >= 0
         direction : {"left", "right"} or None
             None gives the larger of the two.
-
-        Returns
-        -------
-        float in [0, 1]
         """
         number = nonnegative(epsilon, "epsilon")
         return max(self._delta_bounds(number, side)[1] for side in _sides(direction))
@@ -141,7 +127,7 @@ class PrivacyLoss(ABC):
         return max(self._delta_bounds(number, side)[0] for side in _sides(direction))
 
     def epsilon(self, delta: float, direction: Direction | None = None) -> float:
-        """Return an upper bound of the smallest epsilon >= 0 whose hockey-stick divergence is at most `delta`.
+        """Return an upper bound of the smallest epsilon >= 0 whose divergence is at most `delta`, inf if there is none.
 
         Parameters
         ----------
@@ -149,11 +135,6 @@ class PrivacyLoss(ABC):
             0 gives the largest loss.
         direction : {"left", "right"} or None
             None gives the larger of the two.
-
-        Returns
-        -------
-        float >= 0
-            inf if more mass than `delta` has an infinite loss.
         """
         level = closed_probability(delta, "delta")
         return max(self._epsilon_bound(level, side, 1) for side in _sides(direction))
@@ -175,11 +156,10 @@ class PrivacyLoss(ABC):
         type_one : float or array in [0, 1]
             Probability, under the left law, of rejecting it. Tests may randomize at atoms.
 
-        Returns
-        -------
-        float or array of the same shape
-            f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Every t gives a valid line below f (module
-            docstring): errors of the search only lower the result.
+        Notes
+        -----
+        f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Every t gives a valid line below f (module docstring):
+        errors of the search only lower the result.
         """
         alphas = np.asarray(type_one, dtype=float)
         if not bool(np.all((alphas >= 0) & (alphas <= 1))):
@@ -211,12 +191,8 @@ class PrivacyLoss(ABC):
             middle = (low + high) / 2
             above = self._tails(middle, "right")[1] > alphas
             low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return np.maximum(*(self._line_below(t, alphas) for t in (low, high)))
-
-    def _line_below(self, thresholds: FloatArray, alphas: FloatArray) -> FloatArray:
-        """Return 1 - delta(t) - e^t alpha, a lower bound of the trade-off function at alpha for every t."""
-        upper = np.minimum(self._hockey_stick(thresholds, "right")[1], 1.0)
-        return 1 - upper - scaled(alphas, thresholds)
+        lines = [1 - np.minimum(self._hockey_stick(t, "right")[1], 1.0) - scaled(alphas, t) for t in (low, high)]
+        return np.maximum(*lines)
 
     def _delta_bounds(self, threshold: float, direction: Direction) -> tuple[float, float]:
         if threshold >= self.max_loss(direction):

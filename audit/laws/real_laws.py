@@ -113,11 +113,6 @@ class Laplace(_LocationScale):
     loc : float, finite
     scale : float, finite, > 0
 
-    Raises
-    ------
-    InvalidArgument
-        If a parameter lies outside its admissible set.
-
     Examples
     --------
     >>> from audit.laws import Laplace
@@ -155,11 +150,6 @@ class Gaussian(_LocationScale):
     scale : float, finite, > 0
         Standard deviation.
 
-    Raises
-    ------
-    InvalidArgument
-        If a parameter lies outside its admissible set.
-
     Examples
     --------
     >>> from audit.laws import Gaussian
@@ -189,11 +179,6 @@ class PointMass(AtomsAndDensity):
     Parameters
     ----------
     value : float, finite
-
-    Raises
-    ------
-    InvalidArgument
-        If `value` is not finite.
 
     Examples
     --------

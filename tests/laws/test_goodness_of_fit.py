@@ -145,20 +145,3 @@ def test_a_vector_of_the_wrong_width_has_pvalue_zero() -> None:
 def test_no_outputs_are_refused(name: str) -> None:
     with pytest.raises(InvalidArgument, match="outputs"):
         OWN[name][0].fit_pvalue(np.array([]), np.random.default_rng(0))
-
-
-def test_resolution_is_the_gap_that_is_convicted() -> None:
-    # 2 * 3 exp(-2 n gap^2) = 0.01 at n = 10,000: gap = sqrt(ln 600 / 20,000) = 0.01788...
-    assert Laplace(0, 1).fit_resolution(10_000, 0.01) == pytest.approx(0.0178842, abs=1e-6)
-    rng = np.random.default_rng(5)
-    z = rng.laplace(size=10_000)
-    gap = 2.5 * 0.0178842  # a uniform shift of mass: move this share of the outputs far to the right
-    z[: int(gap * z.size)] = 50.0
-    assert Laplace(0, 1).fit_pvalue(z, rng) < 0.01
-
-
-@pytest.mark.parametrize("law", [law for law, _ in OWN.values()], ids=list(OWN))
-def test_resolution_shrinks_like_one_over_root_n(law: Law) -> None:
-    assert law.fit_resolution(40_000, 0.05) == pytest.approx(law.fit_resolution(10_000, 0.05) / 2)
-    assert law.fit_resolution(10_000, 0.001) > law.fit_resolution(10_000, 0.05)
-    assert law.fit_resolution(1, 1e-6) == 1.0
