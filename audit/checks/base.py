@@ -49,13 +49,10 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file.
+    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file."""
 
-    `samples` counts outputs, losses or trials drawn, or values computed; `failure` says why the check ended early.
-    """
-
-    samples: int
-    failure: str | None = field(default=None, kw_only=True)
+    samples: int  # outputs, losses or trials drawn, or values computed
+    failure: str | None = field(default=None, kw_only=True)  # why the check ended early
 
     def __post_init__(self) -> None:
         if self.samples < 0:
@@ -64,20 +61,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Judgment:
-    """Hold a verdict, what it rests on, and its reason in one sentence.
-
-    `basis` is "exact" (a stated law, or values without noise), "statistical" (bounds that hold in finite samples) or
-    "none".
-    """
+    """Hold a verdict, what it rests on, and its reason in one sentence."""
 
     verdict: Verdict
-    basis: str
+    basis: str  # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds) or "none"
     reason: str
 
     def record(self) -> dict[str, Any]:
         """Return the judged part of a record."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return to_plain(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,26 +78,11 @@ class Result:
 
     `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line of at most 100 characters. A
     notebook shows the check as its certificate does.
-
-    Parameters
-    ----------
-    check : Check
-        The check; where it searched for its pairs, with the pairs that it found.
-    budget : int
-        What it was allowed to draw; see `Check`.
-    significance : float
-        Probability that a true claim is judged FAIL.
-    evidence : Evidence
-        What was observed.
-    judgment : Judgment
-        What follows from the evidence.
-    seconds : float
-        Duration.
     """
 
-    check: Any
-    budget: int
-    significance: float
+    check: Any  # where it searched for its pairs, with the pairs that it found
+    budget: int  # what it was allowed to draw
+    significance: float  # probability that a true claim is judged FAIL
     evidence: Any
     judgment: Any
     seconds: float
@@ -118,8 +95,7 @@ class Result:
     @property
     def verdict(self) -> Verdict:
         """PASS, FAIL or INCONCLUSIVE."""
-        verdict: Verdict = self.judgment.verdict
-        return verdict
+        return self.judgment.verdict
 
     @property
     def basis(self) -> str:
@@ -182,39 +158,24 @@ class Result:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
         rendering = import_module("audit.report.renderers")  # on demand: no check needs the room above
         try:
-            text: str = rendering.check_fragment(self.record())
+            return rendering.check_fragment(self.record())
         except AuditError:
             return None
-        return text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check(ABC):
-    """A claim about one mechanism or learner, with the settings to test it: the unit that gets a verdict.
+    """A claim about one mechanism or learner, with the settings to test it: the unit that gets a verdict."""
 
-    Parameters
-    ----------
-    name : str
-        Unique within a run; `--select` matches it.
-    expected : Verdict
-        PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false.
-    budget : int >= 2, optional
-        What the check may draw, in the unit of its kind; None takes the run's budget.
-    timeout : float > 0, optional
-        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
-    """
-
-    name: str
+    name: str  # unique within a run; `--select` matches it
+    # PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false
     expected: Verdict = Verdict.PASS
-    budget: int | None = None
-    timeout: float | None = None
+    budget: int | None = None  # what the check may draw, in the unit of its kind; None takes the run's
+    timeout: float | None = None  # seconds after which it is stopped and is INCONCLUSIVE; None takes the run's
 
-    kind: ClassVar[str]
-    """Name of the kind in records."""
-    noun: ClassVar[str] = "the mechanism"
-    """The code under audit, as a reason calls it."""
-    unit: ClassVar[str] = "outputs"
-    """The draws, as `str` calls them."""
+    kind: ClassVar[str]  # its name in records
+    noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it
+    unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
     evidence_type: ClassVar[type[Evidence]]
     result_type: ClassVar[type[Result]]
 
@@ -279,30 +240,15 @@ class Check(ABC):
 
     @classmethod
     def judge_record(cls, record: Mapping[str, Any]) -> Judgment:
-        """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run.
-
-        Raises
-        ------
-        InvalidCertificate
-            For a record that does not have its form.
-        """
+        """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run."""
         try:
             terms = cls.recorded_terms(record)
             evidence = from_plain(cls.evidence_type, record["evidence"])
             significance = open_probability(record["settings"]["significance"], "significance")
-            judgment: Judgment = cls.judge(terms, evidence, significance)
-            return judgment
+            return cls.judge(terms, evidence, significance)
         except InvalidCertificate:
             raise
-        except (
-            AuditError,
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            ArithmeticError,
-            AssertionError,
-        ) as error:
+        except _MALFORMED as error:
             raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
 
 
@@ -311,24 +257,12 @@ def run_check(
     allowance: Allowance,
     timeout: float | None = None,
     pool: Pool | None = None,
-    blocks: Place | None = None,
+    blocks: Place | None = None,  # where its blocks are drawn when they take long; where it runs unless given
 ) -> Any:
     """Gather and judge the evidence of one check; the check's own budget, if it has one, replaces the allowance's.
 
-    Parameters
-    ----------
-    timeout : float > 0, optional
-        Seconds that it may take, away from this process; None runs it in this process, without a limit.
-    pool : Pool, optional
-        Where it runs under a limit: in a process of its own unless given.
-    blocks : Place, optional
-        Where its blocks are drawn when they take long; where it runs unless given.
-
-    Returns
-    -------
-    Result
-        Of the check's `result_type`; under a limit it is INCONCLUSIVE with the cause when the check hangs, dies or
-        cannot be sent. An `AuditError` that the check raises is raised here, and `Unreachable` if no worker is left.
+    With a `timeout` in seconds it runs away from this process, in `pool` or a process of its own, and is INCONCLUSIVE
+    with the cause when it hangs, dies or cannot be sent. An `AuditError` of the check, or `Unreachable`, is raised.
     """
     allowance = replace(allowance, budget=check.budget or allowance.budget)
     if timeout is None:
@@ -357,13 +291,10 @@ def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, se
 
 
 def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
-    """Run the check that the `locals()` of a function `check_...` describe, and return its result.
-
-    `budget`, `significance`, `seed` and `workers` make the allowance; the rest are fields of the check. Unless `name`
-    is given, the first callable lends its name.
-    """
+    """Run the check that the `locals()` of a function `check_...` describe, and return its result."""
     fields = dict(arguments)
     allowance = {name: fields.pop(name) for name in ("budget", "significance", "seed", "workers") if name in fields}
+    # unless a name is given, the first callable lends its own
     fields["name"] = fields["name"] or name_of(next(filter(callable, fields.values()), None))
     check = check_type(**fields)
     return run_check(check, Allowance.of(**allowance), check.timeout)
@@ -376,6 +307,6 @@ def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
 
 
 def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float) -> Any:
-    significance = allowance.significance
+    budget, significance = allowance.budget, allowance.significance
     judgment = check.judge(check.terms(), evidence, significance)
-    return check.result_type(check.completed(evidence), allowance.budget, significance, evidence, judgment, seconds)
+    return check.result_type(check.completed(evidence), budget, significance, evidence, judgment, seconds)

@@ -36,26 +36,14 @@ KINDS: Mapping[str, type[Check]] = {
 
 
 def require_check(check: object) -> None:
-    """Raise unless `check` is a check that a certificate can hold.
-
-    Raises
-    ------
-    InvalidArgument
-        If `check` is not a check, or its claim is known to this process only.
-    """
+    """Raise unless `check` is a check that a certificate can hold."""
     if not isinstance(check, Check):
         raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
     check.recorded_claim()
 
 
 def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the judged part of a record of any kind, computed from its claim and its evidence alone.
-
-    Raises
-    ------
-    InvalidCertificate
-        If the record does not have its form, or is not of a known kind.
-    """
+    """Return the judged part of a record of any kind, computed from its claim and its evidence alone."""
     kind = str(record.get("kind"))
     if kind not in KINDS:
         raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(KINDS)}")

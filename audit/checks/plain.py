@@ -38,20 +38,12 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], data: Any) -> T:
-    """Return the dataclass that `to_plain` turned into `data`; fields, types and nesting must fit.
-
-    Raises
-    ------
-    InvalidCertificate
-        If `data` does not have the form of `kind`.
-    """
+    """Return the dataclass that `to_plain` turned into `data`; fields, types and nesting must fit."""
     try:
-        built: T = _build(kind, data)
-        return built
+        return _build(kind, data)
     except (AuditError, KeyError, TypeError, ValueError) as error:
-        raise InvalidCertificate(
-            f"a part of the record does not have the form of {kind.__name__}: {error!r}"
-        ) from error
+        said = f"a part of the record does not have the form of {kind.__name__}: {error!r}"
+        raise InvalidCertificate(said) from error
 
 
 def _recorded(kind: Any) -> list[dataclasses.Field[Any]]:

@@ -153,8 +153,7 @@ def check_precision(
     >>> print(result.verdict, result.epsilon_lower_bound > 4)
     FAIL True
     """
-    result: PrivacyResult = checked(PrecisionCheck, locals())
-    return result
+    return checked(PrecisionCheck, locals())
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

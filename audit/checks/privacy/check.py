@@ -101,8 +101,7 @@ class PrivacyResult(Result):
     @property
     def exact_epsilon(self) -> float | None:
         """Epsilon at the tested delta by the stated laws (upper bound, worst pair), or None."""
-        exact: float | None = self.judgment.exact_epsilon
-        return exact
+        return self.judgment.exact_epsilon
 
     @property
     def resolution(self) -> float:
@@ -117,8 +116,7 @@ class PrivacyResult(Result):
     @property
     def tested(self) -> Point:
         """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
-        tested: Point = self.evidence.tested or self.check.claim.point
-        return tested
+        return self.evidence.tested or self.check.claim.point
 
     @property
     def witness(self) -> Witness | None:
@@ -376,5 +374,4 @@ def check_privacy(
     >>> check_privacy(noisy_sum, PrivacyClaim(1.5), pairs, budget=50_000).verdict
     <Verdict.PASS: 'PASS'>
     """
-    result: PrivacyResult = checked(PrivacyCheck, locals())
-    return result
+    return checked(PrivacyCheck, locals())

@@ -63,15 +63,7 @@ class Session:
         return dict(sorted(self.anomalies.items()))
 
     def open(self) -> None:
-        """Refuse what cannot be examined, before the budget is spent.
-
-        Raises
-        ------
-        InvalidArgument
-            For a budget too small for the pairs, an exact audit without a stated law, a sequential one of two pairs.
-        WrongLength
-            If a first small call does not return as many outputs as it was asked for.
-        """
+        """Refuse what cannot be examined, before the budget is spent."""
         budget, pairs = self.allowance.budget, len(self.pairs)
         if budget < 2 * pairs:
             raise InvalidArgument.of("budget", f"be at least 2 for each of {pairs} pairs", budget)
@@ -109,13 +101,7 @@ class Trained(NamedTuple):
 
 
 def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
-    """Probe, train, compare with the stated law, certify.
-
-    Raises
-    ------
-    SubjectFailed, BadLength
-        If the mechanism gives no outputs.
-    """
+    """Probe, train, compare with the stated law, certify."""
     drawn, split, choice = train(session)
     claim, mechanism, allowance = session.terms.claim, session.subject.mechanism, session.allowance
     point = claim.point if choice is None else choice.point
@@ -141,13 +127,7 @@ def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
 
 
 def train(session: Session) -> Trained:
-    """Draw training outputs, probe, and choose; again with more outputs as long as chance decided on the choice.
-
-    Raises
-    ------
-    SubjectFailed, BadLength
-        If the mechanism gives no outputs.
-    """
+    """Draw training outputs, probe, and choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
     split = Split.of(budget, len(pairs), session.samples + probe_cost(budget), session.width)
     drawn = _draw(session, split)
@@ -261,14 +241,7 @@ def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
 
 
 def gather_sequentially(session: Session) -> PrivacyEvidence:
-    """Play the sequential game on the check's pair; probe for dependence between runs afterwards.
-
-    Raises
-    ------
-    SubjectFailed, BadLength
-        If the mechanism gives no outputs. A batch that raises ends the game: the fixed-budget game reads
-        exceptions as outputs.
-    """
+    """Play the sequential game on the check's pair; probe for dependence between runs afterwards."""
     claim, allowance = session.terms.claim, session.allowance
     (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
     source = _Source(session)

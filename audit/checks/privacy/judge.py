@@ -159,11 +159,6 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
     A true claim is judged FAIL by the game with probability at most `significance`, in finite samples and for every
     mechanism whose runs are independent. A claim that implies a whole curve of (epsilon, delta) is refuted at the one
     point that was tested. A FAIL by the stated law takes the law for granted, and the reason says so.
-
-    Raises
-    ------
-    InvalidCertificate
-        When the evidence tested a point that the claim does not imply, or contradicts itself.
     """
     case = _Case(terms, evidence, significance)
     verdict, basis, reason = case.refuted() or case.barred() or case.by_law() or case.by_game()

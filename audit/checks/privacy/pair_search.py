@@ -57,13 +57,7 @@ class PairSearch:
     failure: str | None = None
 
     def find(self) -> tuple[Any, Any]:
-        """Return the pair with the largest estimated bound, shrunk as far as it still shows half of the violation.
-
-        Raises
-        ------
-        AuditError
-            When the strategy gave no pair on which the mechanism gives outputs.
-        """
+        """Return the pair with the largest estimated bound, shrunk as far as it still shows half of the violation."""
         pairs, claimed = neighboring_pairs(self.claim.relation, self.datasets), self.claim.point.epsilon
         for start in range(_CLIMBS):
             if self.best_bound <= claimed:
@@ -124,7 +118,7 @@ class PairSearch:
 
     def _shrunk(self, pairs: Any, threshold: float, best: tuple[Any, Any]) -> tuple[Any, Any]:
         try:
-            found: tuple[Any, Any] = hypothesis.find(
+            return hypothesis.find(
                 pairs,
                 lambda pair: self.estimated_bound(pair) > threshold,
                 settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
@@ -132,7 +126,6 @@ class PairSearch:
             )
         except hypothesis.errors.NoSuchExample:
             return best
-        return found
 
 
 def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:

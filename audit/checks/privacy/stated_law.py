@@ -40,17 +40,7 @@ def compare_with_law(
     significance: float,
     stream: Stream,
 ) -> tuple[ExactEvidence, ...]:
-    """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law.
-
-    Parameters
-    ----------
-    point : Point
-        Where epsilon and delta are bracketed: a point that the claim implies.
-    cases : sequence of (pair, outputs)
-        Each with the outputs drawn on its left and on its right dataset.
-    significance : float
-        Used for the stated resolution of the goodness of fit.
-    """
+    """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law."""
     compared = []
     for index, (pair, outputs) in enumerate(cases):
         loss, size = stated_loss(mechanism, *pair), min(map(len, outputs))
