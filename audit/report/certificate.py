@@ -12,22 +12,25 @@ place, or sign it.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import json
 import math
 import os
+import platform
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib import resources
+from functools import cache, cached_property
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict, standing, worst
-from audit.report.provenance import calibration_summary, provenance
 from audit.report.renderers import RENDERERS, report_fragment
 from audit.report.terminal import certificate_text
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
@@ -35,6 +38,8 @@ from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 SCHEMA_VERSION = "1.1"
 READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
+_WORST = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,6 +197,68 @@ def spending(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
+    """Return versions, git state of the working folder, command line, platform, time and plan of the run."""
+    kept = [argument for argument in sys.argv[1:] if argument != "--resume"]  # resuming changes nothing
+    called = [*(Path(program).name for program in sys.argv[:1]), *kept]
+    return {
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": list(command) or called,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": versions(),
+        "git": _git_state(),
+        "plan": plan,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the installed packages that evidence may depend on."""
+    found = {}
+    for name in ("dp-audit", *_LIBRARIES):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@cache
+def calibration_summary() -> dict[str, Any] | None:
+    """Return the worst rate of false alarms that was measured and its exact interval; None if nothing was measured.
+
+    The rate is that of audits of tight claims that hold, over the randomness of the audits. Rows of the method "exact"
+    are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
+    """
+    file = resources.files("audit.report").joinpath("calibration.json")
+    data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"rows": []}
+    rows = [row for row in data["rows"] if row["method"] != "exact"]
+    if not rows:
+        return None
+    worst = max(rows, key=lambda row: row["alarms"] / row["audits"])
+    catalogue = data.get("catalogue")
+    return {
+        "version": data["version"],
+        "significance": data["significance"],
+        "confidence": data["confidence"],
+        "rows": len(rows),
+        "audits": sum(row["audits"] for row in rows),
+        "above": sum(row["rate_lower_bound"] > data["significance"] for row in rows),
+        "worst": {name: worst[name] for name in _WORST},
+        "catalogue": catalogue and {key: catalogue[key] for key in ("checks", "audits", "fails", "significance")},
+    }
+
+
+def _git_state() -> dict[str, Any] | None:
+    """Return the commit of the working folder, and whether there are other changes; None outside a repository."""
+    try:
+        commit, status = (
+            subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+            for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "dirty": bool(status)}
+
+
 def digest(*parts: Any) -> str:
     """Return the SHA-256 of plain data: JSON with sorted keys and no spaces, numbers as Python writes them, ASCII."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -257,16 +324,12 @@ def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file under a temporary name, then rename it; create its folder if it is missing.
-
-    A process killed at any moment leaves no partial file under the final name. Lone surrogates, which the message of an
-    exception may contain, are written as question marks.
-    """
+    """Write a text file under a temporary name, then rename it: no partial file ever has the final name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
+            file.write(text.encode("utf-8", "replace"))  # the message of an exception may hold lone surrogates
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)

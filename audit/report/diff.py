@@ -76,26 +76,17 @@ def _claim(old: Record, new: Record) -> Found:
         return
     said = f"claimed {claimed(old)}, now {claimed(new)}"
     if old["kind"] in PRIVACY_KINDS:
-        yield said, was["relation"] != now["relation"] or not _implies(new, old)
-    elif was.get("terms") != now.get("terms"):
-        yield from _terms(was["terms"], now["terms"])
-    else:
+        weaker, stronger = claim_of(old["claim"]), claim_of(new["claim"])  # tested where the old one is
+        implied = all(stronger.profile(point.epsilon) <= point.delta * (1 + _SAME) for point in weaker.points)
+        yield said, was["relation"] != now["relation"] or not implied
+    elif was.get("terms") == now.get("terms"):
         yield said, False
-
-
-def _implies(stronger: Record, weaker: Record) -> bool:
-    """Return whether one claim is as strong as the other at each point where the other is tested."""
-    new, old = claim_of(stronger["claim"]), claim_of(weaker["claim"])
-    return all(new.profile(point.epsilon) <= point.delta * (1 + _SAME) for point in old.points)
-
-
-def _terms(old: Record, new: Record) -> Found:
-    """Yield changed terms of a utility claim: larger margins are looser; any other change has to be looked at."""
-    for key in sorted({*old, *new}):
-        was, now = old.get(key), new.get(key)
-        if was != now:
-            tighter = key in _LOOSER_IF_LARGER and float(now or 0) < float(was or 0)
-            yield f"{key} of the claim was {_plain(was)}, is {_plain(now)}", not tighter
+    else:
+        for key in sorted({*was["terms"], *now["terms"]}):
+            before, after = was["terms"].get(key), now["terms"].get(key)
+            if before != after:  # larger margins are looser; any other change has to be looked at
+                tighter = key in _LOOSER_IF_LARGER and float(after or 0) < float(before or 0)
+                yield f"{key} of the claim was {_plain(before)}, is {_plain(after)}", not tighter
 
 
 def _epsilons(old: Record, new: Record) -> Found:

@@ -58,8 +58,8 @@ def trade_off(lines: Sequence[Line]) -> Points:
 
 
 def _errors_of_tests(record: Record) -> Plot | None:
-    evidence, claim = record["evidence"], claim_of(record["claim"])
-    game, curve, bound = evidence["game"], evidence.get("curve"), record["epsilon_lower_bound"]
+    evidence, claim, bound = record["evidence"], claim_of(record["claim"]), record["epsilon_lower_bound"]
+    game, curve, tested = evidence["game"], evidence.get("curve"), evidence.get("tested") or record["claim"]
     if not game and not curve:
         return None
     if isinstance(claim, PrivacyClaim):
@@ -76,20 +76,14 @@ def _errors_of_tests(record: Record) -> Plot | None:
         plot.line(trade_off(curve["profile"]), "law", "best test, by the stated law")
         shown.append("The curve is that of the best tests by the stated law.")
     if bound > 0:
-        delta = float(_tested(record)["delta"])
-        plot.line(trade_off([(bound, delta, delta)]), "certified", "certified: some test touches it")
+        limit = bound, float(tested["delta"]), float(tested["delta"])
+        plot.line(trade_off([limit]), "certified", "certified: some test touches it")
         shown.append(f"Some test is certified to touch the dashed line, of epsilon {number(bound)}.")
     if game:
         _add_measured_tests(plot, GameCounts(**game["counts"]), record["settings"]["significance"] / _BOUNDS)
         shown.append("Crosses are the tests that were measured, with exact intervals.")
     plot.description = " ".join(shown)
     return plot
-
-
-def _tested(record: Record) -> Record:
-    """Return the point of the claim that was tested."""
-    point: Record = record["evidence"].get("tested") or record["claim"]
-    return point
 
 
 def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
@@ -101,10 +95,10 @@ def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
         (counts.left_minus + counts.left_abstain, counts.right_plus),
     )
     for type_one, type_two in dict.fromkeys(tests):
-        at = type_one / max(left, 1), type_two / max(right, 1)
-        plot.line([(end, at[1]) for end in _interval(type_one, left, share)], "measured")
-        plot.line([(at[0], end) for end in _interval(type_two, right, share)], "measured")
-        plot.dot(at, "measured-dot", "tests that were measured")
+        x, y = type_one / max(left, 1), type_two / max(right, 1)
+        plot.line([(end, y) for end in _interval(type_one, left, share)], "measured")
+        plot.line([(x, end) for end in _interval(type_two, right, share)], "measured")
+        plot.dot((x, y), "measured-dot", "tests that were measured")
 
 
 def _interval(count: int, trials: int, share: float) -> tuple[float, float]:
@@ -115,13 +109,14 @@ def _interval(count: int, trials: int, share: float) -> tuple[float, float]:
 
 def _profile(record: Record) -> Plot | None:
     curve, claim = record["evidence"].get("curve"), claim_of(record["claim"])
+    tested = record["evidence"].get("tested") or record["claim"]
     if not curve:
         return None
     epsilons = [float(line[0]) for line in curve["profile"]]
     law = [(epsilon, max(left, right)) for epsilon, left, right in curve["profile"]]
     between = ((a + b) / 2 for a, b in pairwise(epsilons))  # lets the claim's curve bend where it should
     claimed = [(epsilon, claim.profile(epsilon)) for epsilon in sorted({*epsilons, *between})]
-    at = float(_tested(record)["epsilon"]), float(_tested(record)["delta"])
+    at = float(tested["epsilon"]), float(tested["delta"])
     largest = max(delta for _, delta in (*law, *claimed))
     small = 0 < at[1] < _SMALL_DELTA
     y = Axis("delta", at[1] / 100, max(1.0, largest), True) if small else Axis("delta", 0.0, max(0.05, largest) * 1.05)
@@ -172,16 +167,15 @@ def _comparisons(record: Record) -> Plot | None:
 
 def _failures(record: Record) -> Plot | None:
     """The failure probability after every look of a guarantee."""
-    evidence, terms, measured = record["evidence"], record["claim"]["terms"], []
+    evidence, terms, measured, said = record["evidence"], record["claim"]["terms"], [], ""
     for index, look in enumerate(evidence["looks"]):
+        failures, trials = look["failures"], look["trials"]
         share = look_share(index, evidence["planned"], record["settings"]["significance"])
-        interval = _interval(look["failures"], look["trials"], share)
-        measured.append((look["trials"], look["failures"] / look["trials"], interval))
+        measured.append((trials, failures / trials, _interval(failures, trials, share)))
+        said = f"{failures} failures in {trials} trials at the last look; claimed at most {number(terms['beta'])}."
     if not measured:
         return None
     levels = {"claimed beta": terms["beta"], "within the slack": terms["beta"] + terms["slack"]}
-    last = f"{look['failures']} failures in {look['trials']} trials at the last look"
-    said = f"{last}; claimed at most {number(terms['beta'])}."
     plot = Plot("Failure probability after each look", said, Axis("trials"), Axis("failure probability"))
     return _with_sizes(plot, measured, levels)
 
@@ -196,14 +190,14 @@ def _mean_loss(record: Record) -> Plot | None:
     intervals = evidence.intervals(record["settings"]["significance"])
     measured = list(zip(evidence.sizes, means, intervals, strict=True))
     levels: dict[str, float] = {}
-    stated = [(float(point.size), point.reference) for point in points if point.reference is not None]
+    what, stated = "risk", [(float(point.size), point.reference) for point in points if point.reference is not None]
     if kind == "rate":
-        lines = _slopes(record, [point.reference or point.size for point in points], measured)
-    else:
-        lines = [("bound", "stated bound" if kind == "consistency" else "bound for private learners", stated)]
-    if kind == "consistency":
+        what, lines = "excess", _slopes(record, [point.reference or point.size for point in points], measured)
+    elif kind == "consistency":
+        lines = [("bound", "stated bound", stated)]
         levels = {"Bayes risk": terms["bayes_risk"], "within the tolerance": terms["bayes_risk"] + terms["tolerance"]}
-    what = "excess" if kind == "rate" else "risk"
+    else:
+        lines = [("bound", "bound for private learners", stated)]
     meaning = "computed" if evidence.uses == "evaluator" else "measured, all intervals right together"
     said = f"By {evidence.uses}: {record['reason']}"
     plot = Plot(f"{what.capitalize()} at each sample size", said, Axis("n"), Axis(what, log=kind != "consistency"))
@@ -229,19 +223,11 @@ def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]
 def _with_sizes(
     plot: Plot,
     measured: Sequence[Measured],
-    levels: Mapping[str, float],
-    references: Sequence[Reference] = (),
+    levels: Mapping[str, float],  # the claimed level, and the end of the band that is tolerated; or nothing
+    references: Sequence[Reference] = (),  # of these lines, only the bounds take room on the axis
     meaning: str = "measured, exact interval",
 ) -> Plot:
-    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span what is shown.
-
-    Parameters
-    ----------
-    levels : mapping of str to float
-        The claimed level, and the end of the band that is tolerated; or nothing.
-    references : sequence of (class, meaning, points)
-        Lines to compare with. Of them, only the bounds take room on the axis.
-    """
+    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span what is shown."""
     values = [value for _, value, _ in measured]
     least = min((value for value in values if value > 0), default=0.0) / 100 if plot.y.log else -math.inf
     ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0
@@ -275,8 +261,7 @@ def _cases(record: Record) -> Plot | None:
     said = f"The quantity of each case is claimed to be {sense} the bound, which is the line."
     plot = Plot("Every case against its bound", said, *axes)
     low, high = plot.x.low, plot.x.high
-    corner = {"<=": (high, low), ">=": (low, high)}.get(sense)
-    if corner:
+    if corner := {"<=": (high, low), ">=": (low, high)}.get(sense):
         plot.area([(low, low), (high, high), corner], "allowed", _ALLOWED)
     plot.line([(low, low), (high, high)], "claim", "quantity = bound")
     for point in points:
@@ -297,14 +282,10 @@ def _mean(record: Record) -> Plot | None:
     return plot
 
 
-_PRIVACY = (_errors_of_tests, _profile, _wealth)
 PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
-    "privacy": _PRIVACY,
-    "precision": _PRIVACY,
+    **dict.fromkeys(("privacy", "precision"), (_errors_of_tests, _profile, _wealth)),
+    **dict.fromkeys(("consistency", "lower-bound", "rate"), (_mean_loss,)),
     "randomness": (_comparisons,),
-    "consistency": (_mean_loss,),
     "guarantee": (_failures,),
     "inequality": (_cases, _mean),
-    "lower-bound": (_mean_loss,),
-    "rate": (_mean_loss,),
 }

@@ -32,7 +32,8 @@ Certificate = Mapping[str, Any]
 def rendered(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
     checks = wording.worst_first(certificate["checks"])
-    words = {"certificate": certificate, "audited": wording.audited_of(certificate), "checks": checks}
+    audited = certificate.get("audited") or wording.inventory(checks)  # version 1.0 does not say it
+    words = {"certificate": certificate, "audited": audited, "checks": checks}
     return environment("audit.report").get_template(template).render(words)
 
 
@@ -47,6 +48,7 @@ def junit_of(certificate: Certificate) -> str:
 
 html_of = partial(rendered, "certificate.html.j2")
 markdown_of = partial(rendered, "certificate.md.j2")
+report_fragment = partial(rendered, "fragment.html.j2")  # verdict, counts and table, for a notebook
 RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.html": html_of,
     "certificate.md": markdown_of,
@@ -61,20 +63,12 @@ def check_fragment(record: Mapping[str, Any]) -> str:
     return environment("audit.report").get_template("fragment.html.j2").render(check=record, index=name)
 
 
-def report_fragment(certificate: Certificate) -> str:
-    """Return verdict, counts and table of a certificate, the worst checks first: HTML for a notebook."""
-    return rendered("fragment.html.j2", certificate)
-
-
 @cache
 def environment(package: str) -> jinja2.Environment:
-    """Return the templates of a package, and those of the certificate.
-
-    HTML, XML and SVG templates escape what they show. Markdown templates do so with the filter `md`. An undefined name
-    is an error.
-    """
+    """Return the templates of a package, and those of the certificate; Markdown is escaped by the filter `md`."""
+    loader = jinja2.ChoiceLoader([jinja2.PackageLoader(name, ".") for name in (package, "audit.report")])
     made = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, ".") for name in (package, "audit.report")]),
+        loader=loader,
         autoescape=lambda name: name is not None and name.endswith(_MARKED_UP),
         trim_blocks=True,
         lstrip_blocks=True,
@@ -84,15 +78,11 @@ def environment(package: str) -> jinja2.Environment:
     words = ("by_paper", "claimed", "count", "found", "number", "paper", "standing_of")
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest)
-    made.globals.update(privacy_kinds=wording.PRIVACY_KINDS, rows=_ROWS, asset=partial(_asset, made))
+    made.globals.update(
+        privacy_kinds=wording.PRIVACY_KINDS, rows=_ROWS, asset=lambda name: loader.get_source(made, name)[0]
+    )
     made.tests.update(met=wording.is_met)
     return made
-
-
-def _asset(templates: jinja2.Environment, name: str) -> str:
-    """Return the text of a style or a script."""
-    assert templates.loader is not None
-    return templates.loader.get_source(templates, name)[0]
 
 
 def escape_markdown(text: object) -> str:

@@ -45,7 +45,8 @@ def claimed(check: Check) -> str:
 def found(check: Check) -> str:
     """Return what was found about a check of any kind, short."""
     if check["kind"] == "randomness":
-        return _clearest(check["evidence"]["comparisons"])
+        clearest = max(check["evidence"]["comparisons"], key=_deviations, default=None)
+        return f"{clearest['kind']}: {clearest['won']} won, {clearest['lost']} lost" if clearest else "–"
     if check["kind"] not in PRIVACY_KINDS:
         return _bound(check["found"][-1]) if check["found"] else "–"
     if check["exact_epsilon"] is not None:
@@ -53,14 +54,9 @@ def found(check: Check) -> str:
     return f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
 
 
-def _clearest(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Return the comparison that was won most clearly, in standard deviations."""
-
-    def deviations(part: Mapping[str, Any]) -> float:
-        return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
-
-    most = max(comparisons, key=deviations, default=None)
-    return f"{most['kind']}: {most['won']} won, {most['lost']} lost" if most else "–"
+def _deviations(part: Mapping[str, Any]) -> float:
+    """Return how clearly a comparison was won, in standard deviations."""
+    return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
 
 
 def _bound(part: Mapping[str, Any]) -> str:
@@ -100,12 +96,6 @@ def by_paper(checks: Sequence[Check]) -> list[tuple[str, Counter[str]]]:
     for check in checks:
         papers.setdefault(paper(check), Counter()).update([check["verdict"], *["as expected"] * is_met(check)])
     return sorted(papers.items())
-
-
-def audited_of(certificate: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what was audited, in counts; computed for a certificate of version 1.0, which does not say it."""
-    stated: Mapping[str, Any] | None = certificate.get("audited")
-    return stated or inventory(certificate["checks"])
 
 
 def inventory(checks: Sequence[Check], targets: Sequence[str] = ()) -> dict[str, Any]:

@@ -22,8 +22,7 @@ from typing import Any
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
-from audit.report.certificate import digest, load_certificate, write_whole
-from audit.report.provenance import versions
+from audit.report.certificate import digest, load_certificate, versions, write_whole
 from audit.subjects.process import loaded_code, loaded_modules
 
 FOLDER = "unfinished"

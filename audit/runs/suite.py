@@ -19,8 +19,7 @@ from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTar
 from audit.checks.base import Allowance, Check, Result, failed_check, run_check
 from audit.checks.kinds import require_check
 from audit.checks.privacy.check import PrivacyCheck
-from audit.report.certificate import Report
-from audit.report.provenance import versions
+from audit.report.certificate import Report, versions
 from audit.runs.checkpoint import Checkpoint
 from audit.subjects import BLOCK, Stream
 from audit.subjects.pool import Place, Pool, open_pool

@@ -6,8 +6,8 @@ import pytest
 import audit
 from audit import PrivacyClaim, TradeOffClaim, Verdict
 from audit.checks.kinds import CHECKS
+from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
-from audit.faces.pytest_plugin.session import Session, Settings
 from audit.report.renderers import check_fragment
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

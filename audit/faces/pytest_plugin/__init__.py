@@ -7,19 +7,72 @@ and the processes that run them, so that a suite of any size stays at the stated
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.base.arguments import integer, open_probability
-from audit.base.defaults import DEFAULT_SIGNIFICANCE
-from audit.base.errors import AuditError
-from audit.faces.pytest_plugin.session import BUDGETS, FIXTURE, Session, Settings, budget_of, settings_of
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.errors import AuditError, InvalidArgument
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.faces.pytest_plugin.auditor import Auditor
+
+FIXTURE = "dp_audit"
+BUDGETS = {"quick": 20_000, "standard": DEFAULT_BUDGET, "deep": 2_000_000}  # outputs per dataset
+
+
+@dataclass
+class Session:
+    """Options of the command line, and the number of tests that audit."""
+
+    significance: float  # of the whole session, in (0, 1)
+    budget: int  # outputs per dataset of an audit that states none
+    seed: int  # of all audits; each draws outputs of its own
+    recorded: bool = False  # a certificate is needed
+    tests: int = 1  # among which the significance is shared
+
+    def share(self, number: int, audits: int | None) -> float:
+        """Return the significance of the `number`-th audit of a test, from 1.
+
+        Equal parts when the test says how many audits it makes, else 1/(k (k + 1)) for the k-th: no number of audits
+        overspends the test's share.
+        """
+        parts = number * (number + 1) if audits is None else audits
+        return self.significance / self.tests / parts
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the audits of one test, from its marker."""
+
+    budget: int | None = None
+    audits: int | None = None
+    seed: int | None = None
+    timeout: float | None = None
+
+
+def budget_of(value: Any, name: str = "budget") -> int:
+    """Return a budget given by a number or by a name; raise InvalidArgument for anything else."""
+    if value in BUDGETS:
+        return BUDGETS[value]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidArgument.of(name, f"be a number or one of {', '.join(BUDGETS)}", value) from None
+    return integer(number, name, at_least=2)
+
+
+_KEYWORDS: Mapping[str, Callable[[Any], Any]] = {
+    "budget": budget_of,
+    "audits": lambda value: integer(value, "audits", at_least=1),
+    "seed": lambda value: integer(value, "seed", at_least=0),
+    "timeout": lambda value: positive(value, "timeout"),
+}
+
 
 _SESSION = pytest.StashKey[Session]()
 _AUDITOR = pytest.StashKey["Auditor"]()
@@ -102,7 +155,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "call" and auditor is not None and auditor.results:
         from audit.faces.pytest_plugin.auditor import sent
 
-        setattr(outcome.get_result(), _ATTACHED, json.dumps(sent(auditor.results)))
+        setattr(outcome.get_result(), _ATTACHED, json.dumps([sent(result) for result in auditor.results]))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -111,7 +164,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if (attached := getattr(report, _ATTACHED, None)) is not None:
         from audit.faces.pytest_plugin.auditor import received
 
-        _kept.extend(received(json.loads(attached)))
+        _kept.extend(map(received, json.loads(attached)))
 
 
 _kept: list[Any] = []
@@ -148,7 +201,11 @@ def _settings(node: pytest.Item) -> Settings:
     marks = list(node.iter_markers(FIXTURE))[::-1]
     if any(mark.args for mark in marks):
         raise pytest.UsageError(f"{node.nodeid}: the marker dp_audit takes keywords only, as in dp_audit(budget=1e6)")
+    given = {key: value for mark in marks for key, value in mark.kwargs.items()}
     try:
-        return settings_of({key: value for mark in marks for key, value in mark.kwargs.items()})
+        for name in given:
+            if name not in _KEYWORDS:
+                raise InvalidArgument.of(FIXTURE, f"be marked with {', '.join(_KEYWORDS)} only", name)
+        return Settings(**{name: _KEYWORDS[name](value) for name, value in given.items()})
     except AuditError as error:
         raise pytest.UsageError(f"{node.nodeid}: {error}") from error

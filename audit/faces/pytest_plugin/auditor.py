@@ -29,7 +29,7 @@ from audit.checks.utility import (
     check_rate,
 )
 from audit.claims import Claim, claim_record
-from audit.faces.pytest_plugin.session import Session, Settings
+from audit.faces.pytest_plugin import Session, Settings
 from audit.runs.checkpoint import Recorded
 
 P = ParamSpec("P")
@@ -95,25 +95,18 @@ class Auditor:
             seed=seed + zlib.crc32(name.encode(errors="surrogatepass")),  # whatever the order of the tests
         )
         self.results.append(cast(Result, result))
-        if not self.results[-1].met:
-            pytest.fail(f"{result}; the same audit alone:\n  {self._repeat()}", pytrace=False)
+        if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
+            pytest.fail(
+                f"{result}; the same audit alone:\n  pytest {shlex.quote(self._test)} "
+                f"--dp-significance={session.significance / session.tests!r} "
+                f"--dp-budget={session.budget} --dp-seed={session.seed}",
+                pytrace=False,
+            )
         return result
 
-    def _repeat(self) -> str:
-        """Return the command that gives the test the same seeds, budgets and share when it runs alone."""
-        session = self._session
-        return (
-            f"pytest {shlex.quote(self._test)} --dp-significance={session.significance / session.tests!r} "
-            f"--dp-budget={session.budget} --dp-seed={session.seed}"
-        )
 
-
-def sent(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return results as plain data for `received`."""
-    return [_plain(result) for result in results]
-
-
-def _plain(result: Result) -> dict[str, Any]:
+def sent(result: Result) -> dict[str, Any]:
+    """Return a result as plain data for `received`."""
     try:
         return result.to_dict()
     except AuditError:  # a claim of the user's own kind, which no certificate can hold; the summary can
@@ -128,12 +121,10 @@ def _plain(result: Result) -> dict[str, Any]:
         }
 
 
-def received(records: Sequence[Mapping[str, Any]]) -> Iterator[Recorded]:
-    """Yield the results that this process or another one has put into the report of a test."""
-    for record in records:
-        document = dict(record)
-        seconds = float(document.pop("seconds"))
-        yield Recorded.of_record(document, seconds)
+def received(record: Mapping[str, Any]) -> Recorded:
+    """Return the result that this process or another one has put into the report of a test."""
+    document = dict(record)
+    return Recorded.of_record(document, float(document.pop("seconds")))
 
 
 def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
