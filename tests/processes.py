@@ -16,12 +16,16 @@ import runpy
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import types
 from pathlib import Path
 
 LIBRARIES = ["numpy", "scipy.stats", "statsmodels.stats.proportion", "dp_accounting.pld.privacy_loss_distribution"]
 LIBRARIES += ["sklearn.linear_model", "jinja2", "jsonschema", "joblib", "loky", "rich.progress", "pytest"]
+
+# What follows `python` in place of a program on a command line.
+PROGRAMS = {"python": [], "pytest": ["-m", "pytest"], "dp-audit": [Path(sysconfig.get_path("scripts"), "dp-audit")]}
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(LIBRARIES)

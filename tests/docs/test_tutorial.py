@@ -1,10 +1,9 @@
 """The tutorial does what it says: its files, in order, in an empty folder."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.processes import PROGRAMS, run_python
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
@@ -17,13 +16,11 @@ def test_the_tutorial(tmp_path):
         (tmp_path / name).write_text(text)
     commands = [block for block in re.findall(r"```console\n(.*?)```", PAGE, flags=re.S) if "pip install" not in block]
     assert len(commands) == 4
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for block in commands:
         shown = [line for line in block.splitlines() if not line.startswith("$ ")]
         for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE):
-            done = subprocess.run(
-                command.split(), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
-            )
+            program, *arguments = command.split()
+            done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
             assert set(shown) <= set(done.stdout.splitlines()), command
 

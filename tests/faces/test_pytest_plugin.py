@@ -119,14 +119,14 @@ def test_neither_order_nor_processes_nor_a_selection_changes_the_evidence(sessio
 @pytest.mark.parametrize("option", ["--dp-significance=2", "--dp-budget=1", "--dp-seed=-1"])
 def test_impossible_options_are_refused(pytester, option):
     pytester.makepyfile("def test_x(): pass")
-    outcome = pytester.runpytest_subprocess(option)
+    outcome = pytester.runpytest_inprocess(option)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([f"*{option.split('=')[0]}*must*"])
 
 
 def test_a_session_without_audits_says_nothing(pytester):
     pytester.makepyfile("def test_x(): pass")
-    assert "differential-privacy" not in pytester.runpytest_subprocess().stdout.str()
+    assert "differential-privacy" not in pytester.runpytest_inprocess().stdout.str()
 
 
 BITS_AND_NOISE = """
@@ -202,7 +202,7 @@ def test_the_marker_sets_budget_seed_and_equal_shares(pytester):
 
 def test_tests_that_use_the_fixture_can_be_selected_by_the_marker(pytester):
     pytester.makepyfile(test_mine=SUITE + "def test_plain(): pass\n")
-    outcome = pytester.runpytest_subprocess("--collect-only", "-q", "-m", "not dp_audit")
+    outcome = pytester.runpytest_inprocess("--collect-only", "-q", "-m", "not dp_audit")
     assert [line for line in outcome.outlines if "::" in line] == ["test_mine.py::test_plain"]
 
 
@@ -218,6 +218,6 @@ def test_tests_that_use_the_fixture_can_be_selected_by_the_marker(pytester):
 def test_impossible_markers_are_refused(pytester, marker, message):
     body = f"import pytest\n@pytest.mark.dp_audit({marker})\ndef test_x(dp_audit): pass\n"
     pytester.makepyfile(body)
-    outcome = pytester.runpytest_subprocess()
+    outcome = pytester.runpytest_inprocess()
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines([message])

@@ -2,12 +2,15 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import PROGRAMS, run_python
 
 DOCS = Path(__file__).parents[2] / "docs"
 MODULE = """
@@ -37,12 +40,18 @@ def console(page):
 
 @pytest.fixture
 def project(tmp_path):
-    """A project with `mylib/audits.py`, and a shell in it; its summary of a job is a file."""
+    """A project with `mylib/audits.py`, and a shell in it; its summary of a job is a file.
+
+    A line that is one call of `dp-audit` needs no shell.
+    """
     (tmp_path / "mylib").mkdir()
     (tmp_path / "mylib" / "__init__.py").write_text("")
     (tmp_path / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", "1.0"))
 
     def shell(line):
+        program, *arguments = shlex.split(line)
+        if program in PROGRAMS and not set(line) & set("|&;<>$`"):
+            return run_python(*PROGRAMS[program], *arguments, cwd=tmp_path)
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         variables = {**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
         return subprocess.run(["bash", "-c", line], cwd=tmp_path, env=variables, capture_output=True, text=True)

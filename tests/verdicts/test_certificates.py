@@ -143,7 +143,7 @@ def test_markdown_escapes_what_it_shows(certificate):
     assert [row.split(" |")[0] for row in rows] == [*2 * ["| INCONCLUSIVE (expected PASS)"], "| FAIL", "| PASS"]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 3])
 def test_the_same_seed_gives_the_same_certificate(report, workers):
     again = audit.run(CHECKS, budget=80_000, workers=workers).certificate
     elsewhere = {"timing": 0, "provenance": 0, "seal": 0}

@@ -11,7 +11,7 @@ import pytest
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
 from audit.report.certificate import chain_of, digest, load_certificate, schema, seal_of, summary_of
-from audit.report.verify import problems_of, replay
+from audit.report.verify import problems_of
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 OLD = Path(__file__).with_name("certificate-1.0.json")
@@ -155,11 +155,11 @@ def test_digests_do_not_depend_on_the_order_of_keys():
 
 @pytest.mark.parametrize("path", [OLD, REFERENCE], ids=["schema 1.0", "reference"])
 def test_committed_certificates_are_read_for_ever(path):
-    """Written by older versions of this package: their schema, their sums and all their verdicts still hold."""
-    certificate = load_certificate(path)
-    jsonschema.validate(certificate, schema())
-    assert replay(certificate).differences == ()
-    assert problems_of(certificate) == []
+    """Written by older versions of this package: their schema, their sums and all their verdicts still hold.
+
+    The tests above show that `problems_of` names a broken schema, and a verdict that the replay does not give.
+    """
+    assert problems_of(load_certificate(path)) == []
 
 
 def test_the_oldest_schema_needs_no_digests_and_the_newest_does(certificate):
