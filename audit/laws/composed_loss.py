@@ -33,16 +33,10 @@ _LEAST_MASS = 1e-12  # added to a distribution of less: a convolution needs some
 
 
 def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
-    """Return the privacy loss of independent coordinates; coordinates of equal laws drop out.
+    """Return the privacy loss of independent coordinates, one part each; coordinates of equal laws drop out.
 
-    Gaussian coordinates are merged into one, and finite ones while their product stays small: these are exact.
-
-    Parameters
-    ----------
-    parts : sequence of PrivacyLoss
-        One for each coordinate; none gives the loss of two equal laws, one is returned as it is.
-    grid : float > 0
-        Wanted step of the discretized loss; see `ComposedLoss`.
+    Gaussian coordinates are merged into one, and finite ones while their product stays small: these are exact. No parts
+    give the loss of two equal laws, one is returned as it is. `grid` is that of `ComposedLoss`.
 
     Examples
     --------

@@ -270,8 +270,8 @@ def _cell(ratio: Function, start: float, stop: float, open_start: bool, open_sto
     if np.isnan(values).all():
         return None
     if np.isnan(values).any():
-        rule = f"hold the ends of the densities' supports; one lies inside [{start:g}, {stop:g}]"
-        raise InvalidArgument(f"`breakpoints` must {rule}")
+        where = f"one lies inside [{start:g}, {stop:g}]"
+        raise InvalidArgument(f"`breakpoints` must hold the ends of the densities' supports; {where}")
     noise = _require_monotone(points, values)
     at_start, at_stop = float(values[0]), float(values[-1])
     rising = at_stop >= at_start
@@ -290,8 +290,7 @@ def _require_monotone(points: FloatArray, values: FloatArray) -> float:
     noise = max(0.0, -float(steps.min()))
     if noise > _MONOTONE_TOLERANCE * (1 + float(np.min(np.abs(finite)))):
         where = f"[{points[0]:g}, {points[-1]:g}], near {points[int(steps.argmin())]:g}"
-        rule = "make the log-ratio monotone between them; it is not on"
-        raise InvalidArgument(f"`breakpoints` must {rule} {where}")
+        raise InvalidArgument(f"`breakpoints` must make the log-ratio monotone between them; it is not on {where}")
     return noise
 
 

@@ -152,7 +152,10 @@ def probabilities(values: Any, name: str) -> FloatArray:
 
 @dataclass(frozen=True)
 class _ShiftLoss(PrivacyLoss):
-    """Privacy loss of one noise at two locations; `shift_over_scale` is their distance in units of the scale."""
+    """Privacy loss of one noise at two locations.
+
+    `shift_over_scale`, finite and >= 0, is their distance in units of the scale; at 0 the laws are equal.
+    """
 
     shift_over_scale: float
 
@@ -166,13 +169,8 @@ class _ShiftLoss(PrivacyLoss):
 class LaplaceLoss(_ShiftLoss):
     """Privacy loss of Laplace noise of one scale at two locations; exact, equal in both directions.
 
-    With a = |shift| / scale the loss is a with probability 1/2, -a with probability e^-a / 2, and has density
+    With a = shift_over_scale the loss is a with probability 1/2, -a with probability e^-a / 2, and has density
     e^(-(a - t) / 2) / 4 between. delta(eps) = 1 - e^(-(a - eps) / 2) for 0 <= eps <= a.
-
-    Parameters
-    ----------
-    shift_over_scale : float, finite, >= 0
-        a; 0 means that the laws are equal.
 
     Examples
     --------
@@ -203,13 +201,8 @@ class LaplaceLoss(_ShiftLoss):
 class GaussianLoss(_ShiftLoss):
     """Privacy loss of Gaussian noise of one scale at two locations; exact up to rounding.
 
-    With mu = |shift| / scale the loss is normal with mean mu^2 / 2 and variance mu^2, and
+    With mu = shift_over_scale the loss is normal with mean mu^2 / 2 and variance mu^2, and
     delta(eps) = Phi(mu / 2 - eps / mu) - e^eps Phi(-mu / 2 - eps / mu).
-
-    Parameters
-    ----------
-    shift_over_scale : float, finite, >= 0
-        mu; 0 means that the laws are equal.
 
     References
     ----------

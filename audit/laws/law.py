@@ -61,13 +61,7 @@ class Law(ABC):
         """
 
     def loss_against(self, other: Law) -> PrivacyLoss:
-        """Return the privacy loss of the pair (self, other): self is left, other is right.
-
-        Parameters
-        ----------
-        other : Law
-            Of the same kind of outputs.
-        """
+        """Return the privacy loss of the pair (self, other), two laws of the same kind of outputs: self is left."""
         rule = f"be a law that {type(self).__name__} can be compared with: of the same kind of outputs"
         raise InvalidArgument.of("other", rule, other)
 

@@ -94,14 +94,9 @@ class PrivacyLoss(ABC):
         return list(parts)
 
     def tails(self, threshold: float, direction: Direction) -> tuple[float, float]:
-        """Return the probabilities that the loss exceeds `threshold`, by the numerator and by the denominator.
+        """Return the probabilities that the loss exceeds a finite `threshold`, by the numerator and the denominator.
 
-        Parameters
-        ----------
-        threshold : float, finite
-            The comparison is strict; a loss of +inf always exceeds.
-        direction : {"left", "right"}
-            The law in the numerator.
+        The comparison is strict; a loss of +inf always exceeds.
         """
         number = real(threshold, "threshold")
         if not math.isfinite(number):
@@ -129,12 +124,7 @@ class PrivacyLoss(ABC):
     def epsilon(self, delta: float, direction: Direction | None = None) -> float:
         """Return an upper bound of the smallest epsilon >= 0 whose divergence is at most `delta`, inf if there is none.
 
-        Parameters
-        ----------
-        delta : float in [0, 1]
-            0 gives the largest loss.
-        direction : {"left", "right"} or None
-            None gives the larger of the two.
+        A delta of 0 gives the largest loss. The larger of the two directions counts if `direction` is None.
         """
         level = closed_probability(delta, "delta")
         return max(self._epsilon_bound(level, side, 1) for side in _sides(direction))

@@ -141,14 +141,12 @@ class Laplace(_LocationScale):
 
 @dataclass(frozen=True)
 class Gaussian(_LocationScale):
-    """The normal law.
+    """The normal law of mean `loc` and standard deviation `scale`.
 
     Parameters
     ----------
     loc : float, finite
-        Mean.
     scale : float, finite, > 0
-        Standard deviation.
 
     Examples
     --------
@@ -197,7 +195,6 @@ class PointMass(AtomsAndDensity):
 
     @property
     def atoms(self) -> Mapping[float, float]:
-        """The value."""
         return {self.value: 1.0}
 
     def antiderivative(self, x: FloatArray) -> FloatArray:

@@ -18,41 +18,23 @@ from audit.game import tuning
 from audit.game.sequential.learner import Learner, Score
 from audit.subjects import Outputs
 
-Draw = Callable[[int, int], Outputs]
-
 LEFT, RIGHT = 0, 1
 
 
 @dataclass(frozen=True)
 class SequentialOutcome:
-    """Result of a sequential game.
+    """Result of a sequential game."""
 
-    Parameters
-    ----------
-    steps : int
-        Pairs of outputs used, one output per dataset and step.
-    stopped : str
-        "refuted", "resolved" (enough steps without refutation) or "budget".
-    log_wealth : float
-        Largest log wealth reached against the claimed epsilon.
-    grid : tuple of float
-        Epsilons, increasing; the claim's is one of them.
-    grid_log_wealth : tuple of float
-        Largest log wealth reached against each.
-    experts : str
-        Which experts weighed most at the end, and how much; for people only.
-    """
-
-    steps: int
-    stopped: str
-    log_wealth: float
-    grid: tuple[float, ...]
-    grid_log_wealth: tuple[float, ...]
-    experts: str
+    steps: int  # pairs of outputs used, one output per dataset and step
+    stopped: str  # "refuted", "resolved" (enough steps without refutation) or "budget"
+    log_wealth: float  # largest log wealth reached against the claimed epsilon
+    grid: tuple[float, ...]  # epsilons, increasing; the claim's is one of them
+    grid_log_wealth: tuple[float, ...]  # largest log wealth reached against each
+    experts: str  # which experts weighed most at the end, and how much; for people only
 
 
 def play_sequentially(
-    draw: Draw,
+    draw: Callable[[int, int], Outputs],
     epsilon: float,
     delta: float,
     significance: float,
@@ -65,26 +47,9 @@ def play_sequentially(
     `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
     (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.
 
-    Parameters
-    ----------
-    draw : callable
-        (side, size) -> that many fresh outputs; side 0 is left, 1 is right.
-    epsilon : float >= 0
-        Claimed.
-    delta : float in [0, 1]
-        Claimed.
-    significance : float in (0, 1)
-        Probability that a true claim may be refuted.
-    most_steps : int >= 0
-        Budget per dataset.
-    resolution_steps : int, optional
-        Steps without refutation after which to stop.
-    score : callable, optional
-        Stated log-likelihood ratio, left over right, of a batch of outputs.
-
-    Returns
-    -------
-    SequentialOutcome
+    `draw` maps (side, size) to that many fresh outputs; side 0 is left, 1 is right. `most_steps` is the budget per
+    dataset, `resolution_steps` the steps without refutation after which to stop. `score` states the log-likelihood
+    ratio, left over right, of a batch of outputs.
     """
     grid = epsilon_grid(epsilon)
     wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > tuning.LARGE_PENALTY)
@@ -133,13 +98,7 @@ class Wealth:
     and by (1 - r) / (1 - theta) if wrong. The factors of a step's two outputs are multiplied, and divided by
     (1 + delta e^-epsilon)^2, or by (1 + delta e^-epsilon / 2)^2 for a bettor that only ever guesses one side.
 
-    Parameters
-    ----------
-    grid : array, shape (G,)
-        Epsilons.
-    delta : float in [0, 1]
-    one_sided : bool
-        True if a part of the wealth only ever guesses one side, at half the penalty for delta.
+    If `one_sided`, a part of the wealth only ever guesses one side, at half the penalty for delta.
     """
 
     def __init__(self, grid: np.ndarray, delta: float, one_sided: bool) -> None:

@@ -16,7 +16,6 @@ from audit.game.sequential.line_experts import LineExperts
 from audit.subjects import Outputs
 
 Score = Callable[[Outputs], np.ndarray]
-Reader = Callable[[Outputs], np.ndarray]
 
 
 class Learner:
@@ -71,10 +70,7 @@ class Learner:
 class Mixture:
     """Predictions of experts weighted by their likelihood; one that is asleep keeps its weight.
 
-    Parameters
-    ----------
-    log_prior : array, shape (K,)
-        Weights at the start; a little weight keeps returning to them, so that a slow learner can take over.
+    A little weight keeps returning to the prior, so that a slow learner can take over.
     """
 
     def __init__(self, log_prior: np.ndarray) -> None:
@@ -125,7 +121,7 @@ def _experts(columns: list[str], width: int | None, score: Score | None) -> list
     return experts
 
 
-def _readers(first: Outputs, score: Score | None) -> dict[str, Reader]:
+def _readers(first: Outputs, score: Score | None) -> dict[str, Callable[[Outputs], np.ndarray]]:
     """Return how each column is read from outputs; the columns of numbers come first."""
     numbers: dict[str, Callable[[np.ndarray], np.ndarray]] = {"": lambda x: x}
     width = 0 if first.is_scalar else first.numbers.shape[1]
@@ -137,7 +133,9 @@ def _readers(first: Outputs, score: Score | None) -> dict[str, Reader]:
         }
         for i in range(min(width, tuning.READ_COORDINATES)):
             numbers[f"coordinate {i}"] = itemgetter((slice(None), i))
-    readers: dict[str, Reader] = {name: partial(_numbers, read, ()) for name, read in numbers.items()}
+    readers: dict[str, Callable[[Outputs], np.ndarray]] = {
+        name: partial(_numbers, read, ()) for name, read in numbers.items()
+    }
     readers |= {"atoms": atom_keys, "kinds": _kinds}
     if width:
         readers["vectors"] = partial(_numbers, lambda x: x, (width,))

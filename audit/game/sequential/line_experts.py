@@ -24,14 +24,8 @@ Line = Callable[[np.ndarray], np.ndarray]
 class LineExperts(Expert):
     """The experts on one column, fitted again to all the past whenever its center and scale move.
 
-    Parameters
-    ----------
-    column : str
-        Name of the column; empty if it is the only one.
-    share : float > 0
-        Weight of the column among the columns.
-    every : bool
-        True for all families, False for those that find most at least cost.
+    `column` is empty if it is the only one; `share` is its weight among the columns. Use `every` family, or those that
+    find most at least cost.
     """
 
     def __init__(self, column: str, share: float, every: bool) -> None:
@@ -122,7 +116,6 @@ class FamilyExpert(Expert):
 
 @cache
 def families() -> tuple[Family, ...]:
-    """Return all families."""
     return (
         _location_scale("Laplace", lambda x: -np.abs(x), _laplace_deviation),
         _location_scale("Gaussian", lambda x: -0.5 * np.square(x), _gaussian_deviation),
@@ -216,25 +209,13 @@ class CellExpert(Expert):
 
 
 def tree_predictions(counts: np.ndarray) -> np.ndarray:
-    """Return the probability of "left" for the next output in each of the finest cells.
+    """Return the probability of "left" for the next output in each of the finest cells, 2^depth of them.
 
     A tree cuts the line into cells of different sizes. In each cell outputs come from the left with one unknown
     probability, or with one half. One pass averages over all trees, weighted by how well they predicted past sides: an
-    event that fills a few cells costs a few bits to find, whatever happens in the rest of the line.
-
-    Parameters
-    ----------
-    counts : array, shape (2, 2^depth)
-        Past outputs from the left and from the right in each of the finest cells.
-
-    Returns
-    -------
-    array, shape (2^depth,)
-
-    References
-    ----------
-    Willems, Shtarkov and Tjalkens (1995), "The context-tree weighting method: basic properties", IEEE Transactions
-    on Information Theory 41: the weighting of a tree by a recursion from its leaves.
+    event that fills a few cells costs a few bits to find, whatever happens in the rest of the line. `counts` are past
+    outputs from the left and from the right in each of the finest cells. The weighting by a recursion from the leaves
+    is that of Willems, Shtarkov & Tjalkens 1995, "The context-tree weighting method: basic properties".
     """
     levels = [counts]
     while levels[-1].shape[1] > 1:
