@@ -6,21 +6,3 @@ from audit.checks.utility.packing import PackingCheck, PackingResult, check_pack
 from audit.checks.utility.rate import RateCheck, check_rate
 from audit.checks.utility.risk import ConsistencyCheck, LowerBoundCheck, check_consistency, check_lower_bound
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
-
-__all__ = [
-    "ConsistencyCheck",
-    "GuaranteeCheck",
-    "InequalityCheck",
-    "LowerBoundCheck",
-    "PackingCheck",
-    "PackingResult",
-    "RateCheck",
-    "UtilityCheck",
-    "UtilityResult",
-    "check_consistency",
-    "check_guarantee",
-    "check_inequality",
-    "check_lower_bound",
-    "check_packing",
-    "check_rate",
-]

@@ -13,7 +13,7 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, checked
-from audit.checks.utility.loss_draws import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
+from audit.checks.utility.losses import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,
@@ -117,15 +117,12 @@ class GuaranteeCheck(UtilityCheck):
 
     @property
     def summary(self) -> str:
-        """The claim in a few symbols."""
         return f"holds with probability >= {1 - self.terms().beta:.6g}"
 
     def terms(self) -> GuaranteeTerms:
-        """Return the numbers of the claim."""
         return GuaranteeTerms.of(self.beta, self.slack)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
-        """Draw trials until a look decides."""
         return gather_looks(self.trials, self.terms(), allowance)
 
     @staticmethod
@@ -216,10 +213,8 @@ def check_guarantee(
 
     Parameters
     ----------
-    trials, beta, slack, source, statement, expected
+    trials, beta, slack, budget, source, statement, expected
         See `audit.GuaranteeCheck`.
-    budget : int >= 2
-        Trials drawn at most.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 

@@ -12,7 +12,7 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, checked
-from audit.checks.utility.loss_draws import LossDrawer, Support, Unusable, call, require_support
+from audit.checks.utility.losses import LossDrawer, Support, Unusable, call, require_support
 from audit.checks.utility.mean_bounds import MeanSample
 from audit.checks.utility.theorem import (
     Interval,
@@ -144,11 +144,9 @@ class InequalityCheck(UtilityCheck):
 
     @property
     def summary(self) -> str:
-        """The claim in a few symbols."""
         return f"quantity {self.sense} bound" if self.losses is None else f"mean {self.sense} {self.bound:.4g}"
 
     def terms(self) -> InequalityTerms:
-        """Return the numbers of the claim."""
         default = _RELATIVE if self.losses is None else 0.0
         tolerance = default if self.tolerance is None else self.tolerance
         return InequalityTerms(self.sense, tolerance, self.bound, self.slack)
@@ -258,12 +256,10 @@ def check_inequality(
 
     Parameters
     ----------
-    values, losses, bound, support, sense, tolerance, slack, source, statement, expected
+    values, losses, bound, support, sense, tolerance, slack, budget, source, statement, expected
         See `audit.InequalityCheck`.
     name : str, optional
         Shown in messages; the name of the first callable unless given.
-    budget : int >= 2
-        Losses drawn in all.
     significance : float in (0, 1)
         Probability of a wrong FAIL.
     seed : int >= 0

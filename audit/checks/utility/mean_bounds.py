@@ -74,17 +74,15 @@ class MeanSample:
     below_high: Bets | None
 
     def bounds(self, significance: float) -> tuple[float, float]:
-        """Return both bounds, each of them wrong with probability at most `significance`."""
+        """Return both bounds, each wrong with probability at most `significance`; -inf or inf if there is none."""
         return self.lower_bound(significance), self.upper_bound(significance)
 
     def lower_bound(self, significance: float) -> float:
-        """Return a lower bound that exceeds the mean with probability at most `significance`; -inf if there is none."""
         if self.above_low is None:
             return -math.inf
         return self.low + self.above_low.refuted_up_to(self.count, abs(self.mean - self.low), significance)
 
     def upper_bound(self, significance: float) -> float:
-        """Return an upper bound that the mean exceeds with probability at most `significance`; inf if there is none."""
         if self.below_high is None:
             return math.inf
         return self.high - self.below_high.refuted_up_to(self.count, abs(self.high - self.mean), significance)
@@ -100,20 +98,11 @@ class MeanSample:
 
 
 def summarize(pilot: np.ndarray, losses: np.ndarray, support: tuple[float, float], significance: float) -> MeanSample:
-    """Return the summary of independent losses within `support`, either end of which may be infinite.
-
-    The pilot is independent of the losses and chooses the rates, nothing else. The bounds of the mean hold at any
-    significance; they are narrowest at the given one.
-    """
+    """Return the summary of losses for bounds that hold at any significance and are narrowest at the given one."""
     low, high = support
-    return MeanSample(
-        low=low,
-        high=high,
-        count=len(losses),
-        mean=float(losses.mean()),
-        above_low=Bets.on(losses - low, pilot - low, significance) if math.isfinite(low) else None,
-        below_high=Bets.on(high - losses, high - pilot, significance) if math.isfinite(high) else None,
-    )
+    above = Bets.on(losses - low, pilot - low, significance) if math.isfinite(low) else None
+    below = Bets.on(high - losses, high - pilot, significance) if math.isfinite(high) else None
+    return MeanSample(low, high, len(losses), float(losses.mean()), above, below)
 
 
 @dataclass(frozen=True)
@@ -158,7 +147,7 @@ class Region:
         lowest = [_lowest(sample) for sample in samples]
         total = sum(least for _, least in lowest)
         self._wealth = [
-            _LogWealth.of(sample, place, least, self._threshold - total + least)
+            _LogWealth(sample, place, least, self._threshold - total + least)
             for sample, (place, least) in zip(samples, lowest, strict=True)
         ]
 
@@ -184,30 +173,19 @@ class Region:
         return float((multipliers * self._threshold + sum(parts)).min())
 
 
-@dataclass(frozen=True)
 class _LogWealth:
-    """The log wealth at one size, tabulated over the log means of the region.
+    """The log wealth at one size, tabulated over the log means where it is at most `room`; it is least at `place`."""
 
-    `least` bounds it from below everywhere, `between`, shape (g - 1,), between neighbors of `grid`, shape (g,). The
-    grid is empty if the region does not bound the log mean.
-    """
-
-    least: float
-    grid: np.ndarray
-    between: np.ndarray
-
-    @classmethod
-    def of(cls, sample: MeanSample, place: float, least: float, room: float) -> _LogWealth:
-        """Tabulate the log wealth over the means where it is at most `room`; it is least at `place`."""
+    def __init__(self, sample: MeanSample, place: float, least: float, room: float) -> None:
+        self.least = least  # bounds it from below everywhere
+        self.grid = self.between = np.empty(0)  # the grid stays empty if the region does not bound the log mean
         low, high = (_end(sample, place, outside, room) for outside in (sample.low, sample.high))
-        if not (low > 0 and math.isfinite(high)):
-            return cls(least, np.empty(0), np.empty(0))
-        grid = np.linspace(math.log(low), math.log(high), _GRID)
-        values = sample.log_wealth(np.exp(grid))
-        between = np.minimum(values[1:], values[:-1])
-        holds = np.searchsorted(grid, math.log(place))
-        between[max(0, holds - 2) : holds + 1] = least
-        return cls(least, grid, between)
+        if low > 0 and math.isfinite(high):
+            self.grid = np.linspace(math.log(low), math.log(high), _GRID)
+            values = sample.log_wealth(np.exp(self.grid))
+            self.between = np.minimum(values[1:], values[:-1])  # bounds it from below between neighbors of the grid
+            holds = np.searchsorted(self.grid, math.log(place))
+            self.between[max(0, holds - 2) : holds + 1] = least
 
     def support(self, factor: float, nu: np.ndarray) -> np.ndarray:
         """Return an upper bound of factor * log m - nu * c(m) over the means of the region, for each nu."""

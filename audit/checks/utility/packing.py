@@ -224,7 +224,7 @@ def check_packing(
     learner, claim, dataset_for, hits, family_size, distance, slack, stop_early, source, statement, expected
         See `audit.PackingCheck`.
     budget : int >= 2
-        Outputs of the learner, one per target. Two more are drawn for the spot checks.
+        Outputs of the learner, one per target, besides two for the spot checks.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 

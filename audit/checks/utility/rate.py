@@ -15,9 +15,16 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.loss_draws import Support, Unusable, call_number
+from audit.checks.utility.losses import (
+    CurveCheck,
+    CurveEvidence,
+    CurvePoint,
+    Support,
+    Unusable,
+    call_number,
+    losses_or_evaluator,
+)
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.checks.utility.risk_curve import CurveCheck, CurveEvidence, CurvePoint, losses_or_evaluator
 from audit.checks.utility.theorem import UtilityJudgment, UtilityResult, undecided
 
 Sense = Literal["equivalent", "at_least"]
@@ -106,14 +113,12 @@ class RateCheck(CurveCheck):
 
     @property
     def summary(self) -> str:
-        """The claim in a few symbols."""
         base = "n" if self.scale is None else "scale(n)"
         factor = "" if self.constant is None else f"{self.constant:.4g} "
         relation = "~" if self.sense == "equivalent" else "<="
         return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
 
     def terms(self) -> RateTerms:
-        """Return the numbers of the claim."""
         look = 0 if self.evaluator is None else min(self._last_look, self.sizes[-1] * _LEAST_LOOK)
         return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
 
@@ -128,7 +133,6 @@ class RateCheck(CurveCheck):
 
     @staticmethod
     def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment of the curve."""
         scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
         if any(b <= a for a, b in pairwise(scales)):
             return undecided("the scale does not increase with n, so that there is no exponent to fit")
@@ -198,14 +202,10 @@ def check_rate(
 
     Parameters
     ----------
-    losses : callable or None
-        None, or left out, if an `evaluator` takes its place.
-    sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
+    losses, sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
+        See `audit.RateCheck`; `losses` may be left out if there is an `evaluator`.
+    budget, source, statement, expected
         See `audit.RateCheck`.
-    source, statement, expected
-        See `audit.RateCheck`.
-    budget : int >= 2
-        Losses drawn in all, over all sizes.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from audit.base.verdict import Verdict
+from audit.checks.utility.losses import CurveEvidence, CurvePoint
 from audit.checks.utility.mean_bounds import LogGrid, Region
-from audit.checks.utility.risk_curve import CurveEvidence, CurvePoint
 from audit.checks.utility.theorem import Found, Interval, UtilityJudgment, conclude, undecided
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
@@ -39,7 +38,6 @@ class Band(NamedTuple):
     high: float
 
     def contains(self, lower: float, upper: float) -> bool:
-        """Return whether all of [lower, upper] lies in the band."""
         return self.low <= lower and upper <= self.high
 
     def gap(self, lower: float, upper: float) -> float:
@@ -79,20 +77,15 @@ class RateTerms:
         return f"at least {self.exponent:g} - {self.margin:g}"
 
     def seen_from(self, earlier: float, later: float, doublings: float, size: int) -> str:
-        """Return from where on the exponent can be seen if its distance from the claim keeps shrinking at one ratio.
-
-        An estimate that decides nothing. `earlier` and `later` are exponents `doublings` apart, the second at `size`.
-        """
+        """Return from where on the exponent can be seen if it keeps approaching; `later` is the one at `size`."""
         before, after = abs(earlier - self.exponent), abs(later - self.exponent)
         if self.band.contains(later, later):
             return f"the grid begins too early: the exponent can be seen from about n = {size:.3g} on"
         if not after < before:
             return "the local exponent does not approach the claim on this grid"
         steps = math.log(after / self.margin) / math.log(before / after)
-        return (
-            "the grid is pre-asymptotic: its local exponent still moves towards the claim, which could be seen from "
-            f"about n = {size * 2.0 ** min(doublings * steps, 300):.1g} on (extrapolated)"
-        )
+        still = "the grid is pre-asymptotic: its local exponent still moves towards the claim, which could be seen from"
+        return f"{still} about n = {size * 2.0 ** min(doublings * steps, 300):.1g} on (extrapolated)"
 
 
 def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
@@ -106,11 +99,8 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
         return judgment
     last = every[-1].size
     if last < terms.least_look:
-        return undecided(
-            f"{judgment.reason}; beyond n = {last} the evaluator gave nothing, so that a grid that begins too early is "
-            "not excluded: a horizon declares how far to look",
-            judgment.found,
-        )
+        cause = f"beyond n = {last} the evaluator gave nothing, so that a grid that begins too early is not excluded"
+        return undecided(f"{judgment.reason}; {cause}: a horizon declares how far to look", judgment.found)
     if not beyond:
         return judgment
     further = _judge_values(terms, _spread(every), (), how)
@@ -120,7 +110,7 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
 
 
 def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) -> UtilityJudgment:
-    curve = ExactCurve.of(points)
+    curve = ExactCurve(points)
     before, last = map(float, curve.local[-2:])
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))
     shown = f"exponent {curve.exponent:.4g}, locally {before:.4g} and {last:.4g} at the largest sizes, claimed {terms}"
@@ -140,33 +130,20 @@ def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) ->
     return conclude("exact", found, broken=broken, why_open=why_open, kept=f"{shown} ({how})")
 
 
-@dataclass(frozen=True)
 class ExactCurve:
-    """Values without noise over a scale; logs to the base 2 of size, scale and value, shape (k,) each."""
+    """Positive values without noise over a scale; the arrays hold logs to the base 2."""
 
-    n: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-
-    @classmethod
-    def of(cls, points: Points) -> ExactCurve:
-        """Return the curve through evaluated points; their values and references are positive."""
-        return cls(
-            np.log2([float(point.size) for point in points]),
-            np.log2([point.reference or math.nan for point in points]),
-            np.log2([point.exact or math.nan for point in points]),
-        )
+    def __init__(self, points: Points) -> None:
+        self.n = np.log2([float(point.size) for point in points])
+        self.x = np.log2([point.reference or math.nan for point in points])
+        self.y = np.log2([point.exact or math.nan for point in points])
+        self.local = 0.0 - np.diff(self.y) / np.diff(self.x)  # exponents between neighboring values
 
     @property
     def exponent(self) -> float:
         """The fitted exponent of decay: minus the least-squares slope."""
         centered = self.x - self.x.mean()
         return 0.0 - float(centered @ self.y / (centered @ centered))
-
-    @property
-    def local(self) -> np.ndarray:
-        """Exponents between neighboring values."""
-        return 0.0 - np.diff(self.y) / np.diff(self.x)
 
     def shows(self, terms: RateTerms) -> bool:
         """Return whether the claimed exponent is seen: fitted, at the end, and without a drift away from it."""
@@ -208,31 +185,27 @@ def _spread(points: Points) -> Points:
 
 def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
     """Return the first size from which on the claimed exponent is seen up to the last value, or None."""
-    held = [terms.band.contains(value, value) for value in ExactCurve.of(points).local.tolist()]
-    starts = (at for at in range(len(held)) if all(held[at:]) and ExactCurve.of(points[at:]).shows(terms))
+    held = [terms.band.contains(value, value) for value in ExactCurve(points).local.tolist()]
+    starts = (at for at in range(len(held)) if all(held[at:]) and ExactCurve(points[at:]).shows(terms))
     return next((points[start].size for start in starts), None)
 
 
 def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-    """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance.
-
-    FAIL needs an exponent that has certainly settled outside the band; for a decay that is too slow also that a decay
-    is under way. PASS needs it certainly inside, and the halves of the grid certainly alike.
-    """
+    """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance."""
     region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
     if region.unbounded:
-        size = evidence.sizes[region.unbounded[0]]
-        return undecided(
-            f"the mean excess at n = {size} cannot be told from 0, or is not bounded: raise the budget, or tighten the "
-            "support"
+        mean, advice = (
+            f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}",
+            "raise the budget, or tighten the support",
         )
-    fit = SimulatedFit.of(terms, evidence, region)
+        return undecided(f"{mean} cannot be told from 0, or is not bounded: {advice}")
+    fit = SimulatedFit(terms, evidence, region)
     found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
     off, trust = terms.band.gap(*fit.exponent), f"error probability {significance:.2g}"
     broken = why_open = None
     if off != 0:
-        if barred := fit.why_not_settled(evidence) or (fit.why_hardly_begun if off > 0 else None):
+        if barred := fit.why_not_settled or (fit.why_hardly_begun if off > 0 else None):
             why_open = f"{shown}; {barred}"
         else:
             broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
@@ -249,64 +222,42 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
 
 def _judge_constant(
     terms: RateTerms,
-    ends: tuple[float, float],
-    drift: Callable[[float], float],
+    ends: tuple[float, float],  # bounds of its log
+    drift: Callable[[float], float],  # how far the drift leads towards a gap
     shown: str,
     found: Found,
     how: str,
-    trust: str | None = None,
+    trust: str | None = None,  # None if it is exact
 ) -> UtilityJudgment:
-    """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim.
-
-    `ends` bounds its log, and `drift` maps a gap to how far the drift leads towards it. Without `trust` it is exact.
-    """
+    """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim."""
     low, high = map(math.exp, ends)
-    value = f"[{low:.4g}, {high:.4g}]" if trust else f"{low:.4g}"
+    value = f"in [{low:.4g}, {high:.4g}]" if trust else f"{low:.4g}"
     side = "" if terms.sense == "equivalent" else "at most "
-    said = (
-        f"constant {'in ' if trust else ''}{value}, claimed {side}{terms.constant:g} within {terms.constant_margin:.0%}"
-    )
+    said = f"constant {value}, claimed {side}{terms.constant:g} within {terms.constant_margin:.0%}"
     off = terms.log_constant_band.gap(*ends)
-    inside = terms.log_constant_band.contains(*ends)
     still = f"{shown}; but {said}: raise the budget" if trust else f"{said}: it still moves towards the claim"
     return conclude(
         "statistical" if trust else "exact",
         (*found, Interval("constant", low, high)),
         broken=f"{said} ({trust or how})" if abs(off) > drift(off) else None,
-        why_open=None if inside else still,
+        why_open=None if terms.log_constant_band.contains(*ends) else still,
         kept=f"{shown}; {said} ({how})",
     )
 
 
-@dataclass(frozen=True)
 class SimulatedFit:
     """The bounds of the exponent by the joint region of the means; all of them hold together."""
 
-    terms: RateTerms
-    region: Region
-    grid: LogGrid
-
-    @classmethod
-    def of(cls, terms: RateTerms, evidence: CurveEvidence, region: Region) -> SimulatedFit:
-        """Fit with weights that are inverse squared widths of the region, at most a hundredfold of each other."""
-        widths = np.maximum(region.widths, float(region.widths.max()) / 10)
+    def __init__(self, terms: RateTerms, evidence: CurveEvidence, region: Region) -> None:
+        widths = np.maximum(
+            region.widths, float(region.widths.max()) / 10
+        )  # weights at most a hundredfold of each other
         scales = [point.reference or math.nan for point in evidence.points]
-        return cls(terms, region, LogGrid(np.log(scales), 1.0 / widths**2))
-
-    @cached_property
-    def exponent(self) -> tuple[float, float]:
-        """Bounds of the exponent over the whole grid."""
-        return self.region.bounds(self.grid.exponent())
-
-    @cached_property
-    def bend(self) -> tuple[float, float]:
-        """Bounds of the change of the exponent over half the grid."""
-        return self.region.bounds(self.grid.bend)
-
-    @property
-    def shown_bend(self) -> str:
-        """The bounds of the change in words."""
-        return f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
+        self.terms, self.evidence, self.region = terms, evidence, region
+        self.grid = LogGrid(np.log(scales), 1.0 / widths**2)
+        self.exponent = region.bounds(self.grid.exponent())  # over the whole grid
+        self.bend = region.bounds(self.grid.bend)  # of the change of the exponent over half the grid
+        self.shown_bend = f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
 
     def log_constant(self, form: np.ndarray) -> tuple[float, float]:
         """Return bounds of the log of the factor, as a form of the log means."""
@@ -321,11 +272,7 @@ class SimulatedFit:
 
     @property
     def has_settled_outside(self) -> bool:
-        """True if the exponent is outside the band and its change along the grid, prolonged, does not lead there.
-
-        The whole grid and its upper half must lie on the same side of the band. A risk that begins to decay has a small
-        exponent that grows by a large part of itself: below the band the change must be small against the exponent too.
-        """
+        """True if the exponent is outside the band and its change along the grid, prolonged, does not lead there."""
         whole = self.terms.band.gap(*self.exponent)
         upper = self.terms.band.gap(*self.region.bounds(self.grid.exponent(self.grid.halves[1])))
         if whole * upper <= 0:
@@ -333,40 +280,37 @@ class SimulatedFit:
         closing = _closing(self.bend, whole)
         if min(abs(whole), abs(upper)) <= _DRIFT * closing:
             return False
+        # a risk that begins to decay has a small exponent that grows by a large part of itself
         return whole < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
 
-    def why_not_settled(self, evidence: CurveEvidence) -> str | None:
-        """Return what keeps an exponent outside the band from being refuted, or None."""
+    @property
+    def why_not_settled(self) -> str | None:
+        """The reason why an exponent outside the band is not refuted, or None."""
         if self.has_settled_outside:
             return None
         if self.bend[0] <= 0 <= self.bend[1]:
-            return (
-                f"over half the grid it changes by {self.shown_bend}: the grid may be pre-asymptotic, or the risk may "
-                "not have begun to decay: raise the budget, or begin the grid later"
-            )
-        logs = np.log([point.sample.mean if point.sample else math.nan for point in evidence.points])
+            open_ends = "the grid may be pre-asymptotic, or the risk may not have begun to decay"
+            advice = "raise the budget, or begin the grid later"
+            return f"over half the grid it changes by {self.shown_bend}: {open_ends}: {advice}"
+        sizes = self.evidence.sizes
+        logs = np.log([point.sample.mean if point.sample else math.nan for point in self.evidence.points])
         lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in self.grid.halves)
-        doublings = math.log2(evidence.sizes[-1] / evidence.sizes[0]) / 2
-        place = round(math.sqrt(evidence.sizes[len(logs) // 2] * evidence.sizes[-1]))
-        return self.terms.seen_from(lower, upper, doublings, place)
+        place = round(math.sqrt(sizes[len(sizes) // 2] * sizes[-1]))
+        return self.terms.seen_from(lower, upper, math.log2(sizes[-1] / sizes[0]) / 2, place)
 
     @property
     def why_hardly_begun(self) -> str | None:
-        """The reason why a decay that is too slow may be one that has hardly begun, or None.
-
-        A risk near its value at small sizes looks the same whether its rate is lost or late. So the part of the risk
-        that is certainly gone at the end of the grid is compared with the part that the claim predicts to be gone.
-        """
+        """The reason why a decay that is too slow may be one that has hardly begun, or None."""
         if self.terms.exponent <= 0:
             return None
         fallen = -math.expm1(self.region.bounds(self.grid.at(-1) - self.grid.at(0))[1])
         predicted = -math.expm1(-self.terms.exponent * float(self.grid.x[-1] - self.grid.x[0]))
+        # a risk near its value at small sizes looks the same whether its rate is lost or late
         if fallen >= _UNDER_WAY * predicted:
             return None
-        return (
-            f"over the grid the risk has certainly fallen by {max(0.0, fallen):.0%} only, where the claim predicts "
-            f"{predicted:.0%}: a rate that is late looks like this too; begin the grid later"
-        )
+        seen = f"over the grid the risk has certainly fallen by {max(0.0, fallen):.0%} only"
+        expected = f"the claim predicts {predicted:.0%}: a rate that is late looks like this too"
+        return f"{seen}, where {expected}; begin the grid later"
 
 
 def _closing(change: tuple[float, float], gap: float) -> float:

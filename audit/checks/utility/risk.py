@@ -12,8 +12,14 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.loss_draws import Support, call_number
-from audit.checks.utility.risk_curve import CurveCheck, CurveEvidence, exceeds, losses_or_evaluator
+from audit.checks.utility.losses import (
+    CurveCheck,
+    CurveEvidence,
+    Support,
+    call_number,
+    exceeds,
+    losses_or_evaluator,
+)
 from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult, conclude
 
 Bounds = list[tuple[float, float]]
@@ -101,7 +107,6 @@ class ConsistencyCheck(CurveCheck):
 
     @property
     def summary(self) -> str:
-        """The claim in a few symbols."""
         return f"risk -> {self.bayes_risk:.4g}, within {self.tolerance:.4g} at n = {self.sizes[-1]:.6g}"
 
     def reference(self, size: int) -> float | None:
@@ -110,7 +115,6 @@ class ConsistencyCheck(CurveCheck):
 
     @staticmethod
     def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment of the curve."""
         bounds = evidence.intervals(significance)
         exact = evidence.uses == "evaluator"
         trust = "by an evaluator, without noise" if exact else f"error probability {significance:.2g}"
@@ -180,12 +184,10 @@ def check_consistency(
 
     Parameters
     ----------
-    losses : callable or None
-        None, or left out, if an `evaluator` takes its place.
-    sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone, source, statement, expected
+    losses, sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone
+        See `audit.ConsistencyCheck`; `losses` may be left out if there is an `evaluator`.
+    budget, source, statement, expected
         See `audit.ConsistencyCheck`.
-    budget : int >= 2
-        Losses drawn in all, over all sizes.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 
@@ -274,7 +276,6 @@ class LowerBoundCheck(CurveCheck):
 
     @property
     def summary(self) -> str:
-        """The claim in a few symbols."""
         return "risk >= the private lower bound"
 
     def reference(self, size: int) -> float | None:
@@ -283,7 +284,6 @@ class LowerBoundCheck(CurveCheck):
 
     @staticmethod
     def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment of the curve."""
         how = evidence.how(significance)
         error = "" if evidence.uses == "evaluator" else f", error probability {significance:.2g}"
         found, broken, why_open = [], None, None
@@ -327,12 +327,8 @@ def check_lower_bound(
 
     Parameters
     ----------
-    losses : callable or None
-        None, or left out, if an `evaluator` takes its place.
-    sizes, bound, slack, evaluator, compared_at, support, source, statement, expected
-        See `audit.LowerBoundCheck`.
-    budget : int >= 2
-        Losses drawn in all, over all sizes.
+    losses, sizes, bound, slack, evaluator, compared_at, support, budget, source, statement, expected
+        See `audit.LowerBoundCheck`; `losses` may be left out if there is an `evaluator`.
     name, significance, seed, timeout
         As for `audit.check_inequality`.
 

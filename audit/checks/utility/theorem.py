@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
@@ -18,20 +18,11 @@ _USES = {"values": "stated values", "evaluator": "evaluator"}  # by the field th
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a quantity that the verdict rests on; a record keeps six digits, a replay may differ in the last ones.
-
-    Parameters
-    ----------
-    quantity : str
-        What is bounded.
-    lower, upper : float
-        Both hold together with the other intervals of the check, with probability at least 1 - significance; equal
-        when the value is exact.
-    """
+    """Bounds of a quantity; those of one check hold together with probability at least 1 - significance."""
 
     quantity: str
-    lower: float = field(metadata={"digits": 6})
-    upper: float = field(metadata={"digits": 6})
+    lower: float = field(metadata={"digits": 6})  # a replay may differ in further digits
+    upper: float = field(metadata={"digits": 6})  # equal to `lower` when the value is exact
 
     def __str__(self) -> str:
         if self.lower == self.upper:
@@ -86,8 +77,7 @@ class UtilityResult(Result):
     @property
     def found(self) -> Found:
         """The bounds that the verdict rests on."""
-        found: Found = self.judgment.found
-        return found
+        return tuple(self.judgment.found)
 
     @property
     def uses(self) -> str:
@@ -104,10 +94,8 @@ class UtilityCheck(Check):
 
     noun: ClassVar[str] = "the learner"
     unit: ClassVar[str] = "losses"
-    callables: ClassVar[Mapping[str, str]]
-    """Fields that hold functions, with their parameters; the first that is given is judged."""
-    terms_type: ClassVar[type[Any]]
-    """Frozen dataclass of plain data: the numbers of the claim that the judge needs."""
+    callables: ClassVar[Mapping[str, str]]  # fields with functions, and their parameters; the first given is judged
+    terms_type: ClassVar[type[Any]]  # frozen dataclass of plain data: the numbers of the claim that the judge needs
     result_type: ClassVar[type[Result]] = UtilityResult
 
     def __post_init__(self) -> None:
@@ -125,14 +113,13 @@ class UtilityCheck(Check):
         return not (optional and getattr(self, name) is None)
 
     def _convert(self, **rules: Callable[[object, str], object]) -> None:
-        """Replace settings by what their rules return, except for those that are left out."""
+        """Replace the settings that are given by what their rules return."""
         for name, rule in rules.items():
             if self._is_given(name):
                 object.__setattr__(self, name, rule(getattr(self, name), name))
 
     @property
     def _judged(self) -> str:
-        """The field with the function that is judged."""
         return next(name for name in self.callables if self._is_given(name))
 
     @property
@@ -147,8 +134,7 @@ class UtilityCheck(Check):
 
     def nothing(self, failure: str, cause: str = "error") -> Any:
         """Return the evidence of a check that observed nothing."""
-        evidence_type: Any = self.evidence_type
-        return evidence_type(0, self.uses, failure=failure)
+        return cast(Any, self.evidence_type)(0, self.uses, failure=failure)
 
     def terms(self) -> Any:
         """Return the numbers of the claim: the settings that the terms name."""
