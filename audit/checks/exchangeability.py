@@ -41,15 +41,11 @@ Scores = tuple[np.ndarray, np.ndarray]  # the scores, and what they would be if 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The numbers of comparisons won and lost that look for one kind of dependence; they have no output in common.
-
-    A comparison takes two pairs (P, Q) and (P', Q') of outputs, or of groups of outputs, whose partners would be alike
-    if noise were reused this way. It is won if they are more alike than after swapping Q and Q', lost if less.
-    """
+    """The numbers of comparisons won and lost that look for one kind of dependence; they have no output in common."""
 
     kind: str  # a key of `KINDS`
-    won: int
-    lost: int
+    won: int  # the partners in (P, Q) and (P', Q') are more alike than after swapping Q and Q'
+    lost: int  # they are less alike
     tied: int
     able: int  # would be won if each Q repeated its P: those with P and P' different
     lag: int | None = None  # distance between partners, chosen on outputs that are not compared
@@ -66,9 +62,8 @@ class Comparison:
 
     @property
     def text(self) -> str:
-        """The finding in words."""
-        at = "" if self.lag is None else f" of {self.lag}"
-        said = KINDS[self.kind].replace("at a fixed distance", f"at a distance{at}")
+        at = "at a distance" if self.lag is None else f"at a distance of {self.lag}"
+        said = KINDS[self.kind].replace("at a fixed distance", at)
         p = f"p = {self.pvalue:.2g}" if self.pvalue > 0 else "p < 1e-300"
         return f"{said} ({self.won} comparisons won, {self.lost} lost, {self.tied} tied; {p})"
 
@@ -83,7 +78,6 @@ class Values:
 
     @classmethod
     def of(cls, outputs: Outputs) -> Values:
-        """Return the codes and ranks of outputs."""
         whole = _codes_of(atom_keys(outputs))
         numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
         ranks = _codes_of(np.where(np.isfinite(numbers), numbers, whole)).astype(float)
@@ -140,11 +134,7 @@ def group_concordance(p: Values, q: Values, p2: Values, q2: Values) -> tuple[flo
 def compare_all(
     calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
-    """Return all comparisons of `count` short calls, one long call, and two workers if there are some.
-
-    `calls` and `workers` hold the outputs one after the other, of one size each. `rng` pairs places, splits calls into
-    halves, and numbers the codes for choosing a distance.
-    """
+    """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
     rows = np.arange(len(calls)).reshape(count, -1)
     found = [_same_place("same noise in every call", calls, rows, rng), *_groups(calls, rows, rng)]
     found += [_period("short period", calls, rng), _period("short period within a call", long, rng)]

@@ -67,8 +67,7 @@ class RandomnessResult(Result):
     @property
     def findings(self) -> tuple[Comparison, ...]:
         """The comparisons that rejected independence."""
-        findings: tuple[Comparison, ...] = self.judgment.findings
-        return findings
+        return tuple(self.judgment.findings)
 
     def recorded_inputs(self) -> dict[str, Any]:
         """Return the dataset."""
@@ -136,12 +135,10 @@ class RandomnessCheck(Check):
 
     @property
     def subject(self) -> Any:
-        """The mechanism."""
         return self.mechanism
 
     @property
     def stated(self) -> str:
-        """The claim in words."""
         return "independent outputs, over calls and processes"
 
     @property
@@ -163,16 +160,14 @@ class RandomnessCheck(Check):
         return RandomnessEvidence(samples, found, workers, failure=failure)
 
     def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
-        """Return the evidence of a check that observed nothing."""
         return RandomnessEvidence(0, failure=failure)
 
     @classmethod
     def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
-        """Return the judgment of the counts.
+        """Return the judgment; outputs that are independent draws from one law FAIL with probability <= significance.
 
-        FAIL: the outputs are not independent draws from one law. Independent outputs FAIL with probability at most
-        `significance`, in finite samples and whatever their law: each of `KINDS` gets an equal share of it.
-        PASS: no comparison found anything, and each of them would have found noise that is reused throughout.
+        Each of `KINDS` gets an equal share of it. PASS: no comparison found anything, and each of them would have found
+        noise that is reused throughout.
 
         Raises
         ------
@@ -195,7 +190,6 @@ class RandomnessCheck(Check):
         return RandomnessJudgment(Verdict.PASS, "statistical", reason + unseen)
 
     def recorded_claim(self) -> dict[str, Any]:
-        """Return the claim in words."""
         return {"statement": self.stated, "source": self.source}
 
 
@@ -210,10 +204,8 @@ def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
     if not blind:
         return None
     worst = min(blind, key=lambda part: part.able)
-    return (
-        f"its outputs are so much alike, or so few, that reused noise would not show ({worst.kind}: "
-        f"{worst.able} comparisons could tell, at a share of {share:.2g} of the significance)"
-    )
+    able = f"{worst.kind}: {worst.able} comparisons could tell, at a share of {share:.2g} of the significance"
+    return f"its outputs are so much alike, or so few, that reused noise would not show ({able})"
 
 
 def _require_form(evidence: RandomnessEvidence) -> None:
@@ -227,15 +219,8 @@ def _require_form(evidence: RandomnessEvidence) -> None:
             raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
 
 
-class _WorkerFailed(Exception):
-    """A forked process gave no outputs; the text says why."""
-
-
 def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tuple[list[Outputs], str | None]:
-    """Return the outputs of short calls, a long call and two forked workers, until something failed, and what failed.
-
-    There are no workers where processes cannot be forked.
-    """
+    """Return the outputs of short calls, a long call and forked workers, until something failed, and what failed."""
     if budget < _FEWEST:
         return [], f"{budget} outputs say nothing: raise the budget to {_FEWEST} at least"
     budget, subject = min(budget, _MOST), Subject(mechanism)
@@ -246,14 +231,13 @@ def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tupl
         for index in range(_CALLS):
             drawn += [_draw(subject, dataset, call, stream.child(_SHORT, index))]  # kept if a later call fails
         drawn.append(_draw(subject, dataset, long, stream.child(_LONG)))
-        if "fork" in multiprocessing.get_all_start_methods():
-            streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
-            drawn += _forked(subject, dataset, worker, streams)
     except (SubjectFailed, BadLength) as failed:
         return drawn, f"the mechanism {failed}"
-    except _WorkerFailed as failed:
-        return drawn, str(failed)
-    return drawn, None
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return drawn, None
+    streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
+    forked, failure = _forked(subject, dataset, worker, streams)
+    return drawn + forked, failure
 
 
 def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
@@ -264,8 +248,8 @@ def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
     return outputs
 
 
-def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> list[Outputs]:
-    """Draw in forked processes. Each gets a seed of its own; a generator that the mechanism keeps is copied to all."""
+def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> tuple[list[Outputs], str | None]:
+    """Return the outputs of forked processes, or what failed; a generator that the mechanism keeps is copied to all."""
     context = multiprocessing.get_context("fork")
     pipes = [context.Pipe(duplex=False) for _ in streams]
     jobs = [
@@ -275,25 +259,23 @@ def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) ->
     for job, (_, sender) in zip(jobs, pipes, strict=True):
         job.start()
         sender.close()
+    found = []
     try:
-        return [_received(pipe[0]) for pipe in pipes]
+        for receiver, _ in pipes:
+            if not receiver.poll(_PATIENCE):
+                return [], f"a worker process gave no outputs within {_PATIENCE:g} s"
+            answer = receiver.recv()
+            if isinstance(answer, str):
+                return [], f"in a worker process the mechanism {answer}"
+            found.append(Outputs(*answer))
+        return found, None
+    except EOFError:
+        return [], "a worker process died"
     finally:
         for job, (receiver, _) in zip(jobs, pipes, strict=True):
             job.kill()
             job.join()
             receiver.close()
-
-
-def _received(pipe: Connection) -> Outputs:
-    if not pipe.poll(_PATIENCE):
-        raise _WorkerFailed(f"a worker process gave no outputs within {_PATIENCE:g} s")
-    try:
-        answer = pipe.recv()
-    except EOFError:
-        raise _WorkerFailed("a worker process died") from None
-    if isinstance(answer, str):
-        raise _WorkerFailed(f"in a worker process the mechanism {answer}")
-    return Outputs(*answer)
 
 
 def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: Stream) -> None:

@@ -47,9 +47,9 @@ class GuaranteeTerms:
 
 @dataclass(frozen=True)
 class Look:
-    """The trials so far."""
+    """What is known at one look."""
 
-    trials: int
+    trials: int  # so far
     failures: int
 
 
@@ -127,7 +127,6 @@ class GuaranteeCheck(UtilityCheck):
 
     @staticmethod
     def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment of the first look that decides."""
         judgment = undecided("nothing was tried")
         for index, look in enumerate(evidence.looks):
             judgment = _judge_look(terms, look, look_share(index, evidence.planned, significance))
@@ -184,15 +183,15 @@ def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgm
     lower = proportion_lower_bound(look.failures, look.trials, share)
     upper = proportion_upper_bound(look.failures, look.trials, share)
     counted, allowed = f"{look.failures} failures in {look.trials} trials", terms.beta + terms.slack
-    broken = why_open = None
-    if lower > terms.beta:
-        broken = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
-        broken += f" (error probability {share:.2g})"
-    elif upper > allowed:
-        why_open = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
-    kept = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
-    found = (Interval("failure probability", lower, upper),)
-    return conclude("statistical", found, broken=broken, why_open=why_open, kept=kept)
+    least = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
+    loose = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
+    return conclude(
+        "statistical",
+        (Interval("failure probability", lower, upper),),
+        broken=f"{least} (error probability {share:.2g})" if lower > terms.beta else None,
+        why_open=loose if upper > allowed else None,
+        kept=f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}",
+    )
 
 
 def check_guarantee(

@@ -47,10 +47,9 @@ class InequalityTerms:
     bound: float | None
     slack: float
 
-    @property
-    def sides(self) -> int:
-        """The number of bounds of a mean that can decide a FAIL: one per side."""
-        return 2 if self.sense == "==" else 1
+    def per_side(self, significance: float) -> float:
+        """Return the significance of each bound of a mean that can decide a FAIL."""
+        return significance / (2 if self.sense == "==" else 1)
 
 
 @dataclass(frozen=True)
@@ -152,26 +151,20 @@ class InequalityCheck(UtilityCheck):
         return InequalityTerms(self.sense, tolerance, self.bound, self.slack)
 
     def gather(self, allowance: Allowance) -> InequalityEvidence:
-        """Compute the cases, or draw the losses."""
         cases: tuple[Case, ...] = ()
         sample, failure, drawer = None, None, LossDrawer(self.subject)
         try:
             if self.losses is None:
                 cases = _cases_of(self.values)
             else:
-                sample = drawer.sample(
-                    count=allowance.budget,
-                    support=self.support,
-                    significance=allowance.significance / self.terms().sides,
-                    stream=allowance.stream,
-                )
+                share = self.terms().per_side(allowance.significance)
+                sample = drawer.sample(allowance.budget, self.support, share, allowance.stream)
         except Unusable as unusable:
             failure = str(unusable)
         return InequalityEvidence(len(cases) + drawer.drawn, self.uses, cases, sample, failure=failure)
 
     @staticmethod
     def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment of the cases, or of the mean."""
         if evidence.sample is not None:
             return _judge_mean(terms, evidence.sample, significance)
         return _judge_cases(terms, evidence.cases)
@@ -188,8 +181,7 @@ def _cases_of(values: Any) -> tuple[Case, ...]:
 def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgment:
     if not cases:
         return undecided("there is no case: nothing was compared")
-    undefined = [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]
-    if undefined:
+    if undefined := [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]:
         first = undefined[0]
         numbers = f"quantity {first.quantity:g}, bound {first.bound:g}"
         return undecided(f"{first.label}: {numbers} ({len(undefined)} of {len(cases)})")
@@ -221,17 +213,19 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
 def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
     assert terms.bound is not None
     sense, bound, room = terms.sense, terms.bound, terms.tolerance + terms.slack
-    lower, upper = sample.bounds(significance / terms.sides)
+    lower, upper = sample.bounds(terms.per_side(significance))
     shown = f"[{lower:.6g}, {upper:.6g}]"
     above, below = lower > bound + terms.tolerance, upper < bound - terms.tolerance
-    broken = why_open = None
-    if (above and sense != ">=") or (below and sense != "<="):
-        broken = f"the mean lies in {shown}, claimed {sense} {bound:.6g}"
-        broken += f" (error probability {significance:.2g}, {sample.count} losses)"
-    elif (sense != ">=" and upper > bound + room) or (sense != "<=" and lower < bound - room):
-        why_open = f"not refuted, but the mean is only known to lie in {shown}: raise the budget"
-    kept = f"the mean lies in {shown}, {sense} {bound:.6g} up to {room:g}"
-    return conclude("statistical", (Interval("mean", lower, upper),), broken=broken, why_open=why_open, kept=kept)
+    is_broken = (above and sense != ">=") or (below and sense != "<=")
+    is_open = (sense != ">=" and upper > bound + room) or (sense != "<=" and lower < bound - room)
+    how = f"(error probability {significance:.2g}, {sample.count} losses)"
+    return conclude(
+        "statistical",
+        (Interval("mean", lower, upper),),
+        broken=f"the mean lies in {shown}, claimed {sense} {bound:.6g} {how}" if is_broken else None,
+        why_open=f"not refuted, but the mean is only known to lie in {shown}: raise the budget" if is_open else None,
+        kept=f"the mean lies in {shown}, {sense} {bound:.6g} up to {room:g}",
+    )
 
 
 def check_inequality(

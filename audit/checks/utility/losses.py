@@ -119,7 +119,7 @@ class LossDrawer:
         self._losses = losses
         self.drawn = 0
 
-    def sample(self, *leading: int, count: int, support: Support, significance: float, stream: Stream) -> MeanSample:
+    def sample(self, count: int, support: Support, significance: float, stream: Stream, *leading: int) -> MeanSample:
         """Draw a pilot and a sample, `count` losses together, and summarize them for bounds of this significance."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
@@ -256,15 +256,10 @@ class CurveCheck(UtilityCheck):
         compared: list[CurvePoint] = []
         beyond: tuple[CurvePoint, ...] = ()
         failure = None
+        count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
 
         def simulate(index: int, size: int) -> MeanSample:
-            return drawer.sample(
-                size,
-                count=allowance.budget // len(self.compared_at or self.sizes),
-                support=self._support_at(size),
-                significance=self.bet_share(allowance.significance),
-                stream=allowance.stream.child(index),
-            )
+            return drawer.sample(count, self._support_at(size), share, allowance.stream.child(index), size)
 
         try:
             for index, size in enumerate(self.sizes):

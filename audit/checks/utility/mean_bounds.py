@@ -196,14 +196,14 @@ class _LogWealth:
 
 
 def _lowest(sample: MeanSample) -> tuple[float, float]:
-    """Return where the log wealth is least, and a lower bound of it there."""
+    """Return the mean of the least log wealth, and a lower bound of it there."""
     ends = (
         sample.low if math.isfinite(sample.low) else min(sample.mean, sample.high) - 1,
         sample.high if math.isfinite(sample.high) else max(sample.mean, sample.low) + 1,
     )
     found = optimize.minimize_scalar(lambda mean: float(sample.log_wealth(mean)), bounds=ends, method="bounded")
-    candidates = (float(found.x), float(found.fun)), (sample.mean, float(sample.log_wealth(sample.mean)))
-    place, least = min(candidates, key=lambda candidate: candidate[1])
+    at_mean = float(sample.log_wealth(sample.mean))
+    place, least = (float(found.x), float(found.fun)) if found.fun <= at_mean else (sample.mean, at_mean)
     return place, least - _SAFETY
 
 

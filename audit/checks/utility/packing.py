@@ -144,11 +144,9 @@ class PackingCheck(UtilityCheck):
         self.terms()
 
     def terms(self) -> GuaranteeTerms:
-        """Return the largest rate of hits that the claim allows, and the slack."""
         return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance), self.slack)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
-        """Draw outputs until a look decides."""
         raised: list[str] = []
         evidence = gather_looks(partial(self.misses, raised), self.terms(), allowance, stop_early=self.stop_early)
         refuted = self.judge(self.terms(), evidence, allowance.significance).verdict is Verdict.FAIL
@@ -157,21 +155,18 @@ class PackingCheck(UtilityCheck):
         return evidence
 
     def misses(self, raised: list[str], replicates: int, rng: np.random.Generator) -> np.ndarray:
-        """Return whether each of `replicates` runs misses its own random target; list the exceptions in `raised`.
-
-        Raises
-        ------
-        InvalidArgument
-            If two datasets are too far apart, or an output lies in two sets (spot checks).
-        """
+        """Return whether each run misses its own random target; list exceptions in `raised`; spot-check the family."""
         missed = np.ones(replicates, dtype=bool)
         first = None
         for run, target in enumerate(rng.integers(0, self.family_size, replicates).tolist()):
             dataset = self.dataset_for(target, rng)
-            if run == 0:
-                first = dataset
-            elif run == 1:
-                self._require_distance(first, dataset)
+            first = dataset if run == 0 else first
+            if run == 1 and (measure := getattr(self.claim.relation, "distance", None)):
+                steps = measure(first, dataset)
+                if isinstance(steps, str) or steps > self.distance:
+                    raise InvalidArgument.of(
+                        "distance", "bound the steps between any two datasets of the family", steps
+                    )
             try:
                 output = self.learner(dataset, 1, rng)[0]
             except CAUGHT as error:
@@ -182,20 +177,14 @@ class PackingCheck(UtilityCheck):
                 self._require_disjoint(output, target, rng)
         return missed
 
-    def _require_distance(self, first: Any, second: Any) -> None:
-        measure = getattr(self.claim.relation, "distance", None)
-        steps = 0 if measure is None else measure(first, second)
-        if isinstance(steps, str) or steps > self.distance:
-            raise InvalidArgument.of("distance", "bound the steps between any two datasets of the family", steps)
-
     def _require_disjoint(self, output: Any, target: int, rng: np.random.Generator) -> None:
-        """Try the sets of the target's neighbors and of a few others."""
         others = {int(index) for index in rng.integers(0, self.family_size, 4)}
-        others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}
+        others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}  # its neighbors
         found = sorted(index for index in others if bool(self.hits(index, output)))
         if len(found) > 1:
-            rule = "describe pairwise disjoint sets: this output lies in two"
-            raise InvalidArgument.of("hits", rule, (output, found[:2]))
+            raise InvalidArgument.of(
+                "hits", "describe pairwise disjoint sets: this output lies in two", (output, found[:2])
+            )
 
 
 def check_packing(

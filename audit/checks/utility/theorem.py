@@ -40,7 +40,7 @@ class UtilityEvidence(Evidence):
     uses: str
 
     def barred(self, significance: float) -> str | None:
-        """Return why there can be no verdict, or None."""
+        """Return the reason why there can be no verdict, or None."""
         return self.failure
 
 
@@ -124,7 +124,6 @@ class UtilityCheck(Check):
 
     @property
     def subject(self) -> Any:
-        """The function that is judged."""
         return getattr(self, self._judged)
 
     @property
@@ -133,7 +132,6 @@ class UtilityCheck(Check):
         return _USES.get(self._judged, "simulation")
 
     def nothing(self, failure: str, cause: str = "error") -> Any:
-        """Return the evidence of a check that observed nothing."""
         return cast(Any, self.evidence_type)(0, self.uses, failure=failure)
 
     def terms(self) -> Any:
@@ -158,7 +156,6 @@ class UtilityCheck(Check):
 
     @property
     def stated(self) -> str:
-        """The claim in words."""
         return self.statement or self.summary
 
     @cached_property  # not a property: a subclass may have a field of this name
@@ -168,11 +165,9 @@ class UtilityCheck(Check):
 
     @classmethod
     def recorded_terms(cls, record: Mapping[str, Any]) -> Any:
-        """Return the terms that a record holds."""
         return from_plain(cls.terms_type, record["claim"]["terms"])
 
     def recorded_claim(self) -> dict[str, Any]:
-        """Return the claim as plain data, in words and in numbers."""
         words = {"statement": self.stated, "summary": self.summary, "source": self.source}
         return {**words, "terms": to_plain(self.terms())}
 
