@@ -84,20 +84,14 @@ class RandomnessCheck(Check):
 
     Parameters
     ----------
-    name : str
-        Unique within a run; `--select` matches it.
     mechanism : callable
         `(dataset, size, rng) -> array-like`; every call gets a generator with a seed of its own.
     dataset : object
         The dataset on which it runs.
-    source : str
-        Who says that the outputs are independent.
-    expected : Verdict
-        PASS; FAIL for a fault that the audit must find.
     budget : int >= 2, optional
         Outputs; a verdict needs at least 1,024, and at most 8,192 are drawn. None takes the run's budget.
-    timeout : float > 0, optional
-        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+    name, source, expected, timeout
+        As for `audit.InequalityCheck`.
 
     Raises
     ------

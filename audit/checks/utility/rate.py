@@ -123,7 +123,6 @@ class RateCheck(CurveCheck):
         return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
 
     def reference(self, size: int) -> float | None:
-        """Return the scale at `size`."""
         if self.scale is None:
             return float(size)
         value = call_number(self.scale, "scale", size)
@@ -140,7 +139,6 @@ class RateCheck(CurveCheck):
         return judge(terms, evidence, significance)
 
     def bet_share(self, significance: float) -> float:
-        """Return the same for every significance: the joint region spends a few nats on each mean."""
         return _BET_SHARE
 
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:

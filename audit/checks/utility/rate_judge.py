@@ -1,7 +1,7 @@
 """Judge a rate: the exponent and the factor of a decay, from values without noise or from simulated means.
 
-Both judges refute only an exponent that has settled outside the claimed band. An exponent that still moves towards the
-band belongs to a grid that begins too early, and is INCONCLUSIVE. `docs/utility.md` derives the rules.
+An exponent outside the claimed band that still moves towards it belongs to a grid that begins too early, and is
+INCONCLUSIVE. `docs/utility.md` derives the rules.
 """
 
 from __future__ import annotations
@@ -260,7 +260,6 @@ class SimulatedFit:
         self.shown_bend = f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
 
     def log_constant(self, form: np.ndarray) -> tuple[float, float]:
-        """Return bounds of the log of the factor, as a form of the log means."""
         low, high = (bound + self.terms.exponent * float(form @ self.grid.x) for bound in self.region.bounds(form))
         return low, high
 

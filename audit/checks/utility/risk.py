@@ -110,7 +110,6 @@ class ConsistencyCheck(CurveCheck):
         return f"risk -> {self.bayes_risk:.4g}, within {self.tolerance:.4g} at n = {self.sizes[-1]:.6g}"
 
     def reference(self, size: int) -> float | None:
-        """Return the stated bound at `size`, if there is one."""
         return None if self.finite_bounds is None else call_number(self.finite_bounds, "finite_bounds", size)
 
     @staticmethod
@@ -279,7 +278,6 @@ class LowerBoundCheck(CurveCheck):
         return "risk >= the private lower bound"
 
     def reference(self, size: int) -> float | None:
-        """Return the bound at `size`."""
         return call_number(self.bound, "bound", size)
 
     @staticmethod
@@ -294,10 +292,10 @@ class LowerBoundCheck(CurveCheck):
                 broken = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}, which every private "
                 broken += f"learner has: it is not private ({how}{error})"
             if why_open is None and exceeds(bound * (1 - terms.slack), lower):
-                risk = (
-                    f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g} by more than {terms.slack:.0%}"
+                risk = f"the risk at n = {point.size} may be {lower:.4g}"
+                why_open = (
+                    f"not refuted, but {risk}, below {bound:.4g} by more than {terms.slack:.0%}: raise the budget"
                 )
-                why_open = f"not refuted, but {risk}: raise the budget"
         kept = f"the risk keeps the bound at all {len(found)} sizes, within {terms.slack:.0%} ({how})"
         return conclude(evidence.basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
