@@ -47,7 +47,7 @@ class GuaranteeTerms:
 
 @dataclass(frozen=True)
 class Look:
-    """What is known at one look."""
+    """The counts at one look."""
 
     trials: int  # so far
     failures: int
