@@ -39,17 +39,16 @@ class Ranked:
 
     @property
     def total(self) -> int:
-        """Number of outputs."""
         return sum(self.sizes)
 
     @cached_property
     def distinct(self) -> int:
-        """Number of different scores of the left outputs."""
+        """Return the number of different scores of the left outputs."""
         return len(distinct(self.sides[0]))
 
     @cached_property
     def pooled(self) -> np.ndarray:
-        """Scores of both sides, sorted."""
+        """Return the scores of both sides, sorted."""
         return merged(*self.sides)
 
     @cached_property
@@ -78,9 +77,7 @@ class Thresholds:
         return (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
 
     def _above(self, ordered: np.ndarray, size: int) -> float:
-        if math.isnan(self.upper):
-            return 0.0
-        return float(len(ordered) - np.searchsorted(ordered, self.upper)) / max(1, size)
+        return float(len(ordered) - np.searchsorted(ordered, self.upper)) / max(1, size)  # NaN is above all
 
     def _below(self, ordered: np.ndarray, size: int) -> float:
         if math.isnan(self.lower):
@@ -89,11 +86,8 @@ class Thresholds:
 
     @property
     def used(self) -> int:
-        """Number of events that are not empty."""
+        """Return the number of events that are not empty."""
         return 2 - math.isnan(self.upper) - math.isnan(self.lower)
-
-
-NO_THRESHOLDS = Thresholds(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -111,16 +105,9 @@ class TestDesign:
     def estimated_bound(
         self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
     ) -> np.ndarray:
-        """Estimate the bound that the certifying runs will give, less a penalty for training noise.
+        """Estimate the bound that the certifying runs will give, less `penalty` standard errors of the training runs.
 
-        Parameters
-        ----------
-        right_guess, wrong_guess : array
-            Frequencies in one run.
-        used : array
-            How many of the two events are not empty: delta is halved when one is.
-        penalty : float >= 0
-            Standard errors of the training frequencies.
+        The guesses are frequencies in one run. `used` is the number of events, of two, that are not empty.
         """
         return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
 
@@ -162,27 +149,25 @@ class Tails:
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 
     @cached_property
-    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of all pairs of events that do not overlap, of which one at least is not empty."""
+    def _pairs(self) -> tuple[np.ndarray, ...]:
+        """Return all pairs of events that do not overlap, not both empty: thresholds, guess frequencies, events used.
+
+        The thresholds are indices of the grid. The frequencies are those of a right and of a wrong guess.
+        """
         thresholds = np.append(self.grid, np.nan)
         apart = ~np.less_equal.outer(thresholds, thresholds)  # true for the empty events
         apart[-1, -1] = False
         upper, lower = np.nonzero(apart)
-        return upper, lower
-
-    @cached_property
-    def _guesses(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for each of these pairs, the frequencies of a right and a wrong guess, and the events used."""
-        upper, lower = self._pairs
         right_guess = (self.at_least[0][upper] + self.at_most[1][lower]) / 2
         wrong_guess = (self.at_least[1][upper] + self.at_most[0][lower]) / 2
-        return right_guess, wrong_guess, (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
+        used = (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
+        return upper, lower, right_guess, wrong_guess, used
 
     def best(self, design: TestDesign, penalty: float) -> Thresholds:
         """Return the thresholds with the largest estimated bound."""
-        best = int(np.argmax(design.estimated_bound(*self._guesses, penalty)))
+        upper, lower, right_guess, wrong_guess, used = self._pairs
+        best = int(np.argmax(design.estimated_bound(right_guess, wrong_guess, used, penalty)))
         thresholds = np.append(self.grid, np.nan)
-        upper, lower = self._pairs
         return Thresholds(float(thresholds[upper[best]]), float(thresholds[lower[best]]))
 
 
@@ -197,7 +182,7 @@ def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: 
 
     coarse = tails(coarse_grid(ranked.pooled)) if stated else ranked.coarse
     if not len(coarse.grid):
-        return NO_THRESHOLDS
+        return Thresholds(math.nan, math.nan)
     return tails(_fine_grid(ranked.pooled, coarse.grid, coarse.best(design, penalty))).best(design, penalty)
 
 

@@ -68,6 +68,9 @@ KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; 
 TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
 
+# Logistic regression: Newton's method squares the error, so after a step of 1e-4 about 1e-8 is left. TIME
+NEWTON_STEPS, LAST_STEP, LONGEST_STEP = 12, 1e-4, 2.0  # iterations; step in one weight that ends them; longest one
+
 # Scorers of bits. BITS, TIME
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
 MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last place beyond which cells are merged
@@ -95,11 +98,7 @@ EXPERT_WEIGHTS = {
 CHEAP_FAMILIES = ("Laplace", "steps")  # on each column of a vector
 READ_COORDINATES, MOST_COORDINATES = 4, 128  # coordinates of a vector read alone, and in a direction
 MOST_COUNTED_ATOMS = 100_000  # bounds memory
-REFIT_ALWAYS, REFIT_OFTEN, LAST_REFIT = (
-    40,
-    400,
-    5000,
-)  # outputs up to which the scale follows every batch, often, at all
+REFIT_ALWAYS, REFIT_OFTEN, LAST_REFIT = 40, 400, 5000  # outputs until the scale follows each batch, often, at all
 REFIT_GROWTH, LATER_GROWTH = 1.06, 1.35  # growth of the outputs at which it follows often, and later
 TABLE_GROWTH, DIRECTION_GROWTH = 1.03, 1.05  # growth after which cells are tabulated, and the direction computed, again
 FINEST_CELLS = 2**9

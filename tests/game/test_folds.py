@@ -5,8 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from audit.game.candidates import Fits, Folds
-from audit.game.events import choose_events
+from audit.game.events import Fits, Folds, choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import Ranked, TestDesign, Thresholds, critical_value
 from audit.subjects import BLOCK, encode

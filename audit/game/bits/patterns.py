@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.game import tuning
-from audit.game.bits.answers import AnswerPair, columns, guess_answers, numeric_columns, reach_rates, shown
+from audit.game.bits.reachability import AnswerPair, RoundTripScore, columns, guess_answers, numeric_columns, shown
 from audit.game.scorers import Score, Scorer, Training
 from audit.game.scorers.base import RatioTable
 from audit.game.scorers.cells import mixed_keys
@@ -170,7 +170,7 @@ class Grids(Scorer):
         if sides is None:
             return []
         guesses = guess_answers(training, self.query)
-        guesses.sort(key=lambda guess: tuple(-part for part in reach_rates(sides, guess)))
+        guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
         scores: list[Score] = []
         for answers in guesses[: tuning.MOST_GRIDS]:
             left, right = (grid_codes(side, answers) for side in sides)

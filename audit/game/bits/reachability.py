@@ -1,4 +1,7 @@
-"""Score outputs by whether the code can give them at all from either exact answer.
+"""Guess the two exact answers, and score outputs by whether the code can give them at all from either.
+
+The auditor knows the datasets and usually the query: simple statistics of the datasets and whole numbers near the
+outputs are tried. A wrong answer gives events without power, which the training outputs show.
 
 A round trip (x - c) + c != x shows that x is not fl(c + noise), whatever the noise. The event needs the two exact
 answers and nothing else, and refutes every mechanism that adds double-precision noise to a double, however fine the
@@ -13,28 +16,142 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from audit.game import tuning
-from audit.game.bits.answers import (
-    AnswerPair,
-    columns,
-    guess_answers,
-    numeric_columns,
-    reach_rates,
-    shown,
-    survives_round_trip,
-)
 from audit.game.scorers import Score, Scorer, Training
 from audit.subjects import Outputs
 
 CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
 _STEP = 2.0**-53
 _libm_log = np.frompyfunc(math.log, 1, 1)  # numpy's own vectorized logarithm may differ from the C library's by one ulp
+
+
+@dataclass(frozen=True)
+class AnswerPair:
+    """Hold what the query may answer on either dataset."""
+
+    left: np.ndarray  # guessed exact answers; shape () or (d,)
+    right: np.ndarray
+    origin: str  # where the guess comes from; shown in the event
+
+    @property
+    def gap(self) -> float:
+        """Return the largest change of a coordinate."""
+        return float(np.max(np.abs(self.left - self.right)))
+
+
+STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
+    "the data": lambda data: data,
+    "sum": lambda data: data.sum(axis=0),
+    "mean": lambda data: data.mean(axis=0),
+    "number of records": lambda data: len(data) if data.ndim else 1,
+    "count above zero": lambda data: np.count_nonzero(data > 0),
+    "count not zero": lambda data: np.count_nonzero(data),
+    "maximum": lambda data: data.max(axis=0),
+    "minimum": lambda data: data.min(axis=0),
+    "median": lambda data: np.median(data, axis=0),
+}
+
+
+def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
+    """Return distinct guesses that differ between the two sides and have the shape of an output.
+
+    `query(dataset)`, or the mechanism's attribute of that name, is tried first.
+    """
+    shape = training.left.numbers.shape[1:]
+    if shape != training.right.numbers.shape[1:]:
+        return []
+    found: dict[bytes, AnswerPair] = {}
+    queries = {"query": query, "the mechanism's query": getattr(training.mechanism, "query", None)}
+    guesses = [guess for name, q in queries.items() if callable(q) for guess in _answered(name, q, *training.pair)]
+    guesses += _statistics(training.pair)
+    guesses.append(AnswerPair(np.array(0.0), np.array(1.0), "0 and 1"))
+    guesses.append(AnswerPair(np.array(1.0), np.array(0.0), "1 and 0"))
+    for guess in (*guesses, *_whole(training, shape)):
+        fits = guess.left.shape == guess.right.shape and guess.left.shape in ((), shape)
+        both = np.concatenate([guess.left.ravel(), guess.right.ravel()])
+        if fits and np.isfinite(both).all() and guess.gap > 0:
+            found.setdefault(both.tobytes(), guess)
+    return list(found.values())
+
+
+def columns(outputs: Outputs) -> np.ndarray:
+    """Return the numbers of a batch as shape (size, d)."""
+    return outputs.numbers.reshape(len(outputs), -1)
+
+
+def numeric_columns(training: Training) -> list[np.ndarray] | None:
+    """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
+    sides = [columns(side)[~side.symbolic] for side in training.sides]
+    return sides if min(map(len, sides)) else None
+
+
+def survives_round_trip(values: np.ndarray, constant: np.ndarray | float) -> np.ndarray:
+    """Return whether (x - c) + c == x: whether some double n gives x = fl(c + n).
+
+    If any n does, the double nearest to x - c does as well, up to ties: it lies nearest to the reals that round to x.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray((values - constant) + constant == values)
+
+
+def shown(answer: np.ndarray) -> str:
+    """Return an answer in words: a number, or the first entries of a vector."""
+    if answer.ndim == 0:
+        return f"{float(answer):.17g}"
+    return "(" + ", ".join(f"{c:.6g}" for c in answer[:4]) + (", ...)" if len(answer) > 4 else ")")
+
+
+def _answered(name: str, function: Callable[..., Any], left: Any, right: Any) -> Iterator[AnswerPair]:
+    """Yield the guess that a function of the dataset makes; none when it raises or answers without numbers."""
+    try:
+        values = [np.asarray(function(side), dtype=float) for side in (left, right)]
+    except Exception:  # a guess may fail on any dataset
+        return
+    yield AnswerPair(values[0], values[1], name)
+
+
+def _statistics(pair: tuple[Any, Any]) -> Iterator[AnswerPair]:
+    for left, right in zip(*map(_views, pair), strict=False):
+        for name, statistic in STATISTICS.items():
+            yield from _answered(name, statistic, left, right)
+        if left.ndim != 1 or right.ndim != 1:
+            continue
+        labels = np.unique(np.concatenate([left, right]))
+        if len(labels) <= tuning.MOST_LABELS:
+            counts = [(labels[:, None] == side[None, :]).sum(axis=1).astype(float) for side in (left, right)]
+            yield AnswerPair(counts[0], counts[1], "counts of each value")
+
+
+def _views(dataset: Any) -> list[np.ndarray]:
+    """Return the numeric arrays in a dataset: itself, or the parts of a labeled one."""
+    parts = [dataset.y, dataset.X] if hasattr(dataset, "X") and hasattr(dataset, "y") else [dataset]
+    arrays = []
+    for part in parts:
+        try:
+            array = np.asarray(part, dtype=float)
+        except (ValueError, TypeError):
+            continue
+        if array.ndim == 0 or 0 < array.size <= tuning.MOST_RECORDS:
+            arrays.append(array)
+    return arrays
+
+
+def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
+    """Yield whole numbers near the medians; for a vector, the nearest ones."""
+    sides = [columns(training.left), columns(training.right)]
+    if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
+        return
+    centers = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
+    steps = range(-tuning.MOST_STEPS, tuning.MOST_STEPS + 1) if shape == () else (0,)
+    for a, b in product(steps, steps):
+        yield AnswerPair(np.asarray(centers[0] + a), np.asarray(centers[1] + b), "whole numbers near the medians")
 
 
 @dataclass(frozen=True)
@@ -48,6 +165,15 @@ class ReachScore(Score):
         left, right = (self.reached(columns(outputs), answer) for answer in (self.answers.left, self.answers.right))
         score = CERTAIN * (left.sum(axis=1) - right.sum(axis=1, dtype=float))
         return np.where(outputs.symbolic, np.nan, score)
+
+    def shares(self, sides: Sequence[np.ndarray], answers: Sequence[np.ndarray]) -> list[float]:
+        """Return the share of coordinates that each side's answer reaches."""
+        return [float(self.reached(x, c).mean()) for x, c in zip(sides, answers, strict=True)]
+
+    def rates(self, sides: Sequence[np.ndarray]) -> tuple[float, float]:
+        """Return the share of coordinates that their own answer reaches (the least), and that the other does not."""
+        left, right = self.answers.left, self.answers.right
+        return min(self.shares(sides, (left, right))), 2.0 - sum(self.shares(sides, (right, left)))
 
     @abstractmethod
     def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
@@ -85,9 +211,10 @@ class RoundTrips(Scorer):
             return []
         rated = []
         for answers in guess_answers(training, self.query):
-            own, told = reach_rates(sides, answers)
+            score = RoundTripScore(answers, calibrated=False)
+            own, told = score.rates(sides)
             if own >= tuning.OWN_ROUND_TRIPS and told > 0:
-                rated.append((told, RoundTripScore(answers, calibrated=own == 1.0)))
+                rated.append((told, replace(score, calibrated=own == 1.0)))
         rated.sort(key=lambda part: -part[0])
         return [score for _, score in rated[: tuning.MOST_ROUND_TRIPS]]
 
@@ -111,10 +238,6 @@ class InverseCdfScore(ReachScore):
             f"{form} gives the output from c = {right}, not from {left}, in {-lower / CERTAIN:g} coordinates more",
         )
 
-    def shares(self, sides: Sequence[np.ndarray], answers: Sequence[np.ndarray]) -> list[float]:
-        """Return the share of coordinates that each side's answer reaches."""
-        return [float(self.reached(x, c).mean()) for x, c in zip(sides, answers, strict=True)]
-
 
 @dataclass(frozen=True)
 class InverseCdf(Scorer):
@@ -131,11 +254,10 @@ class InverseCdf(Scorer):
         probes = [side[: tuning.PROBED_OUTPUTS] for side in sides]
         found: list[tuple[float, float, Score]] = []
         for answers in guess_answers(training, self.query)[: tuning.MOST_ANSWERS]:
-            own, other = (answers.left, answers.right), (answers.right, answers.left)
             for scale in candidate_scales(sides, answers, self.epsilon):
                 score = InverseCdfScore(answers, scale, calibrated=False)
-                if min(score.shares(probes, own)) >= tuning.OWN_REACHED:
-                    share, told = min(score.shares(sides, own)), 2 - sum(score.shares(sides, other))
+                if min(score.shares(probes, (answers.left, answers.right))) >= tuning.OWN_REACHED:
+                    share, told = score.rates(sides)
                     found.append((share, told, replace(score, calibrated=share == 1.0)))
         found.sort(key=lambda part: (-part[0], -part[1]))
         best = found[: tuning.MOST_SCALES]

@@ -29,7 +29,6 @@ class Training:
 
     @property
     def sides(self) -> tuple[Outputs, Outputs]:
-        """The left and the right outputs."""
         return self.left, self.right
 
     def every(self, step: int, start: int = 0) -> Training:
@@ -42,21 +41,11 @@ class Training:
 
 
 class Score(ABC):
-    """A fitted real function of one output that grows with the likelihood ratio of left over right.
+    """A fitted real function of one output that grows with the likelihood ratio of left over right."""
 
-    Attributes
-    ----------
-    name : str
-        Shown in reports.
-    complete : bool
-        Whether every difference between the two output laws shows in it, given enough outputs.
-    calibrated : bool
-        Whether it is the log-likelihood ratio itself, as stated rather than as learned.
-    """
-
-    name: str
-    complete: bool = False
-    calibrated: bool = False
+    name: str  # shown in reports
+    complete: bool = False  # whether every difference between the two output laws shows in it, given enough outputs
+    calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
 
     @abstractmethod
     def __call__(self, outputs: Outputs) -> np.ndarray:
@@ -73,17 +62,11 @@ class Score(ABC):
 
 
 class Scorer(ABC):
-    """Propose scores for outputs of one kind.
+    """Propose scores for outputs of one kind."""
 
-    Attributes
-    ----------
-    learned : bool
-        Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones.
-    needs_all : bool
-        Whether only a fit on all outputs, not on half of them, can say whether the score is complete.
-    """
-
+    # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
+    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
     needs_all: bool = False
 
     @abstractmethod
@@ -199,50 +182,26 @@ class Likelihood(Scorer):
 def stated_log_likelihood(mechanism: Any) -> Callable[[Any, Any], Any] | None:
     """Return the mechanism's `log_likelihood`, or that of its stated law, or None."""
     stated: Callable[[Any, Any], Any] | None = getattr(mechanism, "log_likelihood", None)
-    if callable(stated):
-        return stated
-    return LawLikelihood(mechanism) if callable(getattr(mechanism, "law", None)) else None
-
-
-@dataclass(frozen=True)
-class LawLikelihood:
-    """Derive `log_likelihood` from a mechanism's `law`."""
-
-    mechanism: Any
-
-    def __call__(self, dataset: Any, outputs: Any) -> Any:
-        return self.mechanism.law(dataset).log_likelihood(np.asarray(outputs))
-
-
-_STEPS, _CONVERGED = 12, 1e-4  # Newton's method squares the error: after a step of 1e-4 about 1e-8 is left
-_LONGEST = 2.0  # longest step in one weight
+    if callable(stated) or not callable(getattr(mechanism, "law", None)):
+        return stated if callable(stated) else None
+    return lambda dataset, outputs: mechanism.law(dataset).log_likelihood(np.asarray(outputs))
 
 
 def fit_logistic(
     x: np.ndarray, successes: np.ndarray, trials: np.ndarray | float = 1.0, ridge: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and their standard errors, each of shape (features,).
+    """Return weights and their standard errors, each of shape (features,), by Newton's method.
 
-    Parameters
-    ----------
-    x : array, shape (size, features)
-    successes : array, shape (size,)
-        How many of the `trials` of each row are successes; booleans for single trials.
-    trials : array, shape (size,), or number
-    ridge : float > 0
-        Penalty on half the sum of the squared weights.
-
-    Notes
-    -----
-    scikit-learn's ``LogisticRegression(C=1 / ridge, fit_intercept=False, solver="newton-cholesky")`` finds the same
-    weights. It gives no standard errors, and is slower to import than this is to run.
+    `successes` of the `trials` of each row of `x` succeeded; `ridge` / 2 times the squared weights are the penalty.
+    scikit-learn's ``LogisticRegression(solver="newton-cholesky")`` finds the same weights. It gives no standard
+    errors, and is slower to import than this is to run.
     """
     weights, curvature = np.zeros(x.shape[1]), np.eye(x.shape[1])
-    for _ in range(_STEPS):
+    for _ in range(tuning.NEWTON_STEPS):
         chance = special.expit(x @ weights)
         curvature = (x * (trials * chance * (1 - chance))[:, None]).T @ x + ridge * np.eye(x.shape[1])
         step = np.linalg.solve(curvature, x.T @ (successes - trials * chance) - ridge * weights)
-        weights = weights + step * min(1.0, _LONGEST / max(1e-12, float(np.abs(step).max())))
-        if np.abs(step).max() < _CONVERGED:
+        weights = weights + step * min(1.0, tuning.LONGEST_STEP / max(1e-12, float(np.abs(step).max())))
+        if np.abs(step).max() < tuning.LAST_STEP:
             break
     return weights, np.sqrt(np.diag(np.linalg.inv(curvature)))

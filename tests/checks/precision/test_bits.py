@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from audit.game.bits import patterns
-from audit.game.bits.answers import guess_answers, survives_round_trip
 from audit.game.bits.patterns import pack
-from audit.game.bits.reachability import candidate_scales, reachable
+from audit.game.bits.reachability import candidate_scales, guess_answers, reachable, survives_round_trip
 from audit.game.scorers import Training
 from audit.game.scorers.base import RatioTable
 from audit.subjects import encode
