@@ -51,22 +51,18 @@ class GameCounts:
 
     @property
     def correct(self) -> int:
-        """Number of right guesses."""
         return self.left_plus + self.right_minus
 
     @property
     def wrong(self) -> int:
-        """Number of wrong guesses."""
         return self.left_minus + self.right_plus
 
     @property
     def abstained(self) -> int:
-        """Number of runs without a guess."""
         return self.left_abstain + self.right_abstain
 
     @property
     def runs(self) -> int:
-        """Number of runs, both sides together."""
         return self.correct + self.wrong + self.abstained
 
 
@@ -75,19 +71,9 @@ def game_epsilon_lower_bound(
 ) -> float:
     """Return a lower confidence bound of epsilon at a given delta; too high with probability <= `significance`.
 
-    The probability is over the coins of the game, the randomness of the mechanism and, for delta > 0, the
-    uniforms drawn from `coins`. Exact for every number of runs and every mechanism. 0.0 when nothing is certified.
-
-    Parameters
-    ----------
-    counts : GameCounts
-        Of a game whose events were fixed before its runs.
-    delta : float in [0, 1]
-        Additive slack that one run may use: the claim's delta, or half of it when one event is empty.
-    significance : float in (0, 1)
-        Probability that the bound may exceed the true epsilon.
-    coins : SeedSequence, optional
-        Source of the uniforms; needed when delta > 0.
+    The probability is over the coins of the game, the randomness of the mechanism and, for delta > 0, the uniforms
+    drawn from `coins`. Exact for every number of runs and every mechanism, if the events were fixed before the runs.
+    `delta` is the slack that one run may use: the claim's, or half of it when one event is empty.
     """
     delta = closed_probability(delta, "delta")
     significance = open_probability(significance, "significance")

@@ -169,8 +169,13 @@ def epsilon_interval(
         event_epsilon_lower_bound(tp, tp + fn, fp, fp + tn, delta=slack, significance=share),
         event_epsilon_lower_bound(tn, tn + fp, fn, fn + tp, delta=slack, significance=share),
     ]
-    highs = _upper_ends((tp, tp + fn), (fp, fp + tn), slack, share)
-    return EpsilonInterval(max(lows), max(highs), (lows[0], highs[0]), (lows[1], highs[1]), slack, level)
+    # each of the four log ratios needs two of these bounds; which two matter depends on whether p1 >= p0, never on the
+    # data: 2 * share is what may go wrong
+    p1 = proportion_lower_bound(tp, tp + fn, share), proportion_upper_bound(tp, tp + fn, share)
+    p0 = proportion_lower_bound(fp, fp + tn, share), proportion_upper_bound(fp, fp + tn, share)
+    positive = max(_log_ratio(p1[1], p0[0], slack), _log_ratio(p0[1], p1[0], slack))
+    negative = max(_log_ratio(1 - p0[0], 1 - p1[1], slack), _log_ratio(1 - p1[0], 1 - p0[1], slack))
+    return EpsilonInterval(max(lows), max(positive, negative), (lows[0], positive), (lows[1], negative), slack, level)
 
 
 def event_epsilon_lower_bound(
@@ -266,21 +271,6 @@ class _ExtremeTables:
         reached = np.where(k <= 0, 1.0, np.where(k > self.runs, 0.0, reached))
         mass = stats.binom.pmf(self.counts[None, :], self.other_runs, low[:, None])
         return np.asarray((mass * reached).sum(axis=1) + _OMITTED)
-
-
-def _upper_ends(
-    positive: tuple[int, int], negative: tuple[int, int], delta: float, share: float
-) -> tuple[float, float]:
-    """Return upper bounds of the two events' epsilon from exact bounds of p1 and p0, each wrong with `share`.
-
-    Each of the four log ratios needs two of the bounds; which two matter depends on whether p1 >= p0, never on the
-    data, so that 2 * share is what may go wrong.
-    """
-    p1 = proportion_lower_bound(*positive, share), proportion_upper_bound(*positive, share)
-    p0 = proportion_lower_bound(*negative, share), proportion_upper_bound(*negative, share)
-    said_positive = max(_log_ratio(p1[1], p0[0], delta), _log_ratio(p0[1], p1[0], delta))
-    said_negative = max(_log_ratio(1 - p0[0], 1 - p1[1], delta), _log_ratio(1 - p1[0], 1 - p0[1], delta))
-    return said_positive, said_negative
 
 
 def _log_ratio(numerator: float, denominator: float, delta: float) -> float:

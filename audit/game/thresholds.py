@@ -150,10 +150,7 @@ class Tails:
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, ...]:
-        """Return all pairs of events that do not overlap, not both empty: thresholds, guess frequencies, events used.
-
-        The thresholds are indices of the grid. The frequencies are those of a right and of a wrong guess.
-        """
+        """Return upper and lower indices of all disjoint pairs of events, not both empty, and what `best` compares."""
         thresholds = np.append(self.grid, np.nan)
         apart = ~np.less_equal.outer(thresholds, thresholds)  # true for the empty events
         apart[-1, -1] = False

@@ -15,7 +15,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.scorers import SCORERS, Training
 from audit.game.scorers.base import fit_logistic
-from audit.game.scorers.rows import Coordinates, Layout, nearness
+from audit.game.scorers.rows import Coordinates, Layout, nearness, positions
 from audit.game.scorers.vectors import independent
 from audit.subjects import encode
 
@@ -136,7 +136,7 @@ def test_nearness_is_the_difference_of_distances_and_flat_outside():
 
 def test_layout_groups_coordinates_that_change_alike():
     layout = Layout.of((np.array([1.0, 1, 0]), np.array([2.0, 2, 0])), 6)
-    assert [members.tolist() for members in layout.members()] == [[2], [0, 1], [5], [3, 4]]
+    assert [members.tolist() for members in positions(layout.groups)] == [[2], [0, 1], [5], [3, 4]]
     assert Layout.of(("text", None), 3).left is None
     assert Layout.of((np.zeros(2), np.ones(2)), 3).left is None
 

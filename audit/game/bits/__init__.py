@@ -10,17 +10,11 @@ from audit.game.bits.patterns import PATTERN_SCORERS, Grids
 from audit.game.bits.reachability import InverseCdf, RoundTrips
 from audit.game.scorers import Scorer
 
-__all__ = ["PATTERN_SCORERS", "bit_scorers"]
-
 
 def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
     """Return the scorers of the precision audit.
 
-    Parameters
-    ----------
-    epsilon : float >= 0
-        To which the noise is said to be calibrated; helps to guess its scale.
-    query : callable, optional
-        dataset -> exact answer, when the caller knows it; else simple statistics are tried.
+    `epsilon`, to which the noise is said to be calibrated, helps to guess its scale. `query(dataset)` is the exact
+    answer, where the caller knows it; else simple statistics are tried.
     """
     return (*PATTERN_SCORERS, Grids(query), RoundTrips(query), InverseCdf(epsilon, query))

@@ -6,6 +6,7 @@ whichever of the two is coarser, and that grid is what the bits leak.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,19 +87,32 @@ BitFeature = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class PatternScore(Score):
-    """Sum over some coordinates of the log-ratio of a feature's value."""
+class TableScore(Score):
+    """Sum over some coordinates of the log-ratio of a code of the number there."""
 
-    feature: BitFeature
     tables: tuple[tuple[int, RatioTable], ...]
-    name: str
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = columns(outputs)
         if numbers.shape[1] <= max(index for index, _ in self.tables):
             return np.full(len(outputs), np.nan)
-        total = np.sum([table(self.feature(numbers[:, index])) for index, table in self.tables], axis=0)
+        total = np.sum([table(self.code(numbers[:, index], index)) for index, table in self.tables], axis=0)
         return np.where(outputs.symbolic, np.nan, total)
+
+    @abstractmethod
+    def code(self, values: np.ndarray, index: int) -> np.ndarray:
+        """Return the codes of the numbers at one coordinate; shape (size,)."""
+
+
+@dataclass(frozen=True)
+class PatternScore(TableScore):
+    """Read one feature of the bits of each number."""
+
+    feature: BitFeature
+    name: str
+
+    def code(self, values: np.ndarray, index: int) -> np.ndarray:
+        return self.feature(values)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         if len(self.tables) > 1:
@@ -134,24 +148,19 @@ class BitPatterns(Scorer):
             table = RatioTable.fit(left, right)
             tables.append((index, table))
             strengths.append(float(table(left).mean() - table(right).mean()))
-        scores = [PatternScore(self.feature, (tables[int(np.argmax(strengths))],), self.name)]
-        return scores if len(tables) == 1 else [*scores, PatternScore(self.feature, tuple(tables), self.name)]
+        scores = [PatternScore((tables[int(np.argmax(strengths))],), self.feature, self.name)]
+        return scores if len(tables) == 1 else [*scores, PatternScore(tuple(tables), self.feature, self.name)]
 
 
 @dataclass(frozen=True)
-class GridScore(Score):
-    """Sum over coordinates of the log-ratio of the cell (last place of x, of x - left and x - right, lowest bits)."""
+class GridScore(TableScore):
+    """Read the cell of each number: last place of x, of x - left and x - right, and the lowest bits of both."""
 
     answers: AnswerPair
-    tables: tuple[RatioTable, ...]
     name = "grid around the answers"
 
-    def __call__(self, outputs: Outputs) -> np.ndarray:
-        codes = grid_codes(columns(outputs), self.answers)
-        if len(codes) != len(self.tables):
-            return np.full(len(outputs), np.nan)
-        total = np.sum([table(column) for table, column in zip(self.tables, codes, strict=True)], axis=0)
-        return np.where(outputs.symbolic, np.nan, total)
+    def code(self, values: np.ndarray, index: int) -> np.ndarray:
+        return grid_code(values, self.answers, index)
 
     @property
     def meaning(self) -> str:
@@ -173,21 +182,18 @@ class Grids(Scorer):
         guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
         scores: list[Score] = []
         for answers in guesses[: tuning.MOST_GRIDS]:
-            left, right = (grid_codes(side, answers) for side in sides)
-            tables = tuple(RatioTable.fit(*codes) for codes in zip(left, right, strict=True))
-            scores.append(GridScore(answers, tables))
+            tables = [
+                (i, RatioTable.fit(*(grid_code(side[:, i], answers, i) for side in sides)))
+                for i in range(sides[0].shape[1])
+            ]
+            scores.append(GridScore(tuple(tables), answers))
         return scores
 
 
-def grid_codes(numbers: np.ndarray, answers: AnswerPair) -> list[np.ndarray]:
-    """Return one code per coordinate and output: the trailing zeros of x - c, exact, for both answers at once."""
-    left, right = (np.broadcast_to(c, numbers.shape[1:]) for c in (answers.left, answers.right))
-    return [_codes(numbers[:, i], float(left[i]), float(right[i])) for i in range(numbers.shape[1])]
-
-
-def _codes(values: np.ndarray, left: float, right: float) -> np.ndarray:
+def grid_code(values: np.ndarray, answers: AnswerPair, index: int) -> np.ndarray:
+    """Return one code per number of a coordinate: the trailing zeros of x - c, exact, for both answers at once."""
     parts = [np.sign(values), exponents(values), np.minimum(trailing_zeros(values), 1)]
-    for constant in (left, right):
+    for constant in (float(c if c.ndim == 0 else c[index]) for c in (answers.left, answers.right)):
         place = exponents(values - constant)
         grid = difference_bits(values, constant) - (place - MANTISSA)
         parts += [place, np.clip(grid, *tuning.GRID_BITS)]

@@ -7,19 +7,13 @@ from audit.game.scorers.base import Likelihood, Score, Scorer, Training, stated_
 from audit.game.scorers.cells import Atoms, Cells, Monotone
 from audit.game.scorers.flags import Flags, ReleasedValues, Votes
 from audit.game.scorers.rows import Coordinates, Distances
-from audit.game.scorers.structure import STRUCTURE_SCORERS
+from audit.game.scorers.structure import Structure
 from audit.game.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
-    Likelihood(),
-    Monotone(),
-    Atoms(),
-    Cells(),
-    Distances(),
-    Flags(),
-    Votes(),
-    ReleasedValues(),
+    *(Likelihood(), Monotone(), Atoms(), Cells()),  # any output
+    *(Distances(), Flags(), Votes(), ReleasedValues()),  # vectors
 )
-SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), *STRUCTURE_SCORERS)
+SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 
 __all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]

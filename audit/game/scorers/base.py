@@ -118,10 +118,8 @@ def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total:
 def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
     """Estimate log-likelihood ratios of many cells, shrunk toward 0: rare cells look extreme by chance.
 
-    Each estimate is normal about the true ratio. The true ratios are taken as normal about 0, with the variance that
-    the excess of the estimates over their errors shows (empirical Bayes, after DerSimonian and Laird 1986). A cell
-    that stands out is shrunk by no more than its own deviance suggests (James and Stein 1961): otherwise a few rare,
-    decisive cells would be lost in a variance that many uninformative cells determine.
+    Empirical Bayes (DerSimonian and Laird 1986); a cell that stands out is shrunk by no more than its own deviance
+    suggests (James and Stein 1961), so that many uninformative cells cannot hide a rare, decisive one.
     """
     ratios = log_ratio(left, right, left_total, right_total)
     errors = 1 / (left + 0.5) + 1 / (right + 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -31,7 +31,7 @@ class AtomScore(Score):
         scores = known(atom_keys(outputs))
         missed = np.isnan(scores)
         if missed.any() and outputs.symbols is not None:
-            scores[missed] = known(_kind_keys(outputs.symbols)[missed])
+            scores[missed] = known(_symbol_keys(outputs.symbols, _kind)[missed])
         return np.where(np.isnan(scores), self.table.rare, scores)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
@@ -70,7 +70,10 @@ def count_atoms(training: Training) -> AtomScore | None:
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(rare))
-    return AtomScore(table, _share_of_rare(training) <= tuning.MOST_RARE_ATOMS)
+    # what counts as rare is the output's own value, even where its kind is an atom
+    counts = np.unique(np.concatenate([atom_keys(outputs) for outputs in training.sides]), return_counts=True)[1]
+    share_of_rare = counts[counts < tuning.ATOM_COUNT].sum() / sum(totals)
+    return AtomScore(table, bool(share_of_rare <= tuning.MOST_RARE_ATOMS))
 
 
 def atom_keys(outputs: Outputs) -> np.ndarray:
@@ -78,7 +81,7 @@ def atom_keys(outputs: Outputs) -> np.ndarray:
     bits = np.ascontiguousarray(outputs.numbers).view(np.uint64).reshape(len(outputs), -1)
     keys = mixed_keys(bits.T, len(outputs))
     if outputs.symbols is not None:
-        keys = np.where(outputs.symbolic, _symbol_keys(outputs.symbols, outputs.symbols.table), keys)
+        keys = np.where(outputs.symbolic, _symbol_keys(outputs.symbols, str), keys)
     return keys
 
 
@@ -91,12 +94,8 @@ def mixed_keys(parts: Iterable[np.ndarray], size: int) -> np.ndarray:
     return keys
 
 
-def _symbol_keys(symbols: Symbols, texts: Iterable[str]) -> np.ndarray:
-    return np.array([*map(_text_key, texts), 0], dtype=np.uint64)[symbols.codes]
-
-
-def _kind_keys(symbols: Symbols) -> np.ndarray:
-    return _symbol_keys(symbols, map(_kind, symbols.table))
+def _symbol_keys(symbols: Symbols, read: Callable[[str], str]) -> np.ndarray:
+    return np.array([*(_text_key(read(text)) for text in symbols.table), 0], dtype=np.uint64)[symbols.codes]
 
 
 def _repeats(ordered: np.ndarray) -> bool:
@@ -110,14 +109,7 @@ def _counted(outputs: Outputs) -> np.ndarray:
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
-
-
-def _share_of_rare(training: Training) -> float:
-    """Return the share of outputs whose own value was seen too rarely to be an atom, even if its kind is one."""
-    keys = np.concatenate([atom_keys(outputs) for outputs in training.sides])
-    counts = np.unique(keys, return_counts=True)[1]
-    return float(counts[counts < tuning.ATOM_COUNT].sum() / len(keys))
+    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _symbol_keys(outputs.symbols, _kind), keys)
 
 
 def _texts(training: Training, wanted: np.ndarray) -> dict[int, str]:

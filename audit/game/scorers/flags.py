@@ -114,7 +114,7 @@ def fit_flag_counts(rows: Rows, layout: Layout) -> tuple[FlagCounts, ...]:
     flags = frequent_flags(rows)
     if flags is None or few_outputs(rows):
         return ()
-    groups = (tuple(block[group] for group in positions(layout.groups[block])) for block in layout.each_block())
+    groups = (tuple(block[group] for group in positions(layout.groups[block])) for block in positions(layout.blocks))
     parts = [_fit_block(rows, flags, of_block) for of_block in groups]
     return tuple(part for part in parts if part is not None)
 
@@ -218,7 +218,7 @@ class ReleasedValues(Scorer):
         if rows is None:
             return []
         layout, sample = Layout.of(training.pair, rows[0].shape[1]), sample_of(rows, tuning.SAMPLE)
-        with_values = [of for of in layout.each_block() if len(np.unique(sample[:, of])) > tuning.FEW_OUTPUTS]
+        with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > tuning.FEW_OUTPUTS]
         counts = fit_flag_counts(rows, layout) if with_values else ()
         flags = frequent_flags(rows)
         if not counts or flags is None:

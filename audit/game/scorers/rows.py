@@ -10,7 +10,7 @@ can refute a claim, but never show that it holds.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,14 +46,6 @@ class Layout:
         left, right = (np.tile(vector, width // size) for vector in (left, right))
         groups = np.unique(np.column_stack([blocks, left, right]), axis=0, return_inverse=True)[1]
         return cls(left, right, groups.reshape(-1), blocks)
-
-    def members(self) -> Iterator[np.ndarray]:
-        """Yield the coordinates of each group."""
-        return iter(positions(self.groups))
-
-    def each_block(self) -> Iterator[np.ndarray]:
-        """Yield the coordinates of each copy of the input."""
-        return iter(positions(self.blocks))
 
 
 def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -108,7 +100,7 @@ def sample_of(rows: Rows, size: int) -> np.ndarray:
 
 
 def few_outputs(rows: Rows) -> bool:
-    """Return whether the outputs take so few values that counting them sees everything."""
+    """Test whether the outputs take so few values that counting them sees everything."""
     return len(np.unique(sample_of(rows, tuning.SAMPLE), axis=0)) <= tuning.FEW_OUTPUTS
 
 

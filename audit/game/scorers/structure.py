@@ -15,8 +15,6 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
-from audit.game.scorers.rows import Coordinates
-from audit.game.scorers.vectors import Vectors
 from audit.subjects import Outputs
 
 _KINDS = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
@@ -82,14 +80,10 @@ class Structure(Scorer):
         return [StructureScore(embedding, score, f"structure, {score.name}") for score in scores]
 
 
-STRUCTURE_SCORERS = (Structure(Vectors()), Structure(Coordinates()))
-
-
 def _is_ragged(outputs: Outputs) -> bool:
-    """Return whether some output is text or a container that was not encoded as a vector."""
-    if outputs.symbols is None or not outputs.is_scalar:
-        return False
-    return any(text.startswith(_KINDS) for text in outputs.symbols.table)
+    """Test whether some output is text or a container that was not encoded as a vector."""
+    table = outputs.symbols.table if outputs.symbols is not None and outputs.is_scalar else ()
+    return any(text.startswith(_KINDS) for text in table)
 
 
 def _is_container(row: Any) -> bool:

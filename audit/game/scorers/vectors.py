@@ -8,7 +8,7 @@ appears in one of these. Screening finds one bad coordinate among hundreds, wher
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from audit.game.scorers.rows import (
     finite_or_zero,
     nearness,
     numeric_rows,
+    positions,
     sample_of,
     symbol_ratio,
 )
@@ -73,7 +74,9 @@ KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
 def chosen_features(rows: Rows, layout: Layout) -> list[Feature]:
     """Return the screened features, best first; all coordinates too when they are few or nothing stands out."""
     everything = derived_features(rows, layout)
-    strengths = np.array(separations(rows, everything))
+    size = int(np.clip(tuning.SCREENING_WORK // max(1, len(everything)), *tuning.SCREENED_ROWS))  # bounds the work
+    left, right = (side[:: max(1, len(side) // size)] for side in rows)
+    strengths = np.array([separation(feature(left), feature(right)) for feature in everything])
     best = np.argsort(-strengths, kind="stable")[: tuning.MOST_FEATURES]
     chosen = [everything[i] for i in best if strengths[i] > tuning.FEATURE_ERRORS]
     width = rows[0].shape[1]
@@ -94,13 +97,6 @@ def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
         found.append(Feature("product", pair, layout, middle))
     return found
-
-
-def separations(rows: Rows, features: list[Feature]) -> list[float]:
-    """Return the separation of each feature, on as many rows as a fixed amount of work allows."""
-    size = int(np.clip(tuning.SCREENING_WORK // max(1, len(features)), *tuning.SCREENED_ROWS))
-    left, right = (side[:: max(1, len(side) // size)] for side in rows)
-    return [separation(feature(left), feature(right)) for feature in features]
 
 
 def separation(left: np.ndarray, right: np.ndarray) -> float:
@@ -140,7 +136,7 @@ def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
     everything = tuple(range(sample.shape[1]))
     mixed = [] if np.isfinite(sample).all() else ["number finite", "first finite"]
     found = [Feature(kind, everything, layout) for kind in ["sum", "sum of squares", "largest", "smallest", *mixed]]
-    for members in layout.members():
+    for members in positions(layout.groups):
         of = tuple(int(i) for i in members)
         if 1 < len(of) < len(everything):
             found += [Feature(kind, of, layout) for kind in ["sum", *mixed]]
@@ -175,11 +171,9 @@ class Vectors(Scorer):
             return []
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
-        scores = [
-            fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols),
-            fit_trees(rows, features, of_symbols),
-        ]
-        return [score for score in scores if score is not None]
+        log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
+        trees = fit_trees(rows, features, of_symbols)
+        return [log_odds] if trees is None else [log_odds, trees]
 
 
 @dataclass(frozen=True)
@@ -202,15 +196,14 @@ class FeatureTable:
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         plain = {}
         for i in {i for term in self.terms for i in term}:
-            values = finite_or_clipped((self.features[i](numbers) - self.center[i]) / self.scale[i])
-            plain[i] = values
+            values = (self.features[i](numbers) - self.center[i]) / self.scale[i]
+            plain[i] = np.where(np.isfinite(values), np.clip(values, -tuning.CLIP, tuning.CLIP), 0.0)
         parts = [np.prod([plain[i] for i in term], axis=0) for term in self.terms]
         return np.column_stack([np.ones(len(numbers)), *parts])
 
     def only(self, kept: np.ndarray) -> FeatureTable:
         """Keep some of the terms."""
-        terms = tuple(term for term, keep in zip(self.terms, kept, strict=True) if keep)
-        return FeatureTable(self.features, self.center, self.scale, terms)
+        return replace(self, terms=tuple(term for term, keep in zip(self.terms, kept, strict=True) if keep))
 
 
 @dataclass(frozen=True)
@@ -226,9 +219,8 @@ class LogOddsScore(RowScore):
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         terms = sorted(zip(self.weights[1:], self.table.terms, strict=True), key=lambda part: -abs(part[0]))
-        shown = [
-            f"{weight:+.3g} [{' x '.join(str(self.table.features[i]) for i in term)}]" for weight, term in terms[:4]
-        ]
+        named = [(weight, " x ".join(str(self.table.features[i]) for i in term)) for weight, term in terms[:4]]
+        shown = [f"{weight:+.3g} [{name}]" for weight, name in named]
         more = f" and {len(terms) - 4} more terms" if len(terms) > 4 else ""
         return f"log-odds {' '.join(shown)}{more} >= {upper:.6g}", f"log-odds <= {lower:.6g}"
 
@@ -252,11 +244,6 @@ def fit_log_odds(rows: Rows, features: Sequence[Feature | FlagCounts], of_symbol
         if log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left) < tuning.TERM_PRICE * np.sum(~kept):
             table, weights = table.only(kept), sparse
     return LogOddsScore(rows[0].shape[1], of_symbols, table, weights)
-
-
-def finite_or_clipped(values: np.ndarray) -> np.ndarray:
-    """Clip standardized values; 0 for those that are not finite."""
-    return np.where(np.isfinite(values), np.clip(values, -tuning.CLIP, tuning.CLIP), 0.0)
 
 
 def _center_and_scale(column: np.ndarray) -> tuple[float, float]:
