@@ -14,28 +14,3 @@ from audit.claims.claim import (
 from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution, require_neighboring
 from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
 from audit.claims.trade_off import GaussianClaim, PiecewiseLinear, TradeOffClaim
-
-__all__ = [
-    "CLAIM_KINDS",
-    "AddRemove",
-    "Claim",
-    "CurveClaim",
-    "ExactJudgment",
-    "GaussianClaim",
-    "Group",
-    "LabelFlip",
-    "Labeled",
-    "Local",
-    "PiecewiseLinear",
-    "Point",
-    "PrivacyClaim",
-    "RenyiClaim",
-    "Substitution",
-    "TradeOffClaim",
-    "ZeroConcentratedClaim",
-    "claim_of",
-    "claim_record",
-    "renyi_divergence",
-    "require_claim",
-    "require_neighboring",
-]

@@ -99,24 +99,7 @@ class Claim(ABC):
 
     @abstractmethod
     def profile(self, epsilon: float) -> float:
-        """Return a delta for which the claim implies (epsilon, delta)-differential privacy.
-
-        It is never smaller than the least such delta, hence refuting (epsilon, profile(epsilon))-differential privacy
-        refutes the claim.
-
-        Parameters
-        ----------
-        epsilon : float, finite, >= 0
-
-        Returns
-        -------
-        float in [0, 1]
-
-        Raises
-        ------
-        InvalidArgument
-            If `epsilon` is negative or not finite.
-        """
+        """Return an upper bound of the least delta implied at `epsilon`: refuting it refutes the claim."""
 
     def implies(self, point: Point) -> bool:
         """Return whether the claim implies (epsilon, delta)-differential privacy at `point`, up to rounding."""
@@ -210,31 +193,12 @@ class CurveClaim(Claim):
 
     @abstractmethod
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
-        """Compare the claim with the exact privacy loss of a pair, in both directions.
-
-        Parameters
-        ----------
-        loss : PrivacyLoss
-
-        Returns
-        -------
-        ExactJudgment
-            Each error is taken on its safe side: rounding never decides.
-
-        Raises
-        ------
-        InvalidArgument
-            If `loss` is not a `PrivacyLoss`.
-        """
+        """Compare the claim with the exact privacy loss of a pair, in both directions; rounding never decides."""
 
     @cached_property
     def points(self) -> tuple[Point, ...]:
-        """Points (epsilon, profile(epsilon)) of the curve, epsilon increasing, among which a test chooses one.
-
-        They lie where the profile falls to each of `SHARES` of its value at 0, and so follow the scale of the claim.
-        Points that no audit could reach are left out. A claim of perfect privacy has the one point (0, 0).
-        """
-        epsilons = dict.fromkeys(self._epsilon_of(share) for share in SHARES)
+        """The points where the profile falls to each of `SHARES` of its value at 0, as far as an audit can reach."""
+        epsilons = dict.fromkeys(map(self._epsilon_of, SHARES))
         return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= _FARTHEST)
 
     def _epsilon_of(self, share: float) -> float:
@@ -265,15 +229,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
 
 
 def claim_of(record: Mapping[str, Any]) -> Claim:
-    """Rebuild a claim from `claim_record`; a record without a kind is an (epsilon, delta) claim.
-
-    Raises
-    ------
-    InvalidArgument
-        For an unknown kind or parameters outside their admissible sets.
-    KeyError, TypeError
-        For parameters that are missing or not those of the kind.
-    """
+    """Rebuild a claim from `claim_record`; a record without a kind is an (epsilon, delta) claim."""
     kind = record.get("kind", PrivacyClaim.kind)
     if kind not in CLAIM_KINDS:
         raise InvalidArgument.of("kind", f"be one of {', '.join(CLAIM_KINDS)}", kind)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -99,7 +100,7 @@ class _Steps(ABC):
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
         """Draw a dataset one step away; what is new in it comes from another dataset."""
-        return _spliced(data, _index(draw, data), 1, other, _index(draw, other))
+        return _replaced(draw, data, 1, other)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class AddRemove(_Steps):
         return _not_sequences(left, right) or _edit_distance(_records(left), _records(right))
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        return _spliced(data, _index(draw, data, ends=1), 0, other, _index(draw, other))
+        return _replaced(draw, data, 0, other)
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class LabelFlip(_Steps):
         from hypothesis import assume
 
         assume(isinstance(data, Labeled))
-        return Labeled(data.X, _spliced(data.y, _index(draw, data), 1, other.y, _index(draw, other)))
+        return Labeled(data.X, _replaced(draw, data.y, 1, other.y))
 
 
 @dataclass(frozen=True)
@@ -270,9 +271,7 @@ class Group:
 def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
     """Return a strategy for pairs (left, right) that are neighboring under `relation`.
 
-    The records that change come from other datasets of the same strategy. Whatever records it knows (extremes,
-    duplicates, NaN, nothing at all) turn up on either side. A relation whose neighbors cannot be generated raises
-    `InvalidArgument`.
+    The records that change come from other datasets of the same strategy.
     """
     from hypothesis import assume
     from hypothesis import strategies as st
@@ -292,17 +291,18 @@ def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStr
     return pair()
 
 
-def _index(draw: Callable[..., Any], data: Any, ends: int = 0) -> int:
-    """Draw the position of a record, or of a gap between records if `ends` is 1."""
+def _replaced(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:
+    """Draw `data` with a record of `other` in place of `removed` ones, 0 or 1."""
     from hypothesis import assume
     from hypothesis import strategies as st
 
-    assume(len(data) + ends > 0)
-    return int(draw(st.integers(0, len(data) - 1 + ends)))
+    assume(len(data) >= removed)
+    at = draw(st.integers(0, len(data) - removed))
+    assume(len(other) > 0)
+    return _spliced(data, at, removed, other, draw(st.integers(0, len(other) - 1)))
 
 
 def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
-    """Return `data` with a record of `other` inserted in place of `removed` ones."""
     if isinstance(data, Labeled):
         return Labeled(_spliced(data.X, at, removed, other.X, source), _spliced(data.y, at, removed, other.y, source))
     if isinstance(data, np.ndarray):
@@ -360,14 +360,10 @@ def _positions_that_differ(left: Any, right: Any) -> int:
 
 
 def _edit_distance(left: Any, right: Any) -> int | str:
-    start, shorter = 0, min(len(left), len(right))
-    while start < shorter and _same_record(left[start], right[start]):
-        start += 1
-    end = 0
-    while end < shorter - start and _same_record(left[len(left) - 1 - end], right[len(right) - 1 - end]):
-        end += 1
-    a = [left[i] for i in range(start, len(left) - end)]
-    b = [right[i] for i in range(start, len(right) - end)]
+    a, b = ([data[i] for i in range(len(data))] for data in (left, right))
+    for _ in range(2):  # cut off what the two share at the start, then at the end
+        shared = sum(1 for _ in takewhile(lambda pair: _same_record(*pair), zip(a, b, strict=False)))
+        a, b = a[shared:][::-1], b[shared:][::-1]
     if len(a) * len(b) > _LCS_CELLS:
         return "the datasets differ in more records than this relation can compare"
     common = [0] * (len(b) + 1)  # the longest common subsequences of a's first records with each start of b

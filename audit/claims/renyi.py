@@ -107,11 +107,9 @@ class RenyiClaim(CurveClaim):
 
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
         """Compare the bracketed Renyi divergence with the claimed one, both directions."""
-        brackets: list[tuple[float, float, Direction]] = [
-            (*renyi_divergence(loss, self.order, side), side) for side in DIRECTIONS
-        ]
-        lower, _, worst = max(brackets)
-        upper = max(bracket[1] for bracket in brackets)
+        brackets = {side: renyi_divergence(loss, self.order, side) for side in DIRECTIONS}
+        worst = max(DIRECTIONS, key=lambda side: (*brackets[side], side))
+        lower, upper = brackets[worst][0], max(upper for _, upper in brackets.values())
         keeps = False if exceeds(lower, self.epsilon) else None if exceeds(upper, self.epsilon) else True
         detail = f"{self}: the pair's divergence lies in [{lower:.6g}, {upper:.6g}]"
         return ExactJudgment(keeps, detail, self.order, worst)
@@ -209,26 +207,9 @@ class ZeroConcentratedClaim(CurveClaim):
 def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
     """Return a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
 
+    The law of `direction` stands in the numerator. Order 1 is the Kullback-Leibler divergence, inf the largest loss.
     Closed forms serve Gaussian and Laplace noise and their sums; any other divergence is integrated, both errors on
     their side. The upper bound is inf where the loss is unbounded and no closed form is known.
-
-    Parameters
-    ----------
-    loss : PrivacyLoss
-    order : float >= 1 or inf
-        1 is the Kullback-Leibler divergence, inf the largest loss.
-    direction : {"left", "right"}
-        The law in the numerator.
-
-    Returns
-    -------
-    (float, float)
-        Both are inf if the divergence is.
-
-    Raises
-    ------
-    InvalidArgument
-        If an argument lies outside its admissible set.
     """
     if direction not in DIRECTIONS:
         raise InvalidArgument.of("direction", 'be "left" or "right"', direction)

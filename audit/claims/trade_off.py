@@ -250,7 +250,6 @@ class TradeOffClaim(_ByTradeOff):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], relation: Any, source: str) -> TradeOffClaim:
-        """Rebuild the claim from `parameters()`."""
         return cls(PiecewiseLinear(parameters["vertices"]), parameters["name"], relation=relation, source=source)
 
     @cached_property
