@@ -104,18 +104,13 @@ def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
 
 
 _TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...")
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @_TARGETS
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("reports"),
-    show_default=True,
-    help="Folder for the certificate.",
-)
+@_setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
 @_with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
@@ -146,7 +141,7 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
 @_TARGETS
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=_FOLDER,
     help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
 )
 @_with_settings

@@ -284,13 +284,7 @@ def certificate_path(directory: str | os.PathLike[str]) -> Path:
 
 
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the certificate of a folder or of a JSON file; nothing in it is imported or run.
-
-    Raises
-    ------
-    InvalidCertificate
-        If there is none, or it is not JSON of a known schema version.
-    """
+    """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of a known version."""
     path = certificate_path(directory)
     try:
         data = json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)

@@ -36,13 +36,7 @@ class Replay:
 
 
 def replay(certificate: Certificate) -> Replay:
-    """Judge all recorded evidence again and compare.
-
-    Raises
-    ------
-    InvalidCertificate
-        If a record does not have its form.
-    """
+    """Judge all recorded evidence again and compare; raise InvalidCertificate if a record does not have its form."""
     checks = certificate["checks"]
     fresh = [judged_part(record) for record in checks]
     judged = [{**record, **part} for record, part in zip(checks, fresh, strict=True)]

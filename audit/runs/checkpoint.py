@@ -49,10 +49,7 @@ class Recorded(Result):
 
 
 class Checkpoint:
-    """The finished checks of one run, in the folder `unfinished` beside its certificate.
-
-    The plan is a digest of all that evidence depends on: checks, claims, settings, loaded code, versions.
-    """
+    """The finished checks of one run, in the folder `unfinished` beside its certificate."""
 
     def __init__(
         self, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]

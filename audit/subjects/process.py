@@ -44,12 +44,10 @@ _lock = threading.Lock()
 def call_isolated(
     function: bytes, arguments: bytes, session: str, timeout: float | None, is_wanted: Callable[[], bool] = lambda: True
 ) -> bytes:
-    """Run a call in an idle process of the session, and return its pickled outcome.
+    """Run a call in an idle process of the session, and return its pickled outcome, as of `run_pickled`.
 
-    `function` is the pickled tuple of the arguments of `_enter` and a pickled function. The start of a process does not
-    count towards `timeout`. The process is killed when `is_wanted`, asked about every second, returns False. The
-    outcome is a pair: "value" and what was returned, or "error" and what was raised. `ChildProcessError` is raised when
-    the process died or was killed.
+    The start of a process does not count towards `timeout`. The process is killed when `is_wanted`, asked about every
+    second, returns False. `ChildProcessError` is raised when the process died or was killed.
     """
     with _lock:
         process = _idle[session].pop() if _idle[session] else _Process()
@@ -112,10 +110,17 @@ class _Process:
 
 
 def run_pickled(function: bytes, arguments: bytes) -> bytes:
-    """Run a pickled call in this process, and return its pickled outcome; see `call_isolated`."""
+    """Run a pickled call in this process; return a pickled pair, "value" and the value or "error" and the exception.
+
+    `function` is a pickled tuple: the folder and the import path, used where they exist; the code that this process
+    must have; and a pickled function.
+    """
     try:
-        *setting, function = pickle.loads(function)
-        _enter(*setting)
+        folder, path, code, function = pickle.loads(function)
+        with suppress(OSError):
+            os.chdir(folder)
+        sys.path += [entry for entry in path if entry not in sys.path and os.path.isdir(entry)]
+        _require_code(code)
         packed: bytes = cloudpickle.dumps(("value", pickle.loads(function)(*pickle.loads(arguments))))
     except Exception as error:
         packed = cloudpickle.dumps(("error", RuntimeError(f"{type(error).__name__}: {error}")))
@@ -124,14 +129,6 @@ def run_pickled(function: bytes, arguments: bytes) -> bytes:
             pickle.loads(exact)
             packed = exact
     return packed
-
-
-def _enter(folder: str, path: Iterable[str], code: tuple[tuple[str, str], ...]) -> None:
-    """Use the folder and the import path where they exist; raise `OtherCode` unless this process has the code."""
-    with suppress(OSError):
-        os.chdir(folder)
-    sys.path += [entry for entry in path if entry not in sys.path and os.path.isdir(entry)]
-    _require_code(code)
 
 
 def _end_with(parent: int) -> None:

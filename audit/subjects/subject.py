@@ -128,42 +128,34 @@ class Subject:
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset".
 
-        `SubjectFailed` is raised when the call raised (unless `one_by_one`) or did not return a batch, `BadLength` when
-        the batch does not have the block's size.
+        Raise `SubjectFailed` without a batch, `BadLength` when the batch does not have the block's size.
         """
         try:
             lent = copy.deepcopy(block.dataset)
         except Exception:  # a dataset that cannot be copied is lent as it is
             lent = block.dataset
-        raw = self._call(lent, block.size, np.random.default_rng(block.seed))
+        rng = np.random.default_rng(block.seed)
+        if self.one_by_one:
+            raw: Any = [_value_or_error(lambda: self.mechanism(lent, 1, rng)[0]) for _ in range(block.size)]
+        else:
+            raw = _value_or_error(self.mechanism, lent, block.size, rng)
+            if isinstance(raw, Raised):
+                raise SubjectFailed("raised", str(raw)) from raw.error
         try:
             outputs = encode(raw, block.size)
         except BadLength:
             raise
         except BadBatch as error:
             raise SubjectFailed("wrong shape", str(error)) from None
-        odd = _odd_symbols(outputs)
+        odd: Counter[str] = Counter()
+        if outputs.symbols is not None:
+            counts = np.bincount(outputs.symbols.codes[outputs.symbolic], minlength=len(outputs.symbols.table))
+            for symbol, count in zip(outputs.symbols.table, counts.tolist(), strict=True):
+                if count and symbol.startswith(("nan", "raised ")):
+                    odd["nan" if symbol.startswith("nan") else "raised"] += count
         if lent is not block.dataset and not _same(lent, block.dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd
-
-    def _call(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        if self.one_by_one:
-            return [_value_or_error(lambda: self.mechanism(dataset, 1, rng)[0]) for _ in range(size)]
-        raw = _value_or_error(self.mechanism, dataset, size, rng)
-        if isinstance(raw, Raised):
-            raise SubjectFailed("raised", str(raw)) from raw.error
-        return raw
-
-
-def _odd_symbols(outputs: Outputs) -> Counter[str]:
-    odd: Counter[str] = Counter()
-    if outputs.symbols is not None:
-        counts = np.bincount(outputs.symbols.codes[outputs.symbolic], minlength=len(outputs.symbols.table))
-        for symbol, count in zip(outputs.symbols.table, counts.tolist(), strict=True):
-            if count and symbol.startswith(("nan", "raised ")):
-                odd["nan" if symbol.startswith("nan") else "raised"] += count
-    return odd
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -193,7 +185,7 @@ def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
 def probe_independence(subject: Subject, dataset: Any, stream: Stream) -> tuple[list[str], int]:
     """Look for dependence between runs on one dataset: return "state", "own randomness", and the outputs drawn."""
     drawn = [subject.draw(Block(dataset, CALL_SIZE, stream.child(call).seed()))[0] for call in range(CALLS)]
-    found = ["state"] if _dependent([_one_number_per_output(outputs) for outputs in drawn]) else []
+    found = ["state"] if _dependent(list(map(_one_number_per_output, drawn))) else []
     cost = CALLS * CALL_SIZE
     if not subject.own_randomness:
         again, _ = subject.draw(Block(dataset, CALL_SIZE, stream.child(0).seed()))

@@ -65,8 +65,7 @@ class ComparisonReport:
             "provenance": certificate["provenance"],
             "certificate_seal": certificate["seal"],
         }
-        plain: dict[str, Any] = json.loads(json.dumps(table, allow_nan=False))
-        return plain
+        return dict(json.loads(json.dumps(table, allow_nan=False)))  # as whoever reads the file sees it
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write the certificate and `comparison.json`, `.md` and `.html`; return the path of `comparison.json`."""
@@ -132,18 +131,16 @@ class ComparisonReport:
                 why_not = f"there is no sample: {sample}" if isinstance(sample, str) else dependent
             else:
                 for other in known:
-                    tests.append({"from": other.name, **self._law_test(comparison, other, one)})
+                    before, after = (self._usable[comparison.check_name(each)] for each in (other, one))
+                    stream = _stream(self.report.seed, comparison, one, f"from {other.name}")
+                    test = tell_apart(before, after, self.law_significance, stream)
+                    outcome = {"differ": False, "unreadable": True} if test is None else asdict(test)
+                    tests.append({"from": other.name, "unreadable": False, **outcome})
                     if not tests[-1]["differ"]:
                         break
                 else:
                     known.append(one)
             yield {"name": one.name, "why_not": why_not, "tests": tests}
-
-    def _law_test(self, comparison: Comparison, first: Implementation, second: Implementation) -> Row:
-        before, after = (self._usable[comparison.check_name(one)] for one in (first, second))
-        stream = _stream(self.report.seed, comparison, second, f"from {first.name}")
-        found = tell_apart(before, after, self.law_significance, stream)
-        return {"differ": False, "unreadable": True} if found is None else {"unreadable": False, **asdict(found)}
 
 
 def compare(
@@ -153,24 +150,10 @@ def compare(
     seed: int = 0,
     **settings: Any,
 ) -> ComparisonReport:
-    """Run the checks of the comparisons, then sample every implementation.
+    """Run the checks of the comparisons with the settings of `audit.run`, then sample every implementation.
 
     Samples are drawn one implementation after the other, in one process with nothing else of this run beside it, to
     make their speeds comparable.
-
-    Parameters
-    ----------
-    comparisons : iterable of Comparison
-        At least one, with unique names.
-    significance : float in (0, 1)
-        Probability that any true claim is judged FAIL or any two equal laws are called different.
-    seed, **settings
-        As for `audit.run`.
-
-    Raises
-    ------
-    AuditError
-        If an argument lies outside its admissible set; before anything is drawn.
     """
     listed = require_comparisons(comparisons)
     checks = [check for comparison in listed for check in comparison.checks]
@@ -232,7 +215,9 @@ _COLUMNS = (
     Column("exact ε", lambda row: number(row["exact_epsilon"])),
     Column("noise wasted", wasted),
     Column("mean error", mean_error, wraps=True),
-    Column("median error", median_error, wraps=True),
+    Column(
+        "median error", lambda row: interval(row["errors"]["median_interval"]) if row["errors"] else "–", wraps=True
+    ),
     Column("× best", lambda row: number(row["relative_error"], 3)),
     Column("outputs/s", speed),
 )

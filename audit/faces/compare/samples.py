@@ -71,13 +71,7 @@ class LawTest:
 
 
 def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Sample:
-    """Return `size` outputs and the speed; what starts on the first call (a program, an object) is not timed.
-
-    Raises
-    ------
-    SubjectFailed, BadLength
-        If the mechanism gives no outputs.
-    """
+    """Return `size` outputs and the speed; what starts on the first call (a program, an object) is not timed."""
     subject = Subject(mechanism)
 
     def draw(count: int, key: int) -> list[Outputs]:
@@ -117,17 +111,7 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
 
 
 def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Stream) -> LawTest | None:
-    """Play the game between two samples; return None when the outputs cannot be read, or do not suffice.
-
-    Parameters
-    ----------
-    first, second : Outputs
-        Independent outputs of each implementation; their order carries no information.
-    significance : float in (0, 1)
-        Probability that equal laws are called different.
-    stream : Stream
-        Of the coins.
-    """
+    """Play the game between two independent samples; return None when they cannot be read, or do not suffice."""
     level = open_probability(significance, "significance")
     size = min(len(first), len(second))
     training = int(_TRAINING * size)
