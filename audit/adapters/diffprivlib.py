@@ -6,8 +6,6 @@ with a random state, which would replace the generator that its users run. For i
 `audit.adapters.learners`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

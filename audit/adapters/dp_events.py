@@ -9,8 +9,6 @@ an adaptive composition the composed loss is still that of the worst pair (Zhu, 
 that samples records has no exact loss here; its claim is an upper bound by the library's own accountant.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Functions and library objects as mechanisms: called once per batch or per output, with or without a stated law."""
 
-from __future__ import annotations
-
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -5,8 +5,6 @@ an array for a learner without labels. Predictions are computed from the fitted 
 auditing the attributes examines more. Relation and claim are those of the learner's own documentation.
 """
 
-from __future__ import annotations
-
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable

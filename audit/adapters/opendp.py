@@ -6,8 +6,6 @@ Hamming distance: substitution; symmetric and insert-delete distance: add/remove
 answers it is the sensitivity, and the caller states the relation. OpenDP draws from the operating system's randomness.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

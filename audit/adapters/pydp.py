@@ -5,8 +5,6 @@ the sensitivity. The algorithms (Count, BoundedSum, BoundedMean ...) take record
 add/remove, if a person contributes one record. The library draws from the operating system's randomness.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Validators of numbers that people pass in: each returns the value as a plain float or int, or raises."""
 
-from __future__ import annotations
-
 import math
 import numbers
 

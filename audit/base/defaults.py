@@ -1,7 +1,5 @@
 """Defaults that all faces share: the functions, the command line, and pytest."""
 
-from __future__ import annotations
-
 DEFAULT_BUDGET = 100_000  # outputs per dataset, or losses and trials in all
 DEFAULT_SIGNIFICANCE = 0.05  # probability that any true claim of a run is judged FAIL
 DEFAULT_TIMEOUT = 600.0  # seconds for one check of a run

@@ -1,7 +1,5 @@
 """The three verdicts and their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import Enum
 

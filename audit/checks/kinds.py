@@ -1,7 +1,5 @@
 """Register the kinds of checks, one line each. Whatever must know all kinds reads this list."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ The metadata of a field may say more: `key`, its name in records; `digits`, to w
 field that older records lack; `recorded=False`, for one that no record holds.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import types

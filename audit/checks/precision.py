@@ -1,7 +1,5 @@
 """Check whether the arithmetic of floating-point numbers keeps a privacy claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -6,8 +6,6 @@ outputs changes nothing, each comparison is won as often as lost, and the number
 A FAIL says that noise is reused or shared; it says nothing about epsilon.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -326,5 +324,4 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    result: RandomnessResult = checked(RandomnessCheck, locals())
-    return result
+    return checked(RandomnessCheck, locals())

@@ -10,8 +10,6 @@ delta is convex in gamma = e^t. On a cell of weight W with center of weight gamm
 the integral (Jensen), and W times the chord at gamma' an upper bound.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache, lru_cache, singledispatch

@@ -6,8 +6,6 @@ are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself
 Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import sys

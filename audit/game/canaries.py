@@ -10,8 +10,6 @@ whether they were included; the number of right guesses is compared with what (e
 one step of the relation, add/remove.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -8,8 +8,6 @@ true and downwards in false positives, so its probability is monotone in p1 and 
 corners bound it, and cells are split until they decide.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ A test of two hypotheses cannot certify more than about log(outputs); this bound
 whose support depends on the data and learners that do not randomize. Group privacy does not resolve a factor of 2.
 """
 
-from __future__ import annotations
-
 import math
 
 from scipy import special

@@ -3,8 +3,6 @@
 The line is cut into cells on which the log-ratio of the densities is monotone, so that {L > t} is an interval in each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Laws of discrete outputs, two-sided geometric or finite, and the law of a vector of independent coordinates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

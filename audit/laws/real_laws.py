@@ -4,8 +4,6 @@ The log-density of each is at most quadratic between its kinks. The kinks, and t
 the log-ratio of any two of them turns: all that their privacy loss needs.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -9,8 +9,6 @@ reveal accidents, and edits by whoever does not compute them again. Neither stop
 place, or sign it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import hashlib
@@ -306,8 +304,7 @@ def _finite(text: str) -> float:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of certificates."""
-    loaded: dict[str, Any] = json.loads(resources.files("audit.report").joinpath("schema.json").read_bytes())
-    return loaded
+    return json.loads(resources.files("audit.report").joinpath("schema.json").read_bytes())
 
 
 def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:

@@ -5,8 +5,6 @@ by more than noise, resolutions that got coarser, and checks that are gone. Cert
 noisy: they have moved when exact intervals of the rate of right guesses, or the recorded ones of the means, lie apart.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ law has a curve of its own, and the game measured two tests. They also show the 
 sequential game. Utility checks show measured values against claimed ones, randomness checks the comparisons won.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ A renderer is a template beside this file, with its line in `RENDERERS`. It read
 nothing, and escapes what it shows.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

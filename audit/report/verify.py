@@ -4,8 +4,6 @@ Verification covers the schema, the sums, the digests and the replay. It cannot 
 again, with evidence that supports the forged verdicts: see `audit.report.certificate`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The words for the plain data of a certificate: numbers, bounds, claims and papers, the same everywhere."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Collect checks, share out one significance over them, run each, and report."""
 
-from __future__ import annotations
-
 import fnmatch
 import importlib
 import os

@@ -5,8 +5,6 @@ spent: other outputs under the same seed (state, or randomness of its own), nois
 a drift over the calls. What the probe finds bars a PASS or the whole verdict; it never decides a FAIL.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import reprlib

@@ -1,7 +1,5 @@
 """Check a privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, get_args

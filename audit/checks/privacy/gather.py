@@ -6,8 +6,6 @@ that implies a whole curve of (epsilon, delta) is refuted at any point of it, so
 standard errors is tested. The sequential method tests one pair at the claim's usual point, and ends when it can.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

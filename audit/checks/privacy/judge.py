@@ -1,7 +1,5 @@
 """Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

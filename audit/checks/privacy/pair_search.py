@@ -5,8 +5,6 @@ the same seeds, so that the search is a deterministic function of the seed. Its 
 is certified on fresh outputs, and the search costs no significance.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math

@@ -5,8 +5,6 @@ trade-off function of the pair: every epsilon gives two lines below it (`audit.l
 proposition 2.12), so that nothing else needs to be recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

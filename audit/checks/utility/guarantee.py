@@ -237,5 +237,4 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 352
     """
-    result: UtilityResult = checked(GuaranteeCheck, locals())
-    return result
+    return checked(GuaranteeCheck, locals())

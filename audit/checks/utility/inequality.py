@@ -1,7 +1,5 @@
 """Check a stated inequality: between computed numbers, case by case, or between a sampled mean and a number."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -281,5 +279,4 @@ def check_inequality(
     >>> print(result.verdict, result.found[0])
     PASS mean in [0.467, 0.5019]
     """
-    result: UtilityResult = checked(InequalityCheck, locals())
-    return result
+    return checked(InequalityCheck, locals())

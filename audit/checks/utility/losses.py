@@ -1,7 +1,5 @@
 """Observe the mean loss of a learner, at one or several sample sizes; what cannot be judged raises `Unusable`."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Test a privacy claim by how often a learner hits its target in a family of datasets: the packing audit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -248,5 +246,4 @@ def check_packing(
     check = PackingCheck(**{**arguments, "name": name or name_of(learner)})
     if timeout is None:  # a run records the error as the cause; here it raises
         check.misses([], 2, allowance.stream.child(_SPOT_CHECK).rng())
-    result: PackingResult = run_check(check, allowance, timeout)
-    return result
+    return run_check(check, allowance, timeout)

@@ -1,7 +1,5 @@
 """Rates: the mean excess decays like a power of n, with the claimed exponent and constant, on a declared range."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -229,5 +227,4 @@ def check_rate(
     >>> print(result.verdict, result.found[0])
     PASS exponent in [0.4849, 0.5125]
     """
-    result: UtilityResult = checked(RateCheck, locals())
-    return result
+    return checked(RateCheck, locals())

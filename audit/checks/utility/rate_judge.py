@@ -4,8 +4,6 @@ An exponent outside the claimed band that still moves towards it belongs to a gr
 INCONCLUSIVE. `docs/utility.md` derives the rules.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

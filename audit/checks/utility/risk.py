@@ -1,7 +1,5 @@
 """Check the mean risk at several sizes: it tends to the Bayes risk, or it keeps a lower bound for private learners."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -211,8 +209,7 @@ def check_consistency(
     >>> print(result.verdict, result.basis)
     PASS exact
     """
-    result: UtilityResult = checked(ConsistencyCheck, locals())
-    return result
+    return checked(ConsistencyCheck, locals())
 
 
 @dataclass(frozen=True)
@@ -350,5 +347,4 @@ def check_lower_bound(
     >>> print(result.verdict)  # half the risk that every private learner has
     FAIL
     """
-    result: UtilityResult = checked(LowerBoundCheck, locals())
-    return result
+    return checked(LowerBoundCheck, locals())

@@ -1,7 +1,5 @@
 """Share what all utility checks have: settings, evidence, the judgment with its intervals, the record."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields

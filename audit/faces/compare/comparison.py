@@ -1,7 +1,5 @@
 """Declare what is compared: implementations of one claim, and the answer that they should be close to."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ Half of the significance goes to the privacy checks, in equal shares. The other 
 laws differ.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

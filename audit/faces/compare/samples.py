@@ -13,8 +13,6 @@ than the printed resolution may exist. A game of R guesses needs a Binomial(R, 1
 is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import dataclass

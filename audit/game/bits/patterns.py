@@ -4,8 +4,6 @@ A finite double is odd * 2^k or zero; k is the exponent of its lowest set bit. A
 whichever of the two is coarser, and that grid is what the bits leak.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ uniform u on the 2^-53 grid. The two answers give different ones, so most output
 section 4.1). The scale is guessed from the outputs and the claim.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence

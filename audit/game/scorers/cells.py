@@ -1,7 +1,5 @@
 """Score by counting cells: outputs that repeat, and intervals of the line."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence

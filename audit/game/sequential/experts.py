@@ -4,8 +4,6 @@ An expert that has no probability for an output is asleep there (NaN): it takes 
 from an output only after the bets on that output were settled.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

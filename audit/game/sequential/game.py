@@ -5,8 +5,6 @@ ever reaches 1 / significance with probability at most `significance` if the cla
 time. `docs/method.md` has the proof.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

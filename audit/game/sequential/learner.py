@@ -1,7 +1,5 @@
 """The posterior probability that an output came from the left: experts on what outputs show, mixed and calibrated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from operator import itemgetter

@@ -4,8 +4,6 @@ A family of log-likelihood ratios, mixed by their likelihood on past outputs, te
 a few outputs. Cells of the line, of all sizes at once, find any event, but need more of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
