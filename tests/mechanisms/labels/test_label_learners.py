@@ -105,7 +105,7 @@ def test_scikit_learn_fits_the_same_model():
 def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sklearn.neural_network", None)
     X, y = blobs(20)
-    with pytest.raises(AuditError, match="`scikit-learn` is not installed; type: pip install scikit-learn"):
+    with pytest.raises(AuditError, match="`scikit-learn` is not installed; it comes with the extra `libraries`"):
         VectorTargetMLP(SymmetricUnaryLabelEncoder(4, 1.0), engine="scikit-learn").fit(X, y)
 
 
