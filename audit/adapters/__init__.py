@@ -2,11 +2,10 @@
 
 Every adapter is a mechanism `(dataset, size, rng) -> outputs`. The adapters of optional libraries are imported by name:
 `audit.adapters.opendp`, `.diffprivlib`, `.pydp`. `audit.adapters.dp_events` turns the events of dp_accounting into
-claims.
+claims. An argument that is not what a docstring states raises `InvalidArgument`, at a call if only the call shows it.
 """
 
-from audit.adapters.functions import Documented, Elementwise
-from audit.adapters.learners import Coefficients, Predictions
+from audit.adapters.functions import Coefficients, Documented, Elementwise, Predictions
 from audit.adapters.program import Program
 
 __all__ = ["Coefficients", "Documented", "Elementwise", "Predictions", "Program"]

@@ -3,7 +3,7 @@
 The output is the answer of a query with noise on every entry. The library works with sensitivities and leaves the
 relation to the caller, who states it for the query. It draws from the operating system's randomness unless it is built
 with a random state, which would replace the generator that its users run. For its learners see
-`audit.adapters.learners`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
+`audit.adapters.Predictions`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
 """
 
 from collections.abc import Callable
@@ -32,11 +32,6 @@ class Diffprivlib(Built):
     query : callable, default the identity
         dataset -> number, category, or vector, deterministic; each entry is randomized by itself.
 
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable; at a call, if `build` does not build a mechanism of diffprivlib.
-
     Examples
     --------
     >>> import numpy as np
@@ -60,15 +55,6 @@ def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
         Its sensitivity must be that of the query under `relation`: for a vector in l1, on a mechanism with delta = 0.
     relation : relation
         The library does not name one.
-
-    Returns
-    -------
-    PrivacyClaim
-
-    Raises
-    ------
-    InvalidArgument
-        If `mechanism` is not one of diffprivlib.
 
     Examples
     --------

@@ -44,15 +44,6 @@ def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
         Gaussian, Laplace, discrete Laplace, randomized response, no-op, non-private, and compositions of these.
     relation : AddRemove or Substitution; also Local for randomized response
 
-    Returns
-    -------
-    PrivacyLoss
-
-    Raises
-    ------
-    InvalidArgument
-        For any other event, and for a relation under which the event is not defined; the message says why.
-
     Examples
     --------
     >>> from audit import AddRemove
@@ -72,10 +63,6 @@ def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> Pr
     event : dp_accounting.DpEvent
     delta : float in [0, 1]
     relation : relation, default AddRemove()
-
-    Returns
-    -------
-    PrivacyClaim
 
     Raises
     ------
@@ -118,11 +105,6 @@ class Accounted(Described):
         worst pair.
     relation : relation
         Add/remove or substitution; local for randomized response.
-
-    Raises
-    ------
-    InvalidArgument
-        If `event_loss` does not support the event under the relation.
 
     Examples
     --------

@@ -1,4 +1,10 @@
-"""Functions and library objects as mechanisms: called once per batch or per output, with or without a stated law."""
+"""Functions, library objects and private learners as mechanisms, with or without a stated law.
+
+A learner has the scikit-learn protocol; a fresh one is fitted for every output: its predictions at fixed queries, or
+fitted attributes such as coefficients. The dataset is `Labeled`, or an array for a learner without labels. Predictions
+are computed from the fitted learner and inherit its privacy; auditing the attributes examines more. Relation and claim
+are those of the learner's own documentation.
+"""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -10,8 +16,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audit.base.errors import InvalidArgument
+from audit.claims import Labeled
 from audit.laws import Law
 from audit.subjects import PerCall
+
+_SEEDS = 2**31  # scikit-learn's random states are 32-bit
 
 
 def identity(dataset: Any) -> Any:
@@ -91,12 +100,6 @@ class Elementwise:
         `RandomnessCheck` look for such noise.
     query : callable, default the identity
         dataset -> number, or vector of shape (d,); deterministic.
-
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable; at a call, if the query does not answer with a number or a vector, or the
-        release changes the shape.
 
     Examples
     --------
@@ -183,3 +186,88 @@ class Documented(Described):
     def law(self, dataset: Any) -> Law:
         """Return the documented law of one output."""
         return self.law_of(dataset)
+
+
+@dataclass(frozen=True)
+class FittedLearner(ABC):
+    """The base: fits a fresh learner for every output. An exception is an output."""
+
+    build: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        require_callable(build=self.build)
+
+    @property
+    def own_randomness(self) -> bool:
+        """True if the learner is not given a random state."""
+        return "random_state" not in inspect.signature(self.build).parameters
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Fit `size` learners and return the output of each."""
+        return PerCall(self._one, True)(dataset, size, rng)
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> np.ndarray:
+        learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
+        learner.fit(*((dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)))
+        return self._released(learner)
+
+    @abstractmethod
+    def _released(self, learner: Any) -> np.ndarray:
+        """Return what is published of a fitted learner; shape (d,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions(FittedLearner):
+    """A mechanism that releases the predictions of a learner at public points.
+
+    Parameters
+    ----------
+    build : callable
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
+        its own randomness is what its users run; one with a random state makes the audit repeatable.
+    queries : array, first axis over the queries
+        Public points, in the form that the learner takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import Predictions
+    >>> from sklearn.dummy import DummyClassifier
+    >>> vote = Predictions(DummyClassifier, [[0.0]])
+    >>> vote(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 2, np.random.default_rng(0))
+    [array([1]), array([1])]
+    """
+
+    queries: Any
+
+    def _released(self, learner: Any) -> np.ndarray:
+        return np.asarray(learner.predict(self.queries))
+
+
+@dataclass(frozen=True)
+class Coefficients(FittedLearner):
+    """A mechanism that releases fitted attributes of a learner, one after the other.
+
+    Parameters
+    ----------
+    build : callable
+        As for `Predictions`.
+    attributes : tuple of str, default `("coef_", "intercept_")`
+        Numeric ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import Coefficients
+    >>> from sklearn.linear_model import LinearRegression
+    >>> fit = Coefficients(LinearRegression)
+    >>> fit(Labeled([[0.0], [1.0]], [1.0, 3.0]), 1, np.random.default_rng(0))[0].round(6).tolist()
+    [2.0, 1.0]
+    """
+
+    attributes: tuple[str, ...] = ("coef_", "intercept_")
+
+    def _released(self, learner: Any) -> np.ndarray:
+        return np.concatenate([np.ravel(getattr(learner, name)) for name in self.attributes])

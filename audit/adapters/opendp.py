@@ -46,11 +46,6 @@ class OpenDP(Built):
         make_geometric, make_gaussian on a vector domain): all outputs of a call are then released at once, as copies of
         the answer side by side. Otherwise the library is called once per output, some 200 microseconds.
 
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable; at a call, if `vectorized` is set and the measurement does not take vectors.
-
     Examples
     --------
     >>> import numpy as np
@@ -90,15 +85,6 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
         Required if the input distance is one between answers.
     delta : float in (0, 1), optional
         Turns a zero-concentrated or smoothed guarantee into (epsilon, delta), by the library's own conversion.
-
-    Returns
-    -------
-    PrivacyClaim or ZeroConcentratedClaim
-
-    Raises
-    ------
-    InvalidArgument
-        For an output measure that no claim expresses, and if relation or delta is missing.
 
     Examples
     --------

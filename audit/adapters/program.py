@@ -121,7 +121,7 @@ class Program:
 
     def _process(self) -> _Process:
         key = self._key
-        if key in _running and not _running[key].runs:
+        if key in _running and _running[key].child.poll() is not None:
             self.close()
         process = _running.pop(key, None)
         if process is None:
@@ -157,7 +157,7 @@ class _Process:
         # a file: a pipe that nobody reads fills up and blocks
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self._child = subprocess.Popen(
+            self.child = subprocess.Popen(
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -168,19 +168,14 @@ class _Process:
             )
         except OSError as error:
             raise SubjectFailed("did not start", f"did not start: {error}") from None
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._in, self._out = self._child.stdin.fileno(), self._child.stdout.fileno()
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self._in, self._out = self.child.stdin.fileno(), self.child.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._buffer = bytearray()
         self._numbers = itertools.count(1)
-        self.kill = weakref.finalize(self, _kill_group, self._child, self._errors)  # called at exit at the latest
-
-    @property
-    def runs(self) -> bool:
-        """True while the process is alive."""
-        return self._child.poll() is None
+        self.kill = weakref.finalize(self, _kill_group, self.child, self._errors)  # called at exit at the latest
 
     def outputs(self, dataset: Any, size: int, seed: int, timeout: float) -> Any:
         """Send a request and return the `size` outputs of its answer."""
@@ -251,8 +246,8 @@ class _Process:
 
     def _death(self) -> SubjectFailed:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(timeout=1.0)
-        status = self._child.poll()
+            self.child.wait(timeout=1.0)
+        status = self.child.poll()
         how = "closed its output" if status is None else f"ended with status {status}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _STDERR_SHOWN))
         said = self._errors.read().decode(errors="replace").strip()

@@ -33,11 +33,6 @@ class PyDPNoise(Built):
     query : callable, default the identity
         dataset -> number, or vector, deterministic; noise is added to each entry by itself.
 
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable; at a call, if `build` does not build a numerical mechanism.
-
     Examples
     --------
     >>> import numpy as np
@@ -65,11 +60,6 @@ class PyDPAlgorithm(Built):
     query : callable, default the identity
         dataset -> sequence of records.
 
-    Raises
-    ------
-    InvalidArgument
-        If an argument is not callable.
-
     Examples
     --------
     >>> import numpy as np
@@ -93,15 +83,6 @@ def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
         One that states `epsilon`, and `delta` unless it is 0.
     relation : relation, optional
         Add/remove by default for an algorithm; required for a numerical mechanism.
-
-    Returns
-    -------
-    PrivacyClaim
-
-    Raises
-    ------
-    InvalidArgument
-        If the relation of a numerical mechanism is missing.
 
     Examples
     --------

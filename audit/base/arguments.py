@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Callable
 
 from audit.base.errors import InvalidArgument
 
@@ -13,36 +14,31 @@ def real(value: object, name: str) -> float:
     return float(value)
 
 
+def _checked(value: object, name: str, rule: str, holds: Callable[[float], bool]) -> float:
+    number = real(value, name)
+    if not holds(number):
+        raise InvalidArgument.of(name, rule, value)
+    return number
+
+
 def nonnegative(value: object, name: str) -> float:
     """Return `value` as a finite float >= 0."""
-    number = real(value, name)
-    if not (math.isfinite(number) and number >= 0):
-        raise InvalidArgument.of(name, "be finite and >= 0", value)
-    return number
+    return _checked(value, name, "be finite and >= 0", lambda number: 0 <= number < math.inf)
 
 
 def positive(value: object, name: str) -> float:
     """Return `value` as a finite float > 0."""
-    number = real(value, name)
-    if not (math.isfinite(number) and number > 0):
-        raise InvalidArgument.of(name, "be finite and > 0", value)
-    return number
+    return _checked(value, name, "be finite and > 0", lambda number: 0 < number < math.inf)
 
 
 def closed_probability(value: object, name: str) -> float:
     """Return `value` as a float in [0, 1]."""
-    number = real(value, name)
-    if not 0 <= number <= 1:
-        raise InvalidArgument.of(name, "lie in [0, 1]", value)
-    return number
+    return _checked(value, name, "lie in [0, 1]", lambda number: 0 <= number <= 1)
 
 
 def open_probability(value: object, name: str) -> float:
     """Return `value` as a float in (0, 1)."""
-    number = real(value, name)
-    if not 0 < number < 1:
-        raise InvalidArgument.of(name, "lie strictly between 0 and 1", value)
-    return number
+    return _checked(value, name, "lie strictly between 0 and 1", lambda number: 0 < number < 1)
 
 
 def integer(value: object, name: str, at_least: int) -> int:

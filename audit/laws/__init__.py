@@ -7,6 +7,5 @@ from audit.laws.composed_loss import ComposedLoss, compose
 from audit.laws.density_loss import DensityLoss
 from audit.laws.discrete_laws import Finite, Product, TwoSidedGeometric
 from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometric_loss, no_loss
-from audit.laws.law import Law, ScalarLaw
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
-from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, PointMass
+from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, Law, PointMass, ScalarLaw

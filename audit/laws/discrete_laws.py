@@ -11,9 +11,8 @@ from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
 from audit.laws.composed_loss import compose
 from audit.laws.exact_loss import FiniteLoss, geometric_loss, probabilities
-from audit.laws.law import Law, ScalarLaw, normal_pvalue, normal_quantiles, serial_pvalues
 from audit.laws.privacy_loss import FloatArray, PrivacyLoss
-from audit.laws.real_laws import as_vector
+from audit.laws.real_laws import Law, ScalarLaw, as_vector, normal_pvalue, normal_quantiles, serial_pvalues
 
 _NEGLIGIBLE = 1e-18  # mass of a geometric law that may be left out
 
