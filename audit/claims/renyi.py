@@ -20,7 +20,7 @@ import numpy as np
 from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
 from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
-from audit.claims.trade_off import FloatArray, polygon_below
+from audit.claims.trade_off import polygon_below
 from audit.laws import (
     ARITHMETIC_TOLERANCE,
     DIRECTIONS,
@@ -31,6 +31,7 @@ from audit.laws import (
     PrivacyLoss,
     compose,
 )
+from audit.laws.privacy_loss import FloatArray
 
 _SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
 _ROUNDING = 2e-15  # of delta = p - e^t q, relative to p
@@ -324,11 +325,8 @@ def _above_parabola(orders: FloatArray, upper: FloatArray, rho: float) -> float 
 
 
 def _log_delta(order: float, divergence: float, epsilon: float) -> float:
-    """Return log of e^((a-1)(r-eps)) (1 - 1/a)^(a-1) / a   (Canonne, Kamath & Steinke 2020, proposition 12).
-
-    `compute_delta` of dp_accounting is the same bound for orders above 1.01, clipped at 1: a search over orders needs a
-    function that is smooth and not flat.
-    """
+    """Return log of e^((a-1)(r-eps)) (1 - 1/a)^(a-1) / a (Canonne, Kamath & Steinke 2020, proposition 12)."""
+    # dp_accounting's `compute_delta` is clipped at 1: a search over orders needs a function that is not flat
     if order == 1:
         return 0.0
     return (order - 1) * (divergence - epsilon + math.log1p(-1 / order)) - math.log(order)

@@ -15,15 +15,13 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidArgument
 from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
 from audit.laws import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, GaussianLoss, PrivacyLoss
-
-FloatArray = NDArray[np.float64]
+from audit.laws.privacy_loss import FloatArray
 
 _ROUNDING = 2e-15
 _TOLERANCE = 1e-11  # of the check that a function is a trade-off function
@@ -41,12 +39,7 @@ class _ByTradeOff(CurveClaim):
         """Return f(alpha)."""
 
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
-        """Compare the trade-off function of the pair with the claimed one.
-
-        Every epsilon gives a line below T: T(alpha) >= 1 - delta(t) - e^t alpha for t = +-epsilon. f is convex. If f
-        lies below the envelope of these lines at its vertices, it does so everywhere: the claim is kept, up to 1e-9 in
-        the type-II error. A lower bound of delta above the claim's profile shows that the claim is broken.
-        """
+        """Compare the claimed trade-off function with an envelope of lines below that of the pair, at its vertices."""
         lines = _SupportingLines(require_loss(loss))
         if broken := self._violation(lines):
             return broken
@@ -294,9 +287,7 @@ def _require_trade_off(x: FloatArray, y: FloatArray, argument: str) -> None:
 def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the vertices of a polygon that lies below every convex, nonnegative function through the given points.
 
-    On a cell [x_i, x_(i+1)] a convex function lies above both neighboring secants, extended into the cell. They
-    meet at the fraction (s_(i+1) - s_i) / (s_(i+1) - s_(i-1)) of the cell, s the slopes. The first and last cell
-    have one neighbor, and the function may jump at its ends.
+    On a cell it lies above both neighboring secants; the first and last cell have one, and jumps at the ends.
     """
     width = np.diff(x)  # x strictly increases, at least 4 points
     slope = np.diff(y) / width
@@ -366,11 +357,7 @@ class _SupportingLines:
         return True
 
     def vertices(self, function: Callable[[float], float]) -> tuple[FloatArray, FloatArray]:
-        """Return function - envelope at the vertices of the envelope, and a threshold that would sharpen each.
-
-        The vertices include the envelope's ends at alpha = 0 and at height 0. The function is compared with the other
-        order of the pair too: T(right, left) is the inverse of T(left, right), hence the reflected vertices.
-        """
+        """Return function - envelope at the envelope's vertices for both orders, and a threshold to sharpen each."""
         t = np.array(sorted(self.delta, reverse=True))
         delta = np.minimum([self.delta[float(x)] for x in t], 1.0)
         slopes = np.exp(t)
@@ -380,6 +367,7 @@ class _SupportingLines:
         alphas = np.clip(np.r_[0.0, (c[:-1] - c[1:]) / (k[:-1] - k[1:]), c[-1] / k[-1]], 0.0, 1.0)
         heights = np.maximum(np.r_[c[0], c[:-1] - k[:-1] * alphas[1:-1], 0.0], 0.0)
         between = np.r_[t[0] + 1.0, (t[:-1] + t[1:]) / 2, t[-1] - 1.0]
+        # T(right, left) is the inverse of T(left, right), hence the reflected vertices
         vertical = np.array([function(float(alpha)) for alpha in alphas]) - heights
         horizontal = np.array([function(float(height)) for height in heights]) - alphas
         close = np.r_[False, t[:-1] - t[1:] < 1e-13 * (1 + np.abs(t[1:])), False]

@@ -96,10 +96,7 @@ class ComposedLoss(PrivacyLoss):
         self.tail_error = self._slack()
 
     def _choose_lattice(self, grid: float) -> None:
-        """Choose the step: the wanted one, within bounds on the number of cells, dividing the least largest loss.
-
-        A loss within `_nudge` of a lattice point counts as lying on it, which allows for the parts' `threshold_error`.
-        """
+        """Choose the step, and the distance within which a loss counts as lying on a lattice point."""
         distinct = set(self._parts)
         ends = {part: [end for side in DIRECTIONS for end in self._spans[part, side]] for part in distinct}
         widths = np.array([max(b - a for a, b in (ends[part][:2], ends[part][2:])) for part in self._parts])
@@ -160,12 +157,9 @@ class ComposedLoss(PrivacyLoss):
         return np.asarray(lines.max(axis=1))
 
     def _slack(self) -> float:
-        """Bound what the discretized distributions leave out: errors of the parts, cut tails, FFT rounding.
-
-        An FFT of N cells has an error of about u log2(N) in the 2-norm, u = 2^-53. The n-th power of a transform, at
-        most 1 in absolute value, has n times that, and a sum of cells of its inverse sqrt(N) times as much.
-        """
+        """Bound what the discretized distributions leave out: errors of the parts, cut tails, FFT rounding."""
         parts = math.fsum(8 * part.tail_error for part in self._parts)
+        # an FFT of N cells: u log2(N) in the 2-norm; times n for the n-th power, times sqrt(N) for a sum of its cells
         rounding = len(self._parts) * 2.0**-53 * math.sqrt(self._cells) * math.log2(self._cells)
         return parts + rounding + 8 * _TRUNCATION
 
@@ -216,11 +210,9 @@ class ComposedLoss(PrivacyLoss):
 
 
 def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArray, float]:
-    """Spread the mass of each cell over its two ends, keeping p and q of the cell.
+    """Spread the mass of each cell over its ends, keeping p and q of the cell; tail errors raise the upper share.
 
-    A mean-preserving spread of the likelihood ratio raises every hockey-stick divergence. With P, Q the masses of the
-    losses in (s, t], the share of t is (P - e^s Q) / (1 - e^(s - t)): algorithm 1 of Doroshenko et al. 2022, written in
-    the tails. Errors of the tails make that share larger, never smaller.
+    The share of t in (s, t] is (P - e^s Q) / (1 - e^(s - t)) (Doroshenko et al. 2022, algorithm 1).
     """
     p, q, error = tails
     cell_p, cell_q = np.maximum(p[:-1] - p[1:], 0.0), np.maximum(q[:-1] - q[1:], 0.0)

@@ -104,11 +104,7 @@ class DensityLoss(PrivacyLoss):
         return math.fsum([*numerator[denominator == 0], *(cell.mass(self._cdfs[direction]) for cell in cells)])
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
-        """Add the atoms' divergence, exact, to bounds of the continuous part's.
-
-        Bracket {L > t} by the sets above t + w and t - w, w the `threshold_error`. Every set gives a lower bound;
-        the upper set misses outputs that add at most 1 - e^(-2 w) of their mass.
-        """
+        """Bracket {L > t} by the sets above t + w and t - w; the upper misses at most 1 - e^(-2 w) of their mass."""
         window = self.threshold_error * (1 + np.abs(thresholds))
         wide, narrow = (self._cell_tails(thresholds + shift, direction) for shift in (-window, window))
         lowers = [p - error - scaled(q + error, thresholds) for p, q, error in (wide, narrow)]
@@ -173,19 +169,15 @@ def _log_ratio(left: Function, right: Function, x: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Cell:
-    """An interval [start, stop] on which the log-ratio is monotone.
-
-    `values` are the ratio at the start and at the stop: bounds of its extremes on one side. `limits` bound them on the
-    other side, beyond a cut-off infinite end too. `noise` is the largest step against the direction of the cell.
-    """
+    """An interval [start, stop] on which the log-ratio is monotone."""
 
     ratio: Function
     start: float
     stop: float
     rising: bool
-    values: tuple[float, float]
-    limits: tuple[float, float]
-    noise: float
+    values: tuple[float, float]  # the ratio at both ends: bounds of its extremes on one side
+    limits: tuple[float, float]  # on the other side, beyond a cut-off infinite end too
+    noise: float  # largest step against the direction of the cell
 
     def mass(self, cdf: Function) -> float:
         return float(_mass(cdf, np.array([self.start]), np.array([self.stop]))[0][0])
@@ -194,7 +186,7 @@ class _Cell:
         """Return the intervals where sign * ratio exceeds each threshold, and the brackets left in doubt."""
         upwards = self.rising if sign > 0 else not self.rising
         bottom, top = (self.start, self.stop) if upwards else (self.stop, self.start)
-        inside = (_inner(bottom, top), _inner(top, bottom))
+        inside = (math.nextafter(bottom, top), math.nextafter(top, bottom))
         everywhere, somewhere = (sign * self.ratio(np.array([x]))[0] > thresholds for x in inside)
         cut, doubt = (np.where(everywhere, bottom, top) for _ in range(2))
         crossed = somewhere & ~everywhere
@@ -232,10 +224,7 @@ class _Cell:
 def _cells_between(
     ratio: Function, cdfs: Sequence[Function], breakpoints: Sequence[float]
 ) -> tuple[list[_Cell], float]:
-    """Cut the line at the breakpoints, and where a negligible mass remains; return also a bound of the mass cut off.
-
-    Cells on which both densities vanish are left out.
-    """
+    """Cut the line into cells where a density is positive; return also a bound of the mass beyond the outer ends."""
     inner = sorted({real(b, "breakpoints") for b in breakpoints})
     if not all(map(math.isfinite, inner)):
         raise InvalidArgument.of("breakpoints", "be finite", breakpoints)
@@ -262,7 +251,7 @@ def _cell(ratio: Function, start: float, stop: float, open_start: bool, open_sto
     """Return the cell with the ratio at its ends; None if both densities vanish, an error if it is not monotone."""
     near = np.logspace(-9, -2, 36)
     shares = np.unique(np.concatenate([np.linspace(0, 1, 65)[1:-1], near, 1 - near]))
-    first, last = _inner(start, stop), _inner(stop, start)
+    first, last = math.nextafter(start, stop), math.nextafter(stop, start)
     points = np.unique(np.r_[first, np.clip(start + (stop - start) * shares, first, last), last])
     values = ratio(points)
     if np.isnan(values).all():
@@ -298,8 +287,3 @@ def _limit(ratio: Function, further: float, value: float) -> float:
     if math.isnan(beyond) or abs(beyond - value) <= _MONOTONE_TOLERANCE * (1 + abs(value)):
         return value
     return math.copysign(math.inf, beyond - value)
-
-
-def _inner(end: float, other: float) -> float:
-    """Return the float next to `end`, toward `other`."""
-    return float(np.nextafter(end, other))

@@ -21,12 +21,6 @@ _NEGLIGIBLE = 1e-18  # mass of a geometric law that may be left out
 class TwoSidedGeometric(ScalarLaw):
     """The two-sided geometric law on the integers: probability (1 - r) / (1 + r) r^|z - loc|.
 
-    Parameters
-    ----------
-    loc : int
-    ratio : float in (0, 1)
-        r; e^-epsilon for a count of sensitivity 1.
-
     References
     ----------
     Ghosh, Roughgarden & Sundararajan 2012, Universally Utility-Maximizing Privacy Mechanisms, definition 2.1.
@@ -39,18 +33,14 @@ class TwoSidedGeometric(ScalarLaw):
     """
 
     loc: int
-    ratio: float
+    ratio: float  # r in (0, 1); e^-epsilon for a count of sensitivity 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "loc", integer(self.loc, "loc", at_least=-(2**53)))
         object.__setattr__(self, "ratio", open_probability(self.ratio, "ratio"))
 
     def loss_against(self, other: Law) -> PrivacyLoss:
-        """Return the privacy loss: exact for one ratio; for two, on a range that misses 1e-18 of the heavier law.
-
-        The heavier law's missed mass gets an infinite loss, which raises its profile; the lighter law's is put on the
-        ends of the range.
-        """
+        """Return the privacy loss: exact for one ratio; for two, on a range that misses 1e-18 of the heavier law."""
         if not isinstance(other, TwoSidedGeometric):
             return super().loss_against(other)
         if self.ratio == other.ratio:
@@ -58,6 +48,7 @@ class TwoSidedGeometric(ScalarLaw):
         heavy, light = (self, other) if self.ratio > other.ratio else (other, self)
         reach = math.ceil(math.log(_NEGLIGIBLE) / math.log(heavy.ratio)) + abs(self.loc - other.loc)
         z = np.arange(heavy.loc - reach, heavy.loc + reach + 1)
+        # the heavier law's missed mass gets an infinite loss, the lighter law's is put on the ends of the range
         lost = 2 * heavy.ratio ** (reach + 1) / (1 + heavy.ratio)
         masses = {heavy: np.append(heavy.pmf(z), lost), light: np.append(light.pmf(z), 0.0)}
         steps = np.abs(z[[0, -1]] - light.loc) + 1
@@ -189,11 +180,6 @@ def _plain(item: Any) -> Hashable:
 class Product(Law):
     """The law of a vector with independent coordinates.
 
-    Parameters
-    ----------
-    laws : sequence of Law, at least one
-        One for each coordinate; outputs have shape (size, len(laws)).
-
     Examples
     --------
     >>> from audit.laws import Laplace, Product
@@ -202,7 +188,7 @@ class Product(Law):
     2.0
     """
 
-    laws: tuple[Law, ...]
+    laws: tuple[Law, ...]  # at least one; outputs have shape (size, len(laws))
 
     def __post_init__(self) -> None:
         laws = tuple(self.laws)
@@ -227,12 +213,7 @@ class Product(Law):
         return np.sum([law.log_likelihood(array[:, j]) for j, law in enumerate(self.laws)], axis=0)
 
     def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
-        """Test every coordinate, and the coordinates jointly for noise that they, or successive outputs, share.
-
-        Under the law the normal scores z are i.i.d. standard normal, and so is any projection w.z with |w| = 1. Tested
-        are the projection with all signs +, also for independence of successive outputs, and the one with a random half
-        of the signs -.
-        """
+        """Test every coordinate, and two projections of all: with all signs +, and with a random half of them -."""
         own = [law.fit_pvalue(outputs[:, j], rng) for j, law in enumerate(self.laws)]
         coordinates = len(self.laws)
         signs = rng.permutation(np.where(np.arange(coordinates) % 2 == 0, 1.0, -1.0))

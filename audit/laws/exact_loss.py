@@ -152,12 +152,9 @@ def probabilities(values: Any, name: str) -> FloatArray:
 
 @dataclass(frozen=True)
 class _ShiftLoss(PrivacyLoss):
-    """Privacy loss of one noise at two locations.
+    """Privacy loss of one noise at two locations."""
 
-    `shift_over_scale`, finite and >= 0, is their distance in units of the scale; at 0 the laws are equal.
-    """
-
-    shift_over_scale: float
+    shift_over_scale: float  # finite, >= 0: their distance in units of the scale; at 0 the laws are equal
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shift_over_scale", nonnegative(self.shift_over_scale, "shift_over_scale"))
@@ -254,14 +251,8 @@ def geometric_loss(shift: int, ratio: float) -> FiniteLoss:
     """Return the privacy loss of two-sided geometric noise at two integer locations; exact.
 
     For locations 0 and k the likelihood ratio is constant on {z <= 0} and on {z >= k}. Those two sets and the k - 1
-    points between are the k + 1 outcomes of the loss.
-
-    Parameters
-    ----------
-    shift : int
-        Difference of the locations; the sign does not matter.
-    ratio : float in (0, 1)
-        r of `TwoSidedGeometric`.
+    points between are the k + 1 outcomes of the loss. `shift` is k or -k, `ratio` in (0, 1) the r of
+    `TwoSidedGeometric`.
 
     Examples
     --------

@@ -51,11 +51,6 @@ class PrivacyLoss(ABC):
 
     Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace what is derived.
 
-    References
-    ----------
-    Balle & Wang 2018, Improving the Gaussian Mechanism for Differential Privacy, theorem 5.
-    Dong, Roth & Su 2022, Gaussian Differential Privacy, proposition 2.12.
-
     Examples
     --------
     >>> from audit.laws import Laplace
@@ -105,13 +100,9 @@ class PrivacyLoss(ABC):
         return float(p[0]), float(q[0])
 
     def delta(self, epsilon: float, direction: Direction | None = None) -> float:
-        """Return an upper bound of the hockey-stick divergence at `epsilon`; exact for closed forms.
+        """Return an upper bound of the hockey-stick divergence at `epsilon` >= 0; exact for closed forms.
 
-        Parameters
-        ----------
-        epsilon : float, finite, >= 0
-        direction : {"left", "right"} or None
-            None gives the larger of the two.
+        The larger of the two directions counts if `direction` is None.
         """
         number = nonnegative(epsilon, "epsilon")
         return max(self._delta_bounds(number, side)[1] for side in _sides(direction))
@@ -122,10 +113,7 @@ class PrivacyLoss(ABC):
         return max(self._delta_bounds(number, side)[0] for side in _sides(direction))
 
     def epsilon(self, delta: float, direction: Direction | None = None) -> float:
-        """Return an upper bound of the smallest epsilon >= 0 whose divergence is at most `delta`, inf if there is none.
-
-        A delta of 0 gives the largest loss. The larger of the two directions counts if `direction` is None.
-        """
+        """Return an upper bound of the least epsilon with at most `delta`: the largest loss for 0, inf if none."""
         level = closed_probability(delta, "delta")
         return max(self._epsilon_bound(level, side, 1) for side in _sides(direction))
 
@@ -141,15 +129,8 @@ class PrivacyLoss(ABC):
     def trade_off(self, type_one: ArrayLike) -> Any:
         """Return a lower bound of the least type-II error of tests of left against right; exact for closed forms.
 
-        Parameters
-        ----------
-        type_one : float or array in [0, 1]
-            Probability, under the left law, of rejecting it. Tests may randomize at atoms.
-
-        Notes
-        -----
-        f(alpha) = inf {1 - E_right[phi] : E_left[phi] <= alpha}. Every t gives a valid line below f (module docstring):
-        errors of the search only lower the result.
+        `type_one`, a float or an array in [0, 1], is the probability under the left law of rejecting it. Tests may
+        randomize at atoms. Every t gives a line below f (module docstring): errors of the search only lower the result.
         """
         alphas = np.asarray(type_one, dtype=float)
         if not bool(np.all((alphas >= 0) & (alphas <= 1))):

@@ -40,14 +40,10 @@ class Law(ABC):
         """
 
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
-        """Return a p-value, valid at every sample size, that `outputs` are i.i.d. from this law.
+        """Return a p-value, valid at every sample size, that `outputs` (first axis, at least one) are i.i.d. from it.
 
-        Parameters
-        ----------
-        outputs : array whose first axis runs over the outputs, at least one
-            Outputs that the law never makes (nan, None, text, wrong shape) give 0.
-        rng : numpy.random.Generator
-            Randomizes at atoms; independent of the outputs.
+        Outputs that the law never makes (nan, None, text, wrong shape) give 0. `rng`, independent of the outputs,
+        randomizes at atoms.
         """
         array = np.asarray(outputs)
         if array.ndim == 0 or array.shape[0] == 0:
@@ -64,10 +60,7 @@ class Law(ABC):
 
     @abstractmethod
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
-        """Return the outputs' normal scores, shape (size, coordinates); None if an output is impossible.
-
-        The scores are randomized probability-integral transforms: i.i.d. standard normal under the law.
-        """
+        """Return scores, shape (size, coordinates), i.i.d. N(0, 1) under the law; None if an output is impossible."""
 
     def loss_against(self, other: Law) -> PrivacyLoss:
         """Return the privacy loss of the pair (self, other), two laws of the same kind of outputs: self is left."""
@@ -104,11 +97,7 @@ class ScalarLaw(Law):
 
 
 def dkw_pvalue(values: FloatArray, cdf: Distribution, cdf_left: Distribution) -> float:
-    """Return a p-value that `values` are i.i.d. from the law with this distribution function, atoms included.
-
-    It is 2 exp(-2 n gap^2), gap = sup |F_n - F|: the inequality of Dvoretzky, Kiefer & Wolfowitz with the constant of
-    Massart 1990, corollary 1 and its remark on discontinuous F.
-    """
+    """Return a p-value that `values` are i.i.d. from this law, atoms included (Massart 1990, corollary 1, remark)."""
     distinct, counts = np.unique(values, return_counts=True)
     upto = np.cumsum(counts) / values.size
     before = np.r_[0.0, upto[:-1]]
@@ -123,11 +112,8 @@ def normal_pvalue(values: FloatArray) -> float:
 
 
 def serial_pvalues(scores: FloatArray) -> list[float]:
-    """Return the DKW p-values of the sums and of the differences of successive pairs of standard normals.
-
-    (z_0 + z_1) / sqrt 2, (z_2 + z_3) / sqrt 2, ... are i.i.d. standard normal if the outputs are independent. Noise
-    that one output shares with the next makes one of the two too wide and the other too narrow.
-    """
+    """Return the DKW p-values of the sums and of the differences of successive pairs of standard normals."""
+    # noise that one output shares with the next makes one of the two too wide and the other too narrow
     pairs = scores[: scores.size // 2 * 2].reshape(-1, 2)
     if pairs.size == 0:
         return [1.0, 1.0]
@@ -201,8 +187,8 @@ class AtomsAndDensity(ScalarLaw):
 
 @dataclass(frozen=True)
 class _LocationScale(AtomsAndDensity):
-    loc: float
-    scale: float
+    loc: float  # finite
+    scale: float  # finite, > 0
     _loss_at_one_scale: ClassVar[type[LaplaceLoss] | type[GaussianLoss]]
 
     def __post_init__(self) -> None:
@@ -223,11 +209,6 @@ class _LocationScale(AtomsAndDensity):
 @dataclass(frozen=True)
 class Laplace(_LocationScale):
     """The Laplace law: density e^(-|x - loc| / scale) / (2 scale).
-
-    Parameters
-    ----------
-    loc : float, finite
-    scale : float, finite, > 0
 
     Examples
     --------
@@ -259,11 +240,6 @@ class Laplace(_LocationScale):
 class Gaussian(_LocationScale):
     """The normal law of mean `loc` and standard deviation `scale`.
 
-    Parameters
-    ----------
-    loc : float, finite
-    scale : float, finite, > 0
-
     Examples
     --------
     >>> from audit.laws import Gaussian
@@ -290,10 +266,6 @@ class Gaussian(_LocationScale):
 class PointMass(AtomsAndDensity):
     """The law of one value with probability 1.
 
-    Parameters
-    ----------
-    value : float, finite
-
     Examples
     --------
     >>> from audit.laws import PointMass
@@ -301,7 +273,7 @@ class PointMass(AtomsAndDensity):
     inf
     """
 
-    value: float
+    value: float  # finite
 
     def __post_init__(self) -> None:
         set_finite(self, "value")
