@@ -39,8 +39,7 @@ def require_callable(**functions: object) -> None:
 class Built(ABC):
     """The base of the adapters of libraries: a query, and a library's object that releases its answer.
 
-    Such objects cannot be sent to another process: every process builds its own, once. The outputs come from the
-    operating system's randomness. An exception is an output.
+    Every process builds its own, once: such objects cannot be sent. An exception is an output.
     """
 
     build: Callable[[], Any]

@@ -93,7 +93,15 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
     >>> print(opendp_claim(dp.m.make_randomized_response_bool(prob=0.75), d_in=1))
     (1.09861, 0)-DP under local
     """
-    neighbors = relation if relation is not None else _relation(measurement, d_in)
+    neighbors = relation
+    if neighbors is None:
+        metric = str(measurement.input_metric).removesuffix("()")
+        if metric not in _RELATIONS:
+            raise InvalidArgument(
+                f"`relation` must be given: the input metric {metric} lies between answers, not datasets"
+            )
+        base = _RELATIONS[metric]()
+        neighbors = base if d_in == 1 else Group(d_in, base)
     source = "privacy map of the OpenDP measurement"
     measure = str(measurement.output_measure)
     if measure == "MaxDivergence":
@@ -110,11 +118,3 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
     if measure == "SmoothedMaxDivergence":
         raise InvalidArgument.of("delta", "be given for a guarantee that is a curve of (epsilon, delta)", delta)
     raise InvalidArgument.of("measurement", "have an output measure that a claim expresses", measure)
-
-
-def _relation(measurement: Any, d_in: Any) -> Any:
-    metric = str(measurement.input_metric).removesuffix("()")
-    if metric not in _RELATIONS:
-        raise InvalidArgument(f"`relation` must be given: the input metric {metric} lies between answers, not datasets")
-    base = _RELATIONS[metric]()
-    return base if d_in == 1 else Group(d_in, base)

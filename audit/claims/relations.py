@@ -75,7 +75,6 @@ class Relation(Protocol):
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if the pair is neighboring, else one sentence that says why it is not."""
-        ...
 
 
 def require_neighboring(relation: Relation, left: Any, right: Any, name: str = "pairs") -> None:
@@ -269,10 +268,7 @@ class Group:
 
 
 def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
-    """Return a strategy for pairs (left, right) that are neighboring under `relation`.
-
-    The records that change come from other datasets of the same strategy.
-    """
+    """Return a strategy for pairs that are neighboring under `relation`; new records come from other `datasets`."""
     from hypothesis import assume
     from hypothesis import strategies as st
 

@@ -167,19 +167,14 @@ class ZeroConcentratedClaim(CurveClaim):
         return min(few, math.exp(min(0.0, float(search.fun))))
 
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
-        """Compare D_a with rho a at all orders.
-
-        K(a) = (a - 1) D_a is convex with K(1) = 0. Between two orders it lies below its chord, and the claim is kept
-        there if the chord lies below the parabola rho a (a - 1). Beyond the order (largest loss) / rho the
-        largest loss decides. Gaussian coordinates contribute mu^2 / 2 exactly; a loss bounded by m has at most
-        rho = m^2 / 2 (Bun & Steinke 2016, proposition 3.3).
-        """
+        """Compare D_a with rho a at all orders: between two by convexity, beyond the last by the largest loss."""
         parts = require_loss(loss).parts
         gaussian = math.fsum(part.shift_over_scale**2 / 2 for part in parts if isinstance(part, GaussianLoss))
         rest = compose([part for part in parts if not isinstance(part, GaussianLoss)]) if gaussian else loss
         left = self.rho - gaussian
         if left < -ARITHMETIC_TOLERANCE * max(self.rho, 1e-3):
             return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left")
+        # a loss bounded by m has at most rho = m^2 / 2 (Bun & Steinke 2016, proposition 3.3)
         largest = max(rest.max_loss(side) for side in DIRECTIONS)
         if largest**2 / 2 <= left * (1 + ARITHMETIC_TOLERANCE):
             return ExactJudgment(True, f"{self}: rho <= {gaussian + largest**2 / 2:.6g}")
@@ -207,8 +202,7 @@ def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> t
     """Return a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
 
     The law of `direction` stands in the numerator. Order 1 is the Kullback-Leibler divergence, inf the largest loss.
-    Closed forms serve Gaussian and Laplace noise and their sums; any other divergence is integrated, both errors on
-    their side. The upper bound is inf where the loss is unbounded and no closed form is known.
+    The upper bound is inf where the loss is unbounded and no closed form is known.
     """
     if direction not in DIRECTIONS:
         raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
@@ -314,7 +308,7 @@ def _halved(edges: FloatArray, lower: FloatArray, upper: FloatArray, allowed: fl
 
 
 def _above_parabola(orders: FloatArray, upper: FloatArray, rho: float) -> float | None:
-    """Return an order near which a chord of (a - 1) D_a exceeds rho a (a - 1); None if there is none."""
+    """Return an order near which a chord of the convex (a - 1) D_a exceeds rho a (a - 1); None if there is none."""
     values = (orders - 1) * np.where(orders > 1, upper, 0.0)
     slopes = np.diff(values) / np.diff(orders)
     with np.errstate(divide="ignore", invalid="ignore"):

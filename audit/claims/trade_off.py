@@ -107,10 +107,7 @@ class GaussianClaim(_ByTradeOff):
     admissible: ClassVar = {"mu": nonnegative}
 
     def profile(self, epsilon: float) -> float:
-        """Return delta = Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu).
-
-        It is the least such delta (Dong, Roth & Su 2022, corollary 2.13).
-        """
+        """Return the least delta that the claim implies at `epsilon` (Dong, Roth & Su 2022, corollary 2.13)."""
         return GaussianLoss(self.mu).delta(epsilon)
 
     def function_at(self, alpha: float) -> float:
@@ -336,10 +333,9 @@ def _upper_envelope(slopes: FloatArray, intercepts: FloatArray) -> list[int]:
 
 
 class _SupportingLines:
-    """Lines below T(left, right): 1 - delta(t) - e^t alpha, for a growing set of real t.
+    """Lines below T(left, right), 1 - delta(t) - e^t alpha, for a growing set of real t.
 
-    delta is the divergence of right from left. At t = -epsilon it is 1 - e^t + e^t times the divergence of left from
-    right at epsilon, so both directions enter, each at epsilon >= 0.
+    At t = -epsilon, delta is 1 - e^t + e^t times the divergence of left from right at epsilon.
     """
 
     def __init__(self, loss: PrivacyLoss) -> None:

@@ -89,10 +89,7 @@ class PrivacyLoss(ABC):
         return list(parts)
 
     def tails(self, threshold: float, direction: Direction) -> tuple[float, float]:
-        """Return the probabilities that the loss exceeds a finite `threshold`, by the numerator and the denominator.
-
-        The comparison is strict; a loss of +inf always exceeds.
-        """
+        """Return the probabilities of a loss > `threshold`, finite, by the numerator and by the denominator."""
         number = real(threshold, "threshold")
         if not math.isfinite(number):
             raise InvalidArgument.of("threshold", "be finite", threshold)

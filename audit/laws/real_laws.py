@@ -34,10 +34,7 @@ class Law(ABC):
 
     @abstractmethod
     def log_likelihood(self, outputs: np.ndarray) -> FloatArray:
-        """Return the log-density of each output, shape (size,); -inf for an output that the law never makes.
-
-        All laws that `loss_against` compares have densities with respect to the same base measure.
-        """
+        """Return the log-density of each output, shape (size,); -inf for an output that the law never makes."""
 
     def fit_pvalue(self, outputs: np.ndarray, rng: np.random.Generator) -> float:
         """Return a p-value, valid at every sample size, that `outputs` (first axis, at least one) are i.i.d. from it.
@@ -197,7 +194,6 @@ class _LocationScale(AtomsAndDensity):
 
     @property
     def kinks(self) -> tuple[float, ...]:
-        """The location: a kink, or a point from which the support is cut into cells."""
         return (self.loc,)
 
     def loss_against(self, other: Law) -> PrivacyLoss:
@@ -224,7 +220,6 @@ class Laplace(_LocationScale):
         return math.copysign(1 / self.scale, self.loc - x), 0.0
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return -|x - loc| / scale - log(2 scale)."""
         return -np.abs(x - self.loc) / self.scale - math.log(2 * self.scale)
 
     def cdf(self, x: FloatArray) -> FloatArray:
@@ -254,7 +249,6 @@ class Gaussian(_LocationScale):
         return self.loc / self.scale**2, -1 / self.scale**2
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Return -((x - loc) / scale)^2 / 2 - log(scale sqrt(2 pi))."""
         with np.errstate(over="ignore"):
             return -(((x - self.loc) / self.scale) ** 2) / 2 - math.log(self.scale * math.sqrt(2 * math.pi))
 
