@@ -1,14 +1,7 @@
 """Compare outputs by swapping: are the partners in (P, Q) and (P', Q') more alike than in (P, Q') and (P', Q)?
 
-Let f be any function of an output: the indicator of its value, or its rank. The score
-
-    < f(P) - f(P'), f(Q) - f(Q') >
-
-changes its sign if Q and Q' are swapped, and the swap leaves the joint law of independent, identically distributed
-outputs unchanged. So the score is positive as often as negative, and comparisons without a common output have
-independent signs. With the indicator it counts equal values: [P=Q] + [P'=Q'] - [P=Q'] - [P'=Q]. Collisions that the law
-of discrete outputs causes occur on both sides of the difference and cancel. For groups, f is summed over the group.
-Distances that a comparison needs are chosen on one part of the outputs; the comparisons are made on another.
+The score < f(P) - f(P'), f(Q) - f(Q') >, with f the indicator of a value or the rank, summed over a group, changes its
+sign with the swap, and independent outputs keep their law: section "Reused noise" of `docs/method.md`.
 """
 
 from __future__ import annotations
@@ -99,13 +92,11 @@ def _codes_of(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.unique(values, return_inverse=True)[1]).reshape(-1)
 
 
-def equality(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
-    """Return the scores of single outputs by equal values; the arguments are rows, shape (k,) each."""
-
-    def equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.asarray((values.codes[a] == values.codes[b]).sum(axis=1))
-
-    return equal(p, q) + equal(p2, q2) - equal(p, q2) - equal(p2, q), values.codes.shape[1] - equal(p, p2)
+def equality(values: Values, *rows: np.ndarray) -> Scores:
+    """Return the scores of single outputs by equal values; the rows of P, Q, P' and Q' have shape (k,) each."""
+    p, q, p2, q2 = (values.codes[part] for part in rows)
+    signed = (p == q).astype(int) + (p2 == q2) - (p == q2) - (p2 == q)
+    return signed.sum(axis=1), (p != p2).sum(axis=1)
 
 
 def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
@@ -136,9 +127,13 @@ def compare_all(
 ) -> tuple[Comparison, ...]:
     """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
     rows = np.arange(len(calls)).reshape(count, -1)
-    found = [_same_place("same noise in every call", calls, rows, rng), *_groups(calls, rows, rng)]
-    found += [_period("short period", calls, rng), _period("short period within a call", long, rng)]
-    found.append(_serial(calls, rows, long))
+    found = [
+        _same_place("same noise in every call", calls, rows, rng),
+        *_groups(calls, rows, rng),
+        _period("short period", calls, rng),
+        _period("short period within a call", long, rng),
+        _serial(calls, rows, long),
+    ]
     if workers is not None:
         found.append(_same_place(IN_WORKERS, workers, np.arange(len(workers)).reshape(2, -1), rng))
     return tuple(found)

@@ -1,15 +1,11 @@
-"""Check that the outputs of a mechanism are independent: no noise is reused or shared.
-
-Every other verdict of this package needs independent outputs. Here that is the null hypothesis: all outputs, over all
-calls and processes, are independent draws from one law, which may be anything, discrete or continuous. Then swapping
-outputs changes nothing, each comparison is won as often as lost, and the number of wins has an exact binomial law.
-A FAIL says that noise is reused or shared; it says nothing about epsilon.
-"""
+"""Check that outputs are independent, as every other verdict needs: a FAIL says nothing about epsilon."""
 
 import multiprocessing
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar
+
+import numpy as np
 
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
@@ -141,33 +137,22 @@ class RandomnessCheck(Check):
     def gather(self, allowance: Allowance) -> RandomnessEvidence:
         """Draw outputs and compare them; the outputs of the calls are judged even if a worker process fails."""
         drawn, failure = _draw_all(self.mechanism, self.dataset, allowance.budget, allowance.stream.child(_DRAWING))
-        samples, workers = sum(map(len, drawn)), len(drawn[_CALLS + 1 :])
+        ends, workers = np.cumsum([0, *map(len, drawn)]), len(drawn[_CALLS + 1 :])
         if len(drawn) <= _CALLS:
-            return RandomnessEvidence(samples, failure=failure)
-        values = Values.of(concatenate(drawn))
-        start = sum(map(len, drawn[:_CALLS]))
-        end = start + len(drawn[_CALLS])
+            return RandomnessEvidence(int(ends[-1]), failure=failure)
+        values, (start, end) = Values.of(concatenate(drawn)), ends[_CALLS : _CALLS + 2]
         parts = values[:start], values[start:end], values[end:] if workers else None
         found = compare_all(*parts, _CALLS, allowance.stream.child(_COMPARING).rng())
-        return RandomnessEvidence(samples, found, workers, failure=failure)
+        return RandomnessEvidence(int(ends[-1]), found, workers, failure=failure)
 
     def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
         return RandomnessEvidence(0, failure=failure)
 
     @classmethod
     def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
-        """Return the judgment; outputs that are independent draws from one law FAIL with probability <= significance.
-
-        Each of `KINDS` gets an equal share of it. PASS: no comparison found anything, and each of them would have found
-        noise that is reused throughout.
-
-        Raises
-        ------
-        InvalidCertificate
-            If the counts contradict each other.
-        """
+        """Return the judgment; independent draws from one law FAIL with probability <= significance."""
         _require_form(evidence)
-        share = significance / len(KINDS)
+        share = significance / len(KINDS)  # of each comparison
         rejected = (part for part in evidence.comparisons if part.pvalue <= share)
         findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
         if findings:
@@ -186,7 +171,7 @@ class RandomnessCheck(Check):
 
 
 def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
-    """Return what bars a PASS, or None."""
+    """Return what bars a PASS, or None: every comparison must have been able to find noise reused throughout."""
     if evidence.failure is not None:
         return evidence.failure
     due = [kind for kind in KINDS if kind != IN_WORKERS or evidence.workers]

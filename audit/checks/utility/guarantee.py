@@ -129,7 +129,20 @@ class GuaranteeCheck(UtilityCheck):
     def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgment:
         judgment = undecided("nothing was tried")
         for index, look in enumerate(evidence.looks):
-            judgment = _judge_look(terms, look, look_share(index, evidence.planned, significance))
+            share = look_share(index, evidence.planned, significance)
+            lower = proportion_lower_bound(look.failures, look.trials, share)
+            upper = proportion_upper_bound(look.failures, look.trials, share)
+            counted, allowed = f"{look.failures} failures in {look.trials} trials", terms.beta + terms.slack
+            least = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
+            loose = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
+            kept = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
+            judgment = conclude(
+                "statistical",
+                (Interval("failure probability", lower, upper),),
+                broken=f"{least} (error probability {share:.2g})" if lower > terms.beta else None,
+                why_open=loose if upper > allowed else None,
+                kept=kept,
+            )
             if judgment.verdict is not Verdict.INCONCLUSIVE:
                 break
         return judgment
@@ -179,21 +192,6 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-def _judge_look(terms: GuaranteeTerms, look: Look, share: float) -> UtilityJudgment:
-    lower = proportion_lower_bound(look.failures, look.trials, share)
-    upper = proportion_upper_bound(look.failures, look.trials, share)
-    counted, allowed = f"{look.failures} failures in {look.trials} trials", terms.beta + terms.slack
-    least = f"{counted}: the failure probability is at least {lower:.4g}, claimed {terms.beta:g}"
-    loose = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
-    return conclude(
-        "statistical",
-        (Interval("failure probability", lower, upper),),
-        broken=f"{least} (error probability {share:.2g})" if lower > terms.beta else None,
-        why_open=loose if upper > allowed else None,
-        kept=f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}",
-    )
-
-
 def check_guarantee(
     trials: Callable[..., Any],
     beta: float,
@@ -212,10 +210,8 @@ def check_guarantee(
 
     Parameters
     ----------
-    trials, beta, slack, budget, source, statement, expected
-        See `audit.GuaranteeCheck`.
-    name, significance, seed, timeout
-        As for `audit.check_inequality`.
+    trials, beta, slack, budget, source, statement, expected, name, significance, seed, timeout
+        See `audit.GuaranteeCheck` and `audit.check_inequality`.
 
     Returns
     -------

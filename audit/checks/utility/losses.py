@@ -96,18 +96,12 @@ def probed(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> n
     calls = [draw(stream.child(index)) for index in range(_PILOT_CALLS)]
     if not np.array_equal(calls[0], draw(stream.child(0))):
         raise Unusable(f"{what} gave other values under the same seed: it keeps state or does not draw from `rng`")
-    if len(calls[0]) >= _FEWEST_PER_CALL and _dependent(calls):
-        raise Unusable(f"{what} gave values that share noise within a call: the replicates are not independent")
-    return np.concatenate(calls)
-
-
-def _dependent(calls: list[np.ndarray]) -> bool:
-    """Return whether the values of one call are more alike than those of different calls."""
-    if len(np.unique(np.concatenate(calls))) == 1:
-        return False
-    if all(len(np.unique(part)) == 1 for part in calls):
-        return True
-    return bool(stats.kruskal(*calls).pvalue < _ALARM)
+    values = np.concatenate(calls)
+    if len(calls[0]) >= _FEWEST_PER_CALL and len(np.unique(values)) > 1:
+        constant = all(len(np.unique(part)) == 1 for part in calls)
+        if constant or stats.kruskal(*calls).pvalue < _ALARM:
+            raise Unusable(f"{what} gave values that share noise within a call: the replicates are not independent")
+    return values
 
 
 class LossDrawer:
@@ -171,11 +165,6 @@ class CurveEvidence(UtilityEvidence):
     points: tuple[CurvePoint, ...] = ()
     beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
     compared: tuple[CurvePoint, ...] = ()  # where the losses were compared with the evaluator: both are there
-
-    @property
-    def basis(self) -> str:
-        """The basis of a verdict on this evidence."""
-        return "exact" if self.uses == "evaluator" else "statistical"
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -45,9 +45,8 @@ class PackingResult(UtilityResult):
         bounds = [0.0]
         for index, look in enumerate(self.evidence.looks):
             share = look_share(index, self.evidence.planned, self.significance)
-            bounds.append(
-                packing_epsilon_lower_bound(look.failures, look.trials, *family, delta=delta, significance=share)
-            )
+            counts = look.failures, look.trials
+            bounds.append(packing_epsilon_lower_bound(*counts, *family, delta=delta, significance=share))
         return max(bounds)
 
     @property
@@ -162,9 +161,8 @@ class PackingCheck(UtilityCheck):
             if run == 1 and (measure := getattr(self.claim.relation, "distance", None)):
                 steps = measure(first, dataset)
                 if isinstance(steps, str) or steps > self.distance:
-                    raise InvalidArgument.of(
-                        "distance", "bound the steps between any two datasets of the family", steps
-                    )
+                    rule = "bound the steps between any two datasets of the family"
+                    raise InvalidArgument.of("distance", rule, steps)
             try:
                 output = self.learner(dataset, 1, rng)[0]
             except CAUGHT as error:
@@ -172,17 +170,13 @@ class PackingCheck(UtilityCheck):
                 continue
             missed[run] = not self.hits(target, output)
             if run == 0:
-                self._require_disjoint(output, target, rng)
+                others = {int(index) for index in rng.integers(0, self.family_size, 4)}
+                others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}  # its neighbors
+                found = sorted(index for index in others if bool(self.hits(index, output)))
+                if len(found) > 1:
+                    rule = "describe pairwise disjoint sets: this output lies in two"
+                    raise InvalidArgument.of("hits", rule, (output, found[:2]))
         return missed
-
-    def _require_disjoint(self, output: Any, target: int, rng: np.random.Generator) -> None:
-        others = {int(index) for index in rng.integers(0, self.family_size, 4)}
-        others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}  # its neighbors
-        found = sorted(index for index in others if bool(self.hits(index, output)))
-        if len(found) > 1:
-            raise InvalidArgument.of(
-                "hits", "describe pairwise disjoint sets: this output lies in two", (output, found[:2])
-            )
 
 
 def check_packing(

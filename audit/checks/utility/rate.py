@@ -140,10 +140,7 @@ class RateCheck(CurveCheck):
         return _BET_SHARE
 
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
-        """Return values at larger sizes, up to the horizon or until the evaluator gives up.
-
-        There are none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim.
-        """
+        # none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim
         if self.evaluator is None:
             return ()
         alone = replace(self.terms(), least_look=0)
@@ -200,10 +197,8 @@ def check_rate(
     ----------
     losses, sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
         See `audit.RateCheck`; `losses` may be left out if there is an `evaluator`.
-    budget, source, statement, expected
-        See `audit.RateCheck`.
-    name, significance, seed, timeout
-        As for `audit.check_inequality`.
+    budget, source, statement, expected, name, significance, seed, timeout
+        See `audit.RateCheck` and `audit.check_inequality`.
 
     Returns
     -------

@@ -1,8 +1,4 @@
-"""Judge a rate: the exponent and the factor of a decay, from values without noise or from simulated means.
-
-An exponent outside the claimed band that still moves towards it belongs to a grid that begins too early, and is
-INCONCLUSIVE. `docs/utility.md` derives the rules.
-"""
+"""Judge a rate from values without noise or from simulated means, by the rules that `docs/utility.md` derives."""
 
 import math
 from collections.abc import Callable
@@ -59,15 +55,6 @@ class RateTerms:
         """Exponents that keep the claim."""
         low = self.exponent - self.margin
         return Band(low, self.exponent + self.margin if self.sense == "equivalent" else math.inf)
-
-    @property
-    def log_constant_band(self) -> Band:
-        """Logs of the factors that keep the claim."""
-        assert self.constant is not None
-        high = math.log(self.constant) + math.log1p(self.constant_margin)
-        if self.sense != "equivalent" or self.constant_margin >= 1:
-            return Band(-math.inf, high)
-        return Band(math.log(self.constant) + math.log1p(-self.constant_margin), high)
 
     def __str__(self) -> str:
         if self.sense == "equivalent":
@@ -136,12 +123,8 @@ class ExactCurve:
         self.x = np.log2([point.reference or math.nan for point in points])
         self.y = np.log2([point.exact or math.nan for point in points])
         self.local = 0.0 - np.diff(self.y) / np.diff(self.x)  # exponents between neighboring values
-
-    @property
-    def exponent(self) -> float:
-        """The fitted exponent of decay: minus the least-squares slope."""
         centered = self.x - self.x.mean()
-        return 0.0 - float(centered @ self.y / (centered @ centered))
+        self.exponent = 0.0 - float(centered @ self.y / (centered @ centered))  # fitted: minus the least-squares slope
 
     def shows(self, terms: RateTerms) -> bool:
         """Return whether the claimed exponent is seen: fitted, at the end, and without a drift away from it."""
@@ -192,15 +175,14 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance."""
     region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
     if region.unbounded:
-        mean, advice = (
-            f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}",
-            "raise the budget, or tighten the support",
-        )
-        return undecided(f"{mean} cannot be told from 0, or is not bounded: {advice}")
+        mean = f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}"
+        return undecided(f"{mean} cannot be told from 0, or is not bounded: raise the budget, or tighten the support")
     fit = SimulatedFit(terms, evidence, region)
     found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
     off, trust = terms.band.gap(*fit.exponent), f"error probability {significance:.2g}"
+    room = _BEND * terms.margin  # growth helps a claim of "at least"
+    straight = fit.bend[0] >= -room and (fit.bend[1] <= room or terms.sense == "at_least")
     broken = why_open = None
     if off != 0:
         if barred := fit.why_not_settled or (fit.why_hardly_begun if off > 0 else None):
@@ -209,9 +191,9 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
             broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
     elif not terms.band.contains(*fit.exponent):
         why_open = f"not refuted, but {shown}: raise the budget"
-    elif not fit.is_straight:
-        advice = "raise the budget or begin the grid later"
-        why_open = f"{shown}, but over half the grid it may change by {fit.shown_bend}: {advice}"
+    elif not straight:
+        change = f"over half the grid it may change by {fit.shown_bend}"
+        why_open = f"{shown}, but {change}: raise the budget or begin the grid later"
     elif terms.constant is not None:
         ends, along = (fit.log_constant(form) for form in (fit.grid.at(-1), fit.grid.at(-1) - fit.grid.at(0)))
         return _judge_constant(terms, ends, lambda gap: _closing(along, gap), shown, found, "by simulation", trust)
@@ -228,17 +210,21 @@ def _judge_constant(
     trust: str | None = None,  # None if it is exact
 ) -> UtilityJudgment:
     """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim."""
+    assert terms.constant is not None
+    log, margin = math.log(terms.constant), terms.constant_margin
+    one_sided = terms.sense != "equivalent" or margin >= 1
+    band = Band(-math.inf if one_sided else log + math.log1p(-margin), log + math.log1p(margin))
     low, high = map(math.exp, ends)
     value = f"in [{low:.4g}, {high:.4g}]" if trust else f"{low:.4g}"
     side = "" if terms.sense == "equivalent" else "at most "
     said = f"constant {value}, claimed {side}{terms.constant:g} within {terms.constant_margin:.0%}"
-    off = terms.log_constant_band.gap(*ends)
+    off = band.gap(*ends)
     still = f"{shown}; but {said}: raise the budget" if trust else f"{said}: it still moves towards the claim"
     return conclude(
         "statistical" if trust else "exact",
         (*found, Interval("constant", low, high)),
         broken=f"{said} ({trust or how})" if abs(off) > drift(off) else None,
-        why_open=None if terms.log_constant_band.contains(*ends) else still,
+        why_open=None if band.contains(*ends) else still,
         kept=f"{shown}; {said} ({how})",
     )
 
@@ -247,9 +233,7 @@ class SimulatedFit:
     """The bounds of the exponent by the joint region of the means; all of them hold together."""
 
     def __init__(self, terms: RateTerms, evidence: CurveEvidence, region: Region) -> None:
-        widths = np.maximum(
-            region.widths, float(region.widths.max()) / 10
-        )  # weights at most a hundredfold of each other
+        widths = np.maximum(region.widths, float(region.widths.max()) / 10)  # weights within a hundredfold
         scales = [point.reference or math.nan for point in evidence.points]
         self.terms, self.evidence, self.region = terms, evidence, region
         self.grid = LogGrid(np.log(scales), 1.0 / widths**2)
@@ -262,33 +246,21 @@ class SimulatedFit:
         return low, high
 
     @property
-    def is_straight(self) -> bool:
-        """True if the exponent certainly changes little along the grid, or only in a direction that helps the claim."""
-        room = _BEND * self.terms.margin
-        return self.bend[0] >= -room and (self.bend[1] <= room or self.terms.sense == "at_least")
-
-    @property
-    def has_settled_outside(self) -> bool:
-        """True if the exponent is outside the band and its change along the grid, prolonged, does not lead there."""
+    def why_not_settled(self) -> str | None:
+        """The reason why the change of an exponent outside the band, prolonged, may lead there, or None."""
         whole = self.terms.band.gap(*self.exponent)
         upper = self.terms.band.gap(*self.region.bounds(self.grid.exponent(self.grid.halves[1])))
-        if whole * upper <= 0:
-            return False
         closing = _closing(self.bend, whole)
-        if min(abs(whole), abs(upper)) <= _DRIFT * closing:
-            return False
         # a risk that begins to decay has a small exponent that grows by a large part of itself
-        return whole < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
-
-    @property
-    def why_not_settled(self) -> str | None:
-        """The reason why an exponent outside the band is not refuted, or None."""
-        if self.has_settled_outside:
+        steady = whole < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
+        if whole * upper > 0 and min(abs(whole), abs(upper)) > _DRIFT * closing and steady:
             return None
         if self.bend[0] <= 0 <= self.bend[1]:
             open_ends = "the grid may be pre-asymptotic, or the risk may not have begun to decay"
-            advice = "raise the budget, or begin the grid later"
-            return f"over half the grid it changes by {self.shown_bend}: {open_ends}: {advice}"
+            return (
+                f"over half the grid it changes by {self.shown_bend}: {open_ends}: raise the budget, "
+                "or begin the grid later"
+            )
         sizes = self.evidence.sizes
         logs = np.log([point.sample.mean if point.sample else math.nan for point in self.evidence.points])
         lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in self.grid.halves)

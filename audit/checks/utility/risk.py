@@ -10,17 +10,8 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.losses import (
-    CurveCheck,
-    CurveEvidence,
-    Support,
-    call_number,
-    exceeds,
-    losses_or_evaluator,
-)
+from audit.checks.utility.losses import CurveCheck, CurveEvidence, Support, call_number, exceeds, losses_or_evaluator
 from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult, conclude
-
-Bounds = list[tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -113,47 +104,37 @@ class ConsistencyCheck(CurveCheck):
     @staticmethod
     def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
         bounds = evidence.intervals(significance)
+        last, (lowest, highest) = evidence.sizes[-1], bounds[-1]
+        goal, tolerance = terms.bayes_risk + terms.tolerance, terms.tolerance
+        broken, loose = [], []  # what refutes the claim, and what bars a PASS; the first of each is shown
+        if exceeds(lowest, goal):
+            broken.append(f"the risk at n = {last} is at least {lowest:.4g}, above {goal:.4g}")
+        if any(exceeds(terms.bayes_risk, high) for _, high in bounds):
+            loose.append("the risk lies below the Bayes risk that the check states: one of the two is wrong")
+        if exceeds(highest, goal):
+            risk = f"the risk at n = {last} may be {highest:.4g}"
+            loose.append(f"not refuted, but {risk}, above {goal:.4g}: raise the budget")
+        for point, (low, high) in zip(evidence.points, bounds, strict=True):
+            n, bound = point.size, point.reference
+            if bound is not None and exceeds(low, bound):
+                broken.append(f"the risk at n = {n} is at least {low:.4g}, above its bound {bound:.4g}")
+            if bound is not None and exceeds(high, bound + tolerance):
+                risk = f"n = {n}: risk up to {high:.4g}, bound {bound:.4g}"
+                loose.append(f"not refuted, but a stated bound is not confirmed within {tolerance:g}: {risk}")
+        for (before, after), ((_, high), (low, _)) in zip(pairwise(evidence.sizes), pairwise(bounds), strict=True):
+            if terms.monotone and exceeds(low, high):
+                risk = f"at most {high:.4g} at n = {before} to at least {low:.4g} at n = {after}"
+                broken.append(f"the risk grows from {risk}")
+        kept = f"the risk at n = {last} is at most {highest:.4g}, within {tolerance:g} of {terms.bayes_risk:g}"
         exact = evidence.uses == "evaluator"
         trust = "by an evaluator, without noise" if exact else f"error probability {significance:.2g}"
-        kept = f"the risk at n = {evidence.sizes[-1]} is at most {bounds[-1][1]:.4g}, within {terms.tolerance:g} of "
-        broken = _why_inconsistent(terms, evidence, bounds)
         return conclude(
-            evidence.basis,
+            "exact" if exact else "statistical",
             tuple(Interval(f"risk at n = {n}", *ends) for n, ends in zip(evidence.sizes, bounds, strict=True)),
-            broken=broken and f"{broken} ({trust})",
-            why_open=_why_open(terms, evidence, bounds),
-            kept=f"{kept}{terms.bayes_risk:g} ({evidence.how(significance)})",
+            broken=f"{broken[0]} ({trust})" if broken else None,
+            why_open=loose[0] if loose else None,
+            kept=f"{kept} ({evidence.how(significance)})",
         )
-
-
-def _why_inconsistent(terms: ConsistencyTerms, evidence: CurveEvidence, bounds: Bounds) -> str | None:
-    """Return what refutes the claim, or None."""
-    goal, lowest = terms.bayes_risk + terms.tolerance, bounds[-1][0]
-    if exceeds(lowest, goal):
-        return f"the risk at n = {evidence.sizes[-1]} is at least {lowest:.4g}, above {goal:.4g}"
-    for point, (low, _) in zip(evidence.points, bounds, strict=True):
-        if point.reference is not None and exceeds(low, point.reference):
-            return f"the risk at n = {point.size} is at least {low:.4g}, above its bound {point.reference:.4g}"
-    if terms.monotone:
-        for (before, after), ((_, high), (low, _)) in zip(pairwise(evidence.sizes), pairwise(bounds), strict=True):
-            if exceeds(low, high):
-                return f"the risk grows from at most {high:.4g} at n = {before} to at least {low:.4g} at n = {after}"
-    return None
-
-
-def _why_open(terms: ConsistencyTerms, evidence: CurveEvidence, bounds: Bounds) -> str | None:
-    """Return what bars a PASS, or None."""
-    goal, highest = terms.bayes_risk + terms.tolerance, bounds[-1][1]
-    if any(exceeds(terms.bayes_risk, high) for _, high in bounds):
-        return "the risk lies below the Bayes risk that the check states: one of the two is wrong"
-    if exceeds(highest, goal):
-        risk = f"the risk at n = {evidence.sizes[-1]} may be {highest:.4g}"
-        return f"not refuted, but {risk}, above {goal:.4g}: raise the budget"
-    for point, (_, high) in zip(evidence.points, bounds, strict=True):
-        if point.reference is not None and exceeds(high, point.reference + terms.tolerance):
-            loose = f"n = {point.size}: risk up to {high:.4g}, bound {point.reference:.4g}"
-            return f"not refuted, but a stated bound is not confirmed within {terms.tolerance:g}: {loose}"
-    return None
 
 
 @losses_or_evaluator
@@ -181,12 +162,10 @@ def check_consistency(
 
     Parameters
     ----------
-    losses, sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone
+    losses, sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone, budget
         See `audit.ConsistencyCheck`; `losses` may be left out if there is an `evaluator`.
-    budget, source, statement, expected
-        See `audit.ConsistencyCheck`.
-    name, significance, seed, timeout
-        As for `audit.check_inequality`.
+    source, statement, expected, name, significance, seed, timeout
+        See `audit.check_inequality`.
 
     Returns
     -------
@@ -214,8 +193,6 @@ def check_consistency(
 
 @dataclass(frozen=True)
 class LowerBoundTerms:
-    """The numbers of the claim."""
-
     slack: float
 
 
@@ -279,22 +256,21 @@ class LowerBoundCheck(CurveCheck):
 
     @staticmethod
     def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
-        how = evidence.how(significance)
-        error = "" if evidence.uses == "evaluator" else f", error probability {significance:.2g}"
+        how, exact = evidence.how(significance), evidence.uses == "evaluator"
+        error = "" if exact else f", error probability {significance:.2g}"
         found, broken, why_open = [], None, None
         for point, (lower, upper) in zip(evidence.points, evidence.intervals(significance), strict=True):
             bound = point.reference or 0.0
             found.append(Interval(f"risk at n = {point.size} (bound {bound:.4g})", lower, upper))
             if broken is None and exceeds(bound, upper):
-                broken = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}, which every private "
-                broken += f"learner has: it is not private ({how}{error})"
+                risk = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}"
+                broken = f"{risk}, which every private learner has: it is not private ({how}{error})"
             if why_open is None and exceeds(bound * (1 - terms.slack), lower):
-                risk = f"the risk at n = {point.size} may be {lower:.4g}"
-                why_open = (
-                    f"not refuted, but {risk}, below {bound:.4g} by more than {terms.slack:.0%}: raise the budget"
-                )
+                risk = f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g}"
+                why_open = f"not refuted, but {risk} by more than {terms.slack:.0%}: raise the budget"
         kept = f"the risk keeps the bound at all {len(found)} sizes, within {terms.slack:.0%} ({how})"
-        return conclude(evidence.basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
+        basis = "exact" if exact else "statistical"
+        return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
 
 @losses_or_evaluator
@@ -322,10 +298,10 @@ def check_lower_bound(
 
     Parameters
     ----------
-    losses, sizes, bound, slack, evaluator, compared_at, support, budget, source, statement, expected
+    losses, sizes, bound, slack, evaluator, compared_at, support, budget
         See `audit.LowerBoundCheck`; `losses` may be left out if there is an `evaluator`.
-    name, significance, seed, timeout
-        As for `audit.check_inequality`.
+    source, statement, expected, name, significance, seed, timeout
+        See `audit.check_inequality`.
 
     Returns
     -------
