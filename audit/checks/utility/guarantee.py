@@ -13,7 +13,7 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, checked
-from audit.checks.utility.losses import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
+from audit.checks.utility.mean_bounds import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,

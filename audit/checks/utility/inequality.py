@@ -10,8 +10,7 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, checked
-from audit.checks.utility.losses import LossDrawer, Support, Unusable, call, require_support
-from audit.checks.utility.mean_bounds import MeanSample
+from audit.checks.utility.mean_bounds import LossDrawer, MeanSample, Support, Unusable, call, require_support
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,

@@ -13,17 +13,17 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.losses import (
+from audit.checks.utility.mean_bounds import Support, Unusable, call_number
+from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
+from audit.checks.utility.theorem import (
     CurveCheck,
     CurveEvidence,
     CurvePoint,
-    Support,
-    Unusable,
-    call_number,
+    UtilityJudgment,
+    UtilityResult,
     losses_or_evaluator,
+    undecided,
 )
-from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.checks.utility.theorem import UtilityJudgment, UtilityResult, undecided
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings

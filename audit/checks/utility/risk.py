@@ -10,8 +10,17 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.losses import CurveCheck, CurveEvidence, Support, call_number, exceeds, losses_or_evaluator
-from audit.checks.utility.theorem import Interval, UtilityJudgment, UtilityResult, conclude
+from audit.checks.utility.mean_bounds import Support, call_number
+from audit.checks.utility.theorem import (
+    CurveCheck,
+    CurveEvidence,
+    Interval,
+    UtilityJudgment,
+    UtilityResult,
+    conclude,
+    exceeds,
+    losses_or_evaluator,
+)
 
 
 @dataclass(frozen=True)
