@@ -151,7 +151,14 @@ class RandomnessCheck(Check):
     @classmethod
     def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
         """Return the judgment; independent draws from one law FAIL with probability <= significance."""
-        _require_form(evidence)
+        kinds = [part.kind for part in evidence.comparisons]
+        if unknown := set(kinds) - set(KINDS):
+            raise InvalidCertificate(f"comparisons of kinds {sorted(unknown)} are not known")
+        if len(set(kinds)) < len(kinds):
+            raise InvalidCertificate("a kind of comparison occurs twice")
+        for part in evidence.comparisons:
+            if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
+                raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
         share = significance / len(KINDS)  # of each comparison
         rejected = (part for part in evidence.comparisons if part.pvalue <= share)
         findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
@@ -183,17 +190,6 @@ def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
     worst = min(blind, key=lambda part: part.able)
     able = f"{worst.kind}: {worst.able} comparisons could tell, at a share of {share:.2g} of the significance"
     return f"its outputs are so much alike, or so few, that reused noise would not show ({able})"
-
-
-def _require_form(evidence: RandomnessEvidence) -> None:
-    kinds = [part.kind for part in evidence.comparisons]
-    if unknown := set(kinds) - set(KINDS):
-        raise InvalidCertificate(f"comparisons of kinds {sorted(unknown)} are not known")
-    if len(set(kinds)) < len(kinds):
-        raise InvalidCertificate("a kind of comparison occurs twice")
-    for part in evidence.comparisons:
-        if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
-            raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
 
 
 def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tuple[list[Outputs], str | None]:

@@ -209,26 +209,20 @@ class LossDrawer:
 
         def draw(size: int, child: Stream) -> np.ndarray:
             self.drawn += size
-            what = f"losses(){at}"
-            return _within(draw_array(self._losses, *leading, count=size, stream=child, what=what), support, what)
+            what, (low, high) = f"losses(){at}", support
+            values = draw_array(self._losses, *leading, count=size, stream=child, what=what).astype(np.float64)
+            if np.isnan(values).any():
+                raise Unusable(f"{what} returned NaN ({int(np.isnan(values).sum())} of {len(values)} losses)")
+            slack = ROUNDING * (high - low) if math.isfinite(high - low) else ROUNDING
+            outside = (values < low - slack) | (values > high + slack) | np.isinf(values)
+            if outside.any():
+                raise Unusable(f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]")
+            return np.clip(values, low, high)
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
         pilot = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
         left = count - PROBED_CALLS * per_call
         return summarize(pilot, draw_blocks(draw, left, stream.child(_MAIN)), support, significance)
-
-
-def _within(values: np.ndarray, support: Support, what: str) -> np.ndarray:
-    """Return losses as floats inside their support; raise `Unusable` if one is NaN or outside by more than rounding."""
-    values = values.astype(np.float64)
-    low, high = support
-    if np.isnan(values).any():
-        raise Unusable(f"{what} returned NaN ({int(np.isnan(values).sum())} of {len(values)} losses)")
-    slack = ROUNDING * (high - low) if math.isfinite(high - low) else ROUNDING
-    outside = (values < low - slack) | (values > high + slack) | np.isinf(values)
-    if outside.any():
-        raise Unusable(f"{what} returned {values[outside][0]:g}, outside its support [{low:g}, {high:g}]")
-    return np.clip(values, low, high)
 
 
 @dataclass(frozen=True)
@@ -276,16 +270,9 @@ class Region:
             _LogWealth(sample, place, least, self._threshold - total + least)
             for sample, (place, least) in zip(samples, lowest, strict=True)
         ]
-
-    @property
-    def unbounded(self) -> list[int]:
-        """Indices of the means whose logarithm the region does not bound."""
-        return [index for index, wealth in enumerate(self._wealth) if not len(wealth.grid)]
-
-    @property
-    def widths(self) -> np.ndarray:
-        """Widths of the region in each log mean; shape (k,), inf where it is not bounded."""
-        return np.array([np.ptp(wealth.grid) if len(wealth.grid) else math.inf for wealth in self._wealth])
+        # per log mean; inf where the region does not bound it
+        self.widths = np.array([np.ptp(wealth.grid) if len(wealth.grid) else math.inf for wealth in self._wealth])
+        self.unbounded = np.flatnonzero(np.isinf(self.widths)).tolist()  # indices
 
     def bounds(self, form: np.ndarray) -> tuple[float, float]:
         """Return bounds of sum form_k log mean_k over the region; those of all forms hold together."""

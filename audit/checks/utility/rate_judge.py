@@ -95,7 +95,11 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
         return undecided(f"{judgment.reason}; {cause}: a horizon declares how far to look", judgment.found)
     if not beyond:
         return judgment
-    further = _judge_values(terms, _spread(every), (), how)
+    apart = [every[-1]]  # by three doublings: the ripple of rounded settings evens out
+    for point in reversed(every):
+        if point.size * 2**_LEAST_SPAN <= apart[-1].size:
+            apart.append(point)
+    further = _judge_values(terms, tuple(reversed(apart)), (), how)
     if further.verdict is not Verdict.FAIL:
         return undecided(f"{judgment.reason}; but up to n = {last}: {further.reason}", judgment.found)
     return replace(judgment, reason=f"{judgment.reason}; and so it is up to n = {last:.3g}")
@@ -160,15 +164,6 @@ def _prolonged(pace: np.ndarray, gap: float) -> float:
     speed_up = steps[-1] / steps[-2] if len(steps) > 1 and steps[-2] > _GRAIN else 1.0
     factor = min(max(1.0, float(speed_up)), _FASTEST)
     return float(steps[-1]) * sum(factor**k for k in range(1, _FURTHER + 1))
-
-
-def _spread(points: Points) -> Points:
-    """Return points at least three doublings apart, the last among them: the ripple of rounded settings evens out."""
-    kept = [points[-1]]
-    for point in reversed(points):
-        if point.size * 2**_LEAST_SPAN <= kept[-1].size:
-            kept.append(point)
-    return tuple(reversed(kept))
 
 
 def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
@@ -264,10 +259,8 @@ class SimulatedFit:
             return None
         if self.bend[0] <= 0 <= self.bend[1]:
             open_ends = "the grid may be pre-asymptotic, or the risk may not have begun to decay"
-            return (
-                f"over half the grid it changes by {self.shown_bend}: {open_ends}: raise the budget, "
-                "or begin the grid later"
-            )
+            change = f"over half the grid it changes by {self.shown_bend}"
+            return f"{change}: {open_ends}: raise the budget, or begin the grid later"
         sizes = self.evidence.sizes
         logs = np.log([point.sample.mean if point.sample else math.nan for point in self.evidence.points])
         lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in self.grid.halves)

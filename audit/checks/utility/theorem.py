@@ -121,7 +121,6 @@ class UtilityCheck(Check):
         super().__post_init__()
 
     def _is_given(self, name: str) -> bool:
-        """Return False if a field is None and may be."""
         optional = next(part.default is None for part in fields(self) if part.name == name)
         return not (optional and getattr(self, name) is None)
 
@@ -302,7 +301,13 @@ class CurveCheck(UtilityCheck):
         count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
 
         def simulate(index: int, size: int) -> MeanSample:
-            return drawer.sample(count, self._support_at(size), share, allowance.stream.child(index), size)
+            support = self.support
+            if callable(support):
+                try:
+                    support = require_support(call(support, size, what=f"support({size})"))
+                except InvalidArgument as error:
+                    raise Unusable(str(error)) from None
+            return drawer.sample(count, support, share, allowance.stream.child(index), size)
 
         try:
             for index, size in enumerate(self.sizes):
@@ -318,14 +323,6 @@ class CurveCheck(UtilityCheck):
 
     def _value(self, size: int) -> float | None:
         return None if self.evaluator is None else call_number(self.evaluator, "evaluator", size)
-
-    def _support_at(self, size: int) -> Support:
-        if not callable(self.support):
-            return self.support
-        try:
-            return require_support(call(self.support, size, what=f"support({size})"))
-        except InvalidArgument as error:
-            raise Unusable(str(error)) from None
 
 
 def exceeds(a: float, b: float) -> bool:
