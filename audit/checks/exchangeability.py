@@ -49,11 +49,6 @@ class Comparison:
         return float(stats.binom.sf(self.won - 1, self.won + self.lost, 0.5))
 
     @property
-    def least_pvalue(self) -> float:
-        """The p-value if noise were reused throughout."""
-        return 0.5**self.able
-
-    @property
     def text(self) -> str:
         at = "at a distance" if self.lag is None else f"at a distance of {self.lag}"
         said = KINDS[self.kind].replace("at a fixed distance", at)

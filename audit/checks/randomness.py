@@ -28,8 +28,6 @@ _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream for drawing
 
 @dataclass(frozen=True)
 class RandomnessEvidence(Evidence):
-    """The comparisons."""
-
     comparisons: tuple[Comparison, ...] = ()  # at most one of each kind
     workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
 
@@ -64,7 +62,6 @@ class RandomnessResult(Result):
         return tuple(self.judgment.findings)
 
     def recorded_inputs(self) -> dict[str, Any]:
-        """Return the dataset."""
         return {"dataset": show(self.check.dataset)}
 
 
@@ -184,7 +181,7 @@ def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
     due = [kind for kind in KINDS if kind != IN_WORKERS or evidence.workers]
     if missing := [kind for kind in due if kind not in {part.kind for part in evidence.comparisons}]:
         return f"not examined: {', '.join(missing)}"
-    blind = [part for part in evidence.comparisons if part.least_pvalue > share]
+    blind = [part for part in evidence.comparisons if 0.5**part.able > share]  # the p-value if each Q repeated its P
     if not blind:
         return None
     worst = min(blind, key=lambda part: part.able)

@@ -34,8 +34,6 @@ _LAST_SHARE = 0.5  # of the significance, for the look at the whole budget; the 
 
 @dataclass(frozen=True)
 class GuaranteeTerms:
-    """The numbers of the claim."""
-
     beta: float
     slack: float
 

@@ -37,8 +37,6 @@ class Case:
 
 @dataclass(frozen=True)
 class InequalityTerms:
-    """The numbers of the claim."""
-
     sense: str
     tolerance: float
     bound: float | None

@@ -9,15 +9,7 @@ import numpy as np
 
 from audit.base.verdict import Verdict
 from audit.checks.utility.mean_bounds import LogGrid, Region
-from audit.checks.utility.theorem import (
-    CurveEvidence,
-    CurvePoint,
-    Found,
-    Interval,
-    UtilityJudgment,
-    conclude,
-    undecided,
-)
+from audit.checks.utility.theorem import CurveEvidence, CurvePoint, Interval, UtilityJudgment, conclude, undecided
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
 _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values
@@ -207,7 +199,7 @@ def _judge_constant(
     ends: tuple[float, float],  # bounds of its log
     drift: Callable[[float], float],  # how far the drift leads towards a gap
     shown: str,
-    found: Found,
+    found: tuple[Interval, ...],
     how: str,
     trust: str | None = None,  # None if it is exact
 ) -> UtilityJudgment:

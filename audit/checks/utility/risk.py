@@ -25,8 +25,6 @@ from audit.checks.utility.theorem import (
 
 @dataclass(frozen=True)
 class ConsistencyTerms:
-    """The numbers of the claim."""
-
     bayes_risk: float
     tolerance: float
     monotone: bool

@@ -215,8 +215,6 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CurveEvidence(UtilityEvidence):
-    """The curve."""
-
     points: tuple[CurvePoint, ...] = ()
     beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
     compared: tuple[CurvePoint, ...] = ()  # where the losses were compared with the evaluator: both are there
