@@ -106,14 +106,11 @@ def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, del
     if v == 0:
         return 1.0
     beta = float(special.betaincc(r - v + 1, v, special.expit(-at)))
-    return min(1.0, beta + 2 * m * slack * _largest_average(v, r, at)) if slack else beta
-
-
-def _largest_average(v: int, r: int, epsilon: float) -> float:
-    """Largest of P(v > Binomial >= v - i) / i over 1 <= i <= v: below the mode the averages fall, so few i matter."""
+    if not slack:
+        return beta
     steps = np.arange(1, v + 1)
-    mass = stats.binom.pmf(v - steps, r, special.expit(epsilon))
-    return float(np.max(np.cumsum(mass) / steps))
+    mass = stats.binom.pmf(v - steps, r, special.expit(at))
+    return min(1.0, beta + 2 * m * slack * float(np.max(np.cumsum(mass) / steps)))
 
 
 def _scores(scores: Any, name: str) -> np.ndarray:

@@ -48,14 +48,6 @@ class EventPair:
         guesses -= (scores <= self.thresholds.lower).view(np.int8)
         return guesses
 
-    @property
-    def plus_is_empty(self) -> bool:
-        return math.isnan(self.thresholds.upper)
-
-    @property
-    def minus_is_empty(self) -> bool:
-        return math.isnan(self.thresholds.lower)
-
     def delta_share(self, delta: float) -> float:
         """Return the delta that one run may use: half when one event is empty, since only half of the runs can."""
         return delta * self.thresholds.used / 2
@@ -63,7 +55,8 @@ class EventPair:
     def describe(self) -> tuple[str, str]:
         """Return both events in words."""
         plus, minus = self.score.describe(self.thresholds.upper, self.thresholds.lower)
-        return ("never" if self.plus_is_empty else plus), ("never" if self.minus_is_empty else minus)
+        upper_is_empty, lower_is_empty = map(math.isnan, (self.thresholds.upper, self.thresholds.lower))
+        return ("never" if upper_is_empty else plus), ("never" if lower_is_empty else minus)
 
 
 class Proposal(NamedTuple):
@@ -236,10 +229,6 @@ class Candidate:
         return fitted[self.index] if len(fitted) == len(self.fits.halves[0]) else None
 
     @property
-    def learned(self) -> bool:
-        return self.fits.scorer.learned
-
-    @property
     def calibrated(self) -> bool:
         return self.fits.halves[0][self.index].calibrated
 
@@ -251,7 +240,7 @@ class Candidate:
 
     def placed(self, thresholds: Thresholds) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score."""
-        if not self.learned or self.score is None:
+        if not self.fits.scorer.learned or self.score is None:
             return thresholds
         return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
 
@@ -267,7 +256,7 @@ class Candidate:
         if self._line is None:
             return by_counts
         # by how many standard errors the line may exceed the counts; negative where it is doubtful
-        long_table = self.learned and self._is_table and self.halves[0].distinct > tuning.SHORT_TABLE
+        long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > tuning.SHORT_TABLE
         allowance = -1.0 if long_table else 1.0
         if self._line.misfit:
             allowance = -tuning.CHOICE_PENALTY_LEARNED
@@ -280,13 +269,11 @@ class Candidate:
         return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 
     @property
-    def _is_coarse(self) -> bool:
-        """Return whether the score takes so few values that it is no richer than its counts."""
+    def _is_coarse(self) -> bool:  # no richer than its counts
         return self.halves[0].distinct <= tuning.COARSE_SCORE
 
     @property
-    def _is_table(self) -> bool:
-        """Return whether scores repeat."""
+    def _is_table(self) -> bool:  # scores repeat
         return self.halves[0].distinct <= tuning.TABLE_SHARE * len(self.halves[0].sides[0])
 
     def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:
@@ -295,11 +282,11 @@ class Candidate:
         seen, used = [], 0
         for choosing, judging in (self.halves, self.halves[::-1]):
             thresholds = best_thresholds(choosing, half, penalty)
-            if self.learned:
+            if self.fits.scorer.learned:
                 thresholds = thresholds.moved(choosing.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
-        rich = self.learned and not self._is_coarse
+        rich = self.fits.scorer.learned and not self._is_coarse
         return _mean_bound(design, seen, used, tuning.CHOICE_PENALTY_LEARNED if rich else tuning.CHOICE_PENALTY)
 
 

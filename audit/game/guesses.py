@@ -81,7 +81,7 @@ def game_epsilon_lower_bound(
         return max(0.0, _logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance))
     if coins is None:
         raise InvalidArgument.of("coins", "be given when delta > 0", coins)
-    virtual = _VirtualGuesses.draw(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
+    virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
     epsilon = 0.0
     while True:  # the least fixed point: every epsilon below it is rejected, and it is the first that is not
         odds = delta * math.exp(-epsilon)
@@ -153,7 +153,7 @@ def delta_lower_bound(
     idle = integer(abstained, "abstained", at_least=0)
     at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
     most = float(special.expit(-at))  # eta at delta = 1
-    virtual = _VirtualGuesses.draw(right, guesses - right, idle, most, seed)
+    virtual = _VirtualGuesses(right, guesses - right, idle, most, seed)
     changes = np.r_[0.0, np.sort(np.concatenate([virtual.right, virtual.idle])), most]  # etas at which counts change
 
     def rejected(eta: float) -> bool:
@@ -190,27 +190,20 @@ def _logit_lower_bound(correct: int, guesses: int, significance: float) -> float
     return math.log(success) - math.log1p(-success)
 
 
-@dataclass(frozen=True)
 class _VirtualGuesses:
-    """The uniforms of right guesses and of abstentions that some parameter replaces by wrong guesses, sorted."""
+    """Hold the sorted uniforms below `most` of right guesses and of abstentions, which may become wrong guesses."""
 
-    correct: int
-    wrong: int
-    right: np.ndarray
-    idle: np.ndarray
-
-    @classmethod
-    def draw(
-        cls, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
-    ) -> _VirtualGuesses:
+    def __init__(
+        self, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
+    ) -> None:
         rng = np.random.default_rng(seed)
-        return cls(correct, wrong, smallest_uniforms(correct, most, rng), smallest_uniforms(abstained, most, rng))
+        self.correct, self.guesses = correct, correct + wrong
+        self.right, self.idle = (smallest_uniforms(count, most, rng) for count in (correct, abstained))
 
     def replaced(self, eta: float) -> tuple[int, int]:
         """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
-        lost = int(np.searchsorted(self.right, eta, side="right"))
-        added = int(np.searchsorted(self.idle, eta, side="right"))
-        return self.correct - lost, self.correct + self.wrong + added
+        lost, added = (int(np.searchsorted(uniforms, eta, side="right")) for uniforms in (self.right, self.idle))
+        return self.correct - lost, self.guesses + added
 
 
 def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
@@ -243,9 +236,19 @@ def game_resolution(
     The violation is an event E with P(E) = `event_probability` + delta and Q(E) = `event_probability` e^-epsilon, all
     else equal: the game guesses "left" on E and abstains elsewhere.
     """
+    odds = delta / 2 * math.exp(-claimed_epsilon)
+    eta = odds / (1 + odds)
+    theta = 1 / (1 + math.exp(-claimed_epsilon))
 
     def lack(epsilon: float) -> float:
-        return POWER - _power(epsilon, claimed_epsilon, delta, runs, significance, event_probability)
+        """Return what the binomial test at the expected number of guesses lacks in power."""
+        p, q = min(1.0, event_probability + delta), event_probability * math.exp(-epsilon)
+        right, wrong = (1 - eta) * p / 2, (1 - eta) * q / 2 + eta
+        guesses = int(runs * (right + wrong))
+        if guesses == 0:
+            return POWER
+        needed = stats.binom.isf(significance, guesses, theta) + 1
+        return POWER - float(stats.binom.sf(needed - 1, guesses, right / (right + wrong)))
 
     if runs < 2 or lack(claimed_epsilon + _HIGHEST) > 0:
         return math.inf
@@ -274,17 +277,3 @@ def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, signif
 def blind_spot(training: int) -> float:
     """Return the probability below which events were not examined: too few training outputs hit them."""
     return min(1.0, _FEWEST_HITS / training) if training > 0 else 1.0
-
-
-def _power(epsilon: float, claimed: float, delta: float, runs: int, significance: float, probability: float) -> float:
-    """Return the power of the binomial test at the expected number of guesses."""
-    odds = delta / 2 * math.exp(-claimed)
-    eta = odds / (1 + odds)
-    p, q = min(1.0, probability + delta), probability * math.exp(-epsilon)
-    right, wrong = (1 - eta) * p / 2, (1 - eta) * q / 2 + eta
-    guesses = int(runs * (right + wrong))
-    if guesses == 0:
-        return 0.0
-    theta = 1 / (1 + math.exp(-claimed))
-    needed = stats.binom.isf(significance, guesses, theta) + 1
-    return float(stats.binom.sf(needed - 1, guesses, right / (right + wrong)))

@@ -33,7 +33,6 @@ class Ranked:
         return cls((_sorted(left), _sorted(right)), (len(left), len(right)))
 
     def with_more(self, other: Ranked) -> Ranked:
-        """Merge these scores and others."""
         left, right = (merged(*both) for both in zip(self.sides, other.sides, strict=True))
         return Ranked((left, right), (self.sizes[0] + other.sizes[0], self.sizes[1] + other.sizes[1]))
 
@@ -42,13 +41,11 @@ class Ranked:
         return sum(self.sizes)
 
     @cached_property
-    def distinct(self) -> int:
-        """Return the number of different scores of the left outputs."""
+    def distinct(self) -> int:  # different scores of the left outputs
         return len(distinct(self.sides[0]))
 
     @cached_property
-    def pooled(self) -> np.ndarray:
-        """Return the scores of both sides, sorted."""
+    def pooled(self) -> np.ndarray:  # sorted
         return merged(*self.sides)
 
     @cached_property
@@ -85,8 +82,7 @@ class Thresholds:
         return float(np.searchsorted(ordered, self.lower, "right")) / max(1, size)
 
     @property
-    def used(self) -> int:
-        """Return the number of events that are not empty."""
+    def used(self) -> int:  # events that are not empty
         return 2 - math.isnan(self.upper) - math.isnan(self.lower)
 
 

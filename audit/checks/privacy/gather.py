@@ -230,7 +230,7 @@ def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
         complete=events.complete,
         plus=plus,
         minus=minus,
-        one_sided=events.plus_is_empty or events.minus_is_empty,
+        one_sided=events.thresholds.used < 2,
         counts=counts,
         coins=(stream.entropy, *stream.child(VIRTUAL).key),
         training=split.training,

@@ -133,7 +133,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
         epsilon=0.0,
         significance=level,
         seed=stream.child(1).seed(),
-        one_sided=events.plus_is_empty or events.minus_is_empty,
+        one_sided=events.thresholds.used < 2,
     )
     # the best events guess every time, right with probability (1 + variation) / 2
     needed = stats.binom.isf(level, runs, 0.5)
@@ -143,7 +143,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
         ratio=ratio,
         variation=variation,
         runs=runs,
-        event=events.describe()[0 if not events.plus_is_empty else 1],
+        event=events.describe()[1 if math.isnan(events.thresholds.upper) else 0],
         ratio_resolution=resolved if math.isfinite(resolved) else None,
         variation_resolution=2 * certain - 1,
     )

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from audit.game import tuning
-from audit.game.bits.reachability import AnswerPair, RoundTripScore, columns, guess_answers, numeric_columns, shown
+from audit.game.bits.reachability import (
+    AnswerPair,
+    InverseCdf,
+    RoundTrips,
+    RoundTripScore,
+    columns,
+    guess_answers,
+    numeric_columns,
+    shown,
+)
 from audit.game.scorers import Score, Scorer, Training
 from audit.game.scorers.base import RatioTable
 from audit.game.scorers.cells import mixed_keys
@@ -118,7 +127,6 @@ class PatternScore(TableScore):
         ratios = self.tables[0][1].ratios
         return self._listed(ratios >= upper), self._listed(ratios <= lower)
 
-    @property
     def meaning(self) -> str:
         return f"sum over coordinates of the log-ratios of the {self.name}"
 
@@ -160,7 +168,6 @@ class GridScore(TableScore):
     def code(self, values: np.ndarray, index: int) -> np.ndarray:
         return grid_code(values, self.answers, index)
 
-    @property
     def meaning(self) -> str:
         left, right = shown(self.answers.left), shown(self.answers.right)
         return f"log-ratio of the grids of x - {left} and x - {right} ({self.answers.origin})"
@@ -205,7 +212,6 @@ def pack(*parts: np.ndarray) -> np.ndarray:
 
 
 def exponent_and_zeros(values: np.ndarray) -> np.ndarray:
-    """Return one code for sign, exponent and trailing zeros."""
     return pack(np.sign(values), exponents(values), trailing_zeros(values))
 
 
@@ -216,3 +222,12 @@ PATTERN_SCORERS: tuple[Scorer, ...] = (
     BitPatterns("number of decimals", decimals),
     BitPatterns("floating-point class", classes),
 )
+
+
+def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
+    """Return the scorers of the precision audit.
+
+    `epsilon`, to which the noise is said to be calibrated, helps to guess its scale. `query(dataset)` is the exact
+    answer, where the caller knows it; else simple statistics are tried.
+    """
+    return (*PATTERN_SCORERS, Grids(query), RoundTrips(query), InverseCdf(epsilon, query))

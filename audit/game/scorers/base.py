@@ -53,9 +53,8 @@ class Score(ABC):
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         """Return the events {score >= upper} and {score <= lower} in words."""
-        return f"{self.meaning} >= {upper:.6g}", f"{self.meaning} <= {lower:.6g}"
+        return f"{self.meaning()} >= {upper:.6g}", f"{self.meaning()} <= {lower:.6g}"
 
-    @property
     def meaning(self) -> str:
         """Return what the number means, for `describe`."""
         return self.name
@@ -142,7 +141,9 @@ class LikelihoodRatio(Score):
     complete: bool
     name = "likelihood"
     calibrated = True
-    meaning = "log-likelihood ratio"
+
+    def meaning(self) -> str:
+        return "log-likelihood ratio"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         scores = np.full(len(outputs), np.nan)

@@ -51,7 +51,15 @@ class Atoms(Scorer):
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
         score = count_atoms(training)
-        return [] if score is None else [replace(score, texts=_texts(training, score.table.keys))]
+        if score is None:
+            return []
+        texts: dict[int, str] = {}
+        for outputs in training.sides:
+            keys, rows = np.unique(_counted(outputs), return_index=True)
+            known = np.isin(keys, score.table.keys)
+            for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
+                texts.setdefault(key, _shown(outputs, row, key))
+        return [replace(score, texts=texts)]
 
 
 def count_atoms(training: Training) -> AtomScore | None:
@@ -108,17 +116,6 @@ def _counted(outputs: Outputs) -> np.ndarray:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _symbol_keys(outputs.symbols, _kind), keys)
-
-
-def _texts(training: Training, wanted: np.ndarray) -> dict[int, str]:
-    """Return the text of each wanted key, as it was first seen; `wanted` is sorted."""
-    texts: dict[int, str] = {}
-    for outputs in training.sides:
-        keys, rows = np.unique(_counted(outputs), return_index=True)
-        known = np.isin(keys, wanted)
-        for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
-            texts.setdefault(key, _shown(outputs, row, key))
-    return texts
 
 
 def _shown(outputs: Outputs, row: int, key: int) -> str:

@@ -63,7 +63,6 @@ class FlagScore(RowScore):
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.sum([part(numbers) for part in self.parts], axis=0)
 
-    @property
     def meaning(self) -> str:
         return " + ".join(map(str, self.parts))
 
@@ -90,7 +89,6 @@ class VoteScore(RowScore):
         chosen = np.flatnonzero(self.votes)
         return np.asarray(finite_or_zero(at(numbers, chosen)) @ self.votes[chosen])
 
-    @property
     def meaning(self) -> str:
         return " ".join(f"{'+' if v > 0 else '-'} x[{i}]" for i, v in enumerate(self.votes) if v)
 
@@ -205,7 +203,6 @@ class ReleasedValuesScore(RowScore):
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(_table(self.parts, numbers) @ self.weights)
 
-    @property
     def meaning(self) -> str:
         return f"log-odds of flags and released values ({len(self.weights)} terms)"
 
@@ -238,8 +235,7 @@ def _lowest(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return lowest, lowest < np.inf
 
 
-def _ramp(lowest: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return -1 up to `low`, 0 from `high` on and where nothing was released."""
+def _ramp(lowest: np.ndarray, low: float, high: float) -> np.ndarray:  # -1 up to `low`, 0 from `high` on
     return np.clip((lowest - high) / (high - low), -1.0, 0.0) if high > low else np.where(lowest < high, -1.0, 0.0)
 
 

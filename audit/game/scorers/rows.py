@@ -36,7 +36,6 @@ class Layout:
 
     @classmethod
     def of(cls, pair: tuple[Any, Any], width: int) -> Layout:
-        """Return the layout of outputs of a given width."""
         alone = np.zeros(width, dtype=int)
         left, right = (_as_vector(data) for data in pair)
         if left is None or right is None or len(left) != len(right) or not len(left) or width % len(left):
@@ -156,7 +155,6 @@ class CoordinateScore(Score):
         plus, minus = part.describe(upper, lower)
         return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
 
-    @property
     def meaning(self) -> str:
         return f"sum of the log-ratios of {len(self.parts)} coordinates"
 
@@ -200,9 +198,8 @@ class DistanceScore(RowScore):
             return np.asarray(finite_or_zero(part) @ (left - right))
         return np.asarray(nearness(part, left, right).sum(axis=1))
 
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        what = "nearness to left over right, summed over " + ("increments" if self.increments else "coordinates")
-        return f"{what}, >= {upper:.6g}", f"{what}, <= {lower:.6g}"
+    def meaning(self) -> str:
+        return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"
 
 
 class Distances(Scorer):

@@ -107,7 +107,9 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
     sides = np.sort(left), np.sort(right)
     pooled = merged(*sides)
     edges = np.unique(pooled[np.arange(1, tuning.SCREENING_CELLS) * len(pooled) // tuning.SCREENING_CELLS])
-    counts = [_cell_counts(side, edges) for side in sides]
+    # at each edge itself, too: values that repeat are cells of their own
+    cuts = [np.column_stack([np.searchsorted(x, edges, at) for at in ("left", "right")]).ravel() for x in sides]
+    counts = [np.diff(np.r_[0, cut, len(x)]) for cut, x in zip(cuts, sides, strict=True)]
     total = counts[0] + counts[1]
     used = total >= 5
     freedom = int(used.sum()) - 1
@@ -117,12 +119,6 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
     expected = total[used] * share
     chi = float(np.sum((counts[0][used] - expected) ** 2 / (expected * (1 - share))))
     return (chi - freedom) / float(np.sqrt(2 * freedom))
-
-
-def _cell_counts(ordered: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Count between the edges, and at each edge itself: values that repeat are cells of their own."""
-    below, upto = (np.searchsorted(ordered, edges, side) for side in ("left", "right"))
-    return np.diff(np.r_[0, np.column_stack([below, upto]).ravel(), len(ordered)])
 
 
 def _repeated(column: np.ndarray, most: int = 3) -> list[float]:
@@ -202,7 +198,6 @@ class FeatureTable:
         return np.column_stack([np.ones(len(numbers)), *parts])
 
     def only(self, kept: np.ndarray) -> FeatureTable:
-        """Keep some of the terms."""
         return replace(self, terms=tuple(term for term, keep in zip(self.terms, kept, strict=True) if keep))
 
 
@@ -293,8 +288,7 @@ class TreeScore(RowScore):
 def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:
     """Fit on the rows of both sides; None without scikit-learn (the extra `learn`).
 
-    Without it the other scorers carry on. Error probabilities are the same. Lost are interactions of more than two
-    coordinates, and completeness: no PASS of a vector mechanism can then rest on a score that sees every difference.
+    Lost are then interactions of more than two coordinates, and a score on which a PASS of a vector mechanism can rest.
     """
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
