@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from audit import check_privacy
-from audit.game.intervals import two_proportion_epsilon_lower_bound
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from benchmarks import subjects
 
 SEEDS = 20
@@ -39,6 +39,18 @@ def guess_game(mechanism: Callable[..., Any], budget: int, seed: int) -> float:
     """The bound that the audit certifies."""
     result = check_privacy(mechanism, subjects.claim(), subjects.PAIR, budget=budget, seed=seed, method="fixed")
     return result.epsilon_lower_bound
+
+
+def two_proportion_epsilon_lower_bound(
+    left_hits: int, left_runs: int, right_hits: int, right_runs: int, significance: float, delta: float = 0.0
+) -> float:
+    """Return a baseline: the lower confidence bound of log((P(E) - delta) / Q(E)) from two exact bounds, half each.
+
+    The event must be fixed beforehand. Kept for comparison with the guess game, which needs one tail only.
+    """
+    p = proportion_lower_bound(left_hits, left_runs, significance / 2)
+    q = proportion_upper_bound(right_hits, right_runs, significance / 2)
+    return float(np.log((p - delta) / q)) if p > delta else 0.0
 
 
 def two_tails(mass: float, budget: int, seed: int) -> float:

@@ -26,7 +26,9 @@ import cloudpickle
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
-from audit.game.fixed_budget import choose_pair, draw_training, play
+from audit.game.events import choose_events
+from audit.game.fixed_budget import draw_training, play
+from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.runs import suite
 from audit.subjects import BLOCK, Side, Stream, Subject
@@ -68,10 +70,10 @@ def cluster(workers: int) -> Iterator[str]:
 def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     """Processor seconds to draw a block and count its guesses; the least of some measurements, whatever else runs."""
     subject, stream = Subject(mechanism), Stream(0)
-    drawn, _ = draw_training(subject, [PAIR], 4_000, stream)
-    chosen = choose_pair(drawn, [PAIR], mechanism, TestDesign(0.0, critical_value(0.05), 8_000, 10**6, 1.0))
-    assert chosen is not None
-    events = chosen[1]
+    (drawn,), _ = draw_training(subject, [PAIR], 4_000, stream)
+    design = TestDesign(0.0, critical_value(0.05), 8_000, 10**6, 1.0)
+    events = choose_events(Training(*drawn, mechanism, PAIR), design)
+    assert events is not None
 
     def played() -> None:
         play(subject, PAIR, events, blocks * BLOCK, stream, HERE)

@@ -21,7 +21,7 @@ _TEXTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 def to_plain(value: Any) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that JSON does not know as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {_key(part): _field_to_plain(part, getattr(value, part.name)) for part in _recorded(value)}
+        return {key: _field_to_plain(part, getattr(value, part.name)) for key, part in _recorded(value).items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -44,12 +44,9 @@ def from_plain(kind: type[T], data: Any) -> T:
         raise InvalidCertificate(said) from error
 
 
-def _recorded(kind: Any) -> list[dataclasses.Field[Any]]:
-    return [part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True)]
-
-
-def _key(part: dataclasses.Field[Any]) -> str:
-    return str(part.metadata.get("key", part.name))
+def _recorded(kind: Any) -> dict[str, dataclasses.Field[Any]]:
+    parts = (part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True))
+    return {str(part.metadata.get("key", part.name)): part for part in parts}
 
 
 def _field_to_plain(part: dataclasses.Field[Any], value: Any) -> Any:
@@ -59,24 +56,23 @@ def _field_to_plain(part: dataclasses.Field[Any], value: Any) -> Any:
 
 def _build(kind: Any, data: Any) -> Any:
     if dataclasses.is_dataclass(kind):
-        return _build_dataclass(kind, data)
+        fields = _recorded(kind).items()
+        names = {key: part.name for key, part in fields if "since" not in part.metadata or key in data}
+        return kind(**_build_fields(kind, names, data))
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         inner = next(part for part in parts if part is not type(None))
         return None if data is None else _build(inner, data)
     if origin is tuple:
-        return _build_tuple(parts, data)
+        if not isinstance(data, (list, tuple)):
+            raise TypeError(f"{data!r} is not a list")
+        kinds = parts[:1] * len(data) if len(parts) == 2 and parts[1] is Ellipsis else parts
+        return tuple(_build(part, entry) for part, entry in zip(kinds, data, strict=True))
     if hasattr(kind, "_fields"):
         return kind(**_build_fields(kind, dict.fromkeys(kind._fields), data))
     if origin is not None and issubclass(origin, Mapping):
         return {_build(parts[0], key): _build(parts[1], entry) for key, entry in data.items()}
     return _scalar(kind, data)
-
-
-def _build_dataclass(kind: Any, data: Any) -> Any:
-    fields = {_key(part): part for part in _recorded(kind)}
-    older = {key for key, part in fields.items() if "since" in part.metadata and key not in data}
-    return kind(**_build_fields(kind, {key: part.name for key, part in fields.items() if key not in older}, data))
 
 
 def _build_fields(kind: Any, names: Mapping[str, str | None], data: Any) -> dict[str, Any]:
@@ -87,14 +83,6 @@ def _build_fields(kind: Any, names: Mapping[str, str | None], data: Any) -> dict
         raise ValueError(f"fields {sorted(data)} in place of {sorted(names)}")
     hints = typing.get_type_hints(kind)
     return {name or key: _build(hints[name or key], data[key]) for key, name in names.items()}
-
-
-def _build_tuple(parts: tuple[Any, ...], data: Any) -> tuple[Any, ...]:
-    if not isinstance(data, (list, tuple)):
-        raise TypeError(f"{data!r} is not a list")
-    if len(parts) == 2 and parts[1] is Ellipsis:
-        return tuple(_build(parts[0], entry) for entry in data)
-    return tuple(_build(part, entry) for part, entry in zip(parts, data, strict=True))
 
 
 def _scalar(kind: Any, data: Any) -> Any:

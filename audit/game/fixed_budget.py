@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from audit.game import tuning
-from audit.game.events import EventPair, choose_events
+from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
-from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.thresholds import TestDesign
 from audit.subjects import Block, Outputs, Side, Stream, Subject, concatenate, map_blocks
 from audit.subjects.pool import Place
 
@@ -72,22 +70,6 @@ def draw_training(
         for (left, right), key in zip(pairs, keys, strict=True)
     ]
     return outputs, anomalies
-
-
-def choose_pair(
-    drawn: Sequence[tuple[Outputs, Outputs]],
-    pairs: Sequence[tuple[Any, Any]],
-    mechanism: Any,
-    design: TestDesign,
-    scorers: Sequence[Scorer] = SCORERS,
-) -> tuple[int, EventPair] | None:
-    """Return the pair and the events with the largest estimated bound; None when no scorer can read the outputs."""
-    proposals = [
-        (index, choose_events(Training(left, right, mechanism, pair), design, scorers))
-        for index, ((left, right), pair) in enumerate(zip(drawn, pairs, strict=True))
-    ]
-    usable = [(index, events) for index, events in proposals if events is not None]
-    return max(usable, key=lambda proposal: proposal[1].estimated_bound, default=None)
 
 
 def play(

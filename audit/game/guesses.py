@@ -172,11 +172,6 @@ def delta_lower_bound(
     return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
 
-def largest_certifiable_epsilon(runs: int, significance: float) -> float:
-    """Return log(b / (1 - b)), b = significance^(1 / runs): no valid auditor certifies more from that many runs."""
-    return _logit_lower_bound(runs, runs, significance)
-
-
 def _logit_lower_bound(correct: int, guesses: int, significance: float) -> float:
     """Return the logit of the exact lower bound of a success probability: log(BetaInv / (1 - BetaInv))."""
     if correct == 0:

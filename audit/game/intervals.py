@@ -47,18 +47,6 @@ def proportion_upper_bound(successes: int, trials: int, significance: float) -> 
     return 1.0 - proportion_lower_bound(trials - successes, trials, significance)
 
 
-def two_proportion_epsilon_lower_bound(
-    left_hits: int, left_runs: int, right_hits: int, right_runs: int, significance: float, delta: float = 0.0
-) -> float:
-    """Return a baseline: the lower confidence bound of log((P(E) - delta) / Q(E)) from two exact bounds, half each.
-
-    The event must be fixed beforehand. Kept for comparison with the guess game, which needs one tail only.
-    """
-    p = proportion_lower_bound(left_hits, left_runs, significance / 2)
-    q = proportion_upper_bound(right_hits, right_runs, significance / 2)
-    return float(np.log((p - delta) / q)) if p > delta else 0.0
-
-
 def largest_refuted(refuted: Callable[[float], bool], high: float | None = None, error: float = 1e-9) -> float:
     """Return an epsilon just below the first one that is not refuted; 0.0 when 0 is not.
 
@@ -208,7 +196,13 @@ class _ExtremeTables:
         first = max(0, int(stats.binom.ppf(_OMITTED / 2, other_runs, self.nuisance[0])) - 1)
         last = min(other_runs, int(stats.binom.isf(_OMITTED / 2, other_runs, self.nuisance[1])) + 1)
         self.counts = np.arange(min(first, other_hits), max(last, other_hits) + 1)
-        fewest = self._fewest()
+        low, fewest = np.full(self.counts.shape, -1), np.full(self.counts.shape, runs + 1)  # runs + 1 for none
+        while np.any(fewest - low > 1):
+            middle = np.clip((low + fewest) // 2, 0, runs)
+            extreme = self.score(middle, self.counts, self.limit) >= self.critical * (1 - 1e-9)
+            undecided = fewest - low > 1
+            fewest = np.where(undecided & extreme, middle, fewest)
+            low = np.where(undecided & ~extreme, middle, low)
         fewest[self.counts <= other_hits] = np.minimum(fewest[self.counts <= other_hits], hits)
         # closed downwards in false positives: a table with fewer of them and as many true ones belongs to the set
         self.fewest = np.minimum.accumulate(fewest[::-1])[::-1]
@@ -234,17 +228,6 @@ class _ExtremeTables:
                 rising = rising + other_hits / p0 - (self.other_runs - other_hits) / (1 - p0)
             low, high = np.where(rising > 0, p0, low), np.where(rising > 0, high, p0)
         return (low + high) / 2
-
-    def _fewest(self) -> NDArray[np.int64]:
-        """Return for every number of false positives the fewest true ones that are as extreme; runs + 1 for none."""
-        low, high = np.full(self.counts.shape, -1), np.full(self.counts.shape, self.runs + 1)
-        while np.any(high - low > 1):
-            middle = np.clip((low + high) // 2, 0, self.runs)
-            extreme = self.score(middle, self.counts, self.limit) >= self.critical * (1 - 1e-9)
-            undecided = high - low > 1
-            high = np.where(undecided & extreme, middle, high)
-            low = np.where(undecided & ~extreme, middle, low)
-        return high
 
     def refutes(self, epsilon: float) -> bool:
         """Return whether the p-value is at most the significance; False also when the cells cannot decide."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
 from audit.game.fixed_budget import draw_training
-from audit.game.intervals import two_proportion_epsilon_lower_bound
 from audit.game.scorers import SCORERS, Score, Training
 from audit.subjects import Outputs, Side, Stream, Subject
+from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 Auditor = Callable[[Any, tuple[Any, Any], int, float, int], float]
 

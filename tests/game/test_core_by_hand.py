@@ -32,8 +32,8 @@ from audit.game.intervals import (
     event_epsilon_lower_bound,
     proportion_lower_bound,
     proportion_upper_bound,
-    two_proportion_epsilon_lower_bound,
 )
+from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3)]
 

@@ -10,8 +10,8 @@ from audit import AuditError
 from audit.game.intervals import (
     proportion_lower_bound,
     proportion_upper_bound,
-    two_proportion_epsilon_lower_bound,
 )
+from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
