@@ -185,8 +185,7 @@ class Fits:
         return self.scorer.propose(self.folds.whole)
 
     @cached_property
-    def halves(self) -> tuple[Sequence[Score], Sequence[Score]]:
-        """Return the scores for either half: fitted on the other half when they are learned."""
+    def halves(self) -> tuple[Sequence[Score], Sequence[Score]]:  # for a half, fitted on the other one if learned
         if not self.scorer.learned:
             return self.whole, self.whole
         first, second = self.folds.halves
@@ -207,14 +206,12 @@ class Candidate:
     index: int
 
     @cached_property
-    def halves(self) -> tuple[Ranked, Ranked]:
-        """Scores of either half, by the fit that had not seen it."""
+    def halves(self) -> tuple[Ranked, Ranked]:  # each scored by the fit that had not seen it
         first, second = self.fits.folds.halves
         return _scores(self.fits.halves[0][self.index], first), _scores(self.fits.halves[1][self.index], second)
 
     @cached_property
     def both(self) -> Ranked:
-        """Scores of all outputs, each by the fit that had not seen it."""
         return self.halves[0].with_more(self.halves[1])
 
     def discard(self) -> None:

@@ -4,6 +4,9 @@ For every pair, some outputs are drawn to choose events. The pair with the large
 outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim
 that implies a whole curve of (epsilon, delta) is refuted at any point of it, so the point with the largest excess in
 standard errors is tested. The sequential method tests one pair at the claim's usual point, and ends when it can.
+
+The trade-off function of a pair follows from the profile of its stated law: every epsilon gives two lines below it
+(`audit.laws.privacy_loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
 """
 
 import math
@@ -17,9 +20,15 @@ import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance
-from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
-from audit.checks.privacy.stated_law import compare_with_law, trace_curve
-from audit.claims import Point
+from audit.checks.privacy.judge import (
+    ExactEvidence,
+    GameEvidence,
+    LossCurve,
+    PrivacyEvidence,
+    PrivacyTerms,
+    SequentialEvidence,
+)
+from audit.claims import CurveClaim, Point
 from audit.game.events import EventPair, choose_events_for_each
 from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
 from audit.game.guesses import steps_to_resolve
@@ -28,11 +37,17 @@ from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import play_sequentially
 from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import Block, Outputs, Subject, SubjectFailed, concatenate
+from audit.laws import ARITHMETIC_TOLERANCE
+from audit.subjects import Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.pool import HERE
 from audit.subjects.subject import probe_cost, probe_independence, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget game
+_POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
+_BEYOND = 1.5  # the curve goes on to this multiple of the claimed and of the found epsilon
+_FARTHEST = 40.0  # nothing can be audited beyond
+_LOSS_GRID = 512  # thresholds at which the law of the loss is compared
+_ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
 Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
 
 
@@ -51,13 +66,11 @@ class Session:
     anomalies: Counter[str] = field(default_factory=Counter)
 
     def note(self, found: Counter[str]) -> None:
-        """Add the anomalies of some outputs."""
         for kind, count in found.items():
             shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
             self.anomalies[kind + " between calls" if shared else kind] += count
 
     def noted(self) -> dict[str, int]:
-        """Return all anomalies, with counts."""
         return dict(sorted(self.anomalies.items()))
 
     def open(self) -> None:
@@ -91,24 +104,21 @@ class Choice:
 
 
 class Trained(NamedTuple):
-    """Hold what training leaves for the certifying runs; there is no choice when there is nothing to test."""
-
     drawn: Drawn
     split: Split
-    choice: Choice | None
+    choice: Choice | None  # None when there is nothing to test
 
 
 def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
     """Probe, train, compare with the stated law, certify."""
     drawn, split, choice = train(session)
-    claim, mechanism, allowance = session.terms.claim, session.subject.mechanism, session.allowance
+    claim, mechanism = session.terms.claim, session.subject.mechanism
     point = claim.point if choice is None else choice.point
     exact: tuple[ExactEvidence, ...] = ()
     failure = None
     if session.method != "fixed" and states_a_law(mechanism):
-        cases, stream = list(zip(session.pairs, drawn, strict=True)), allowance.stream.child(FIT)
         try:
-            exact = compare_with_law(mechanism, claim, point, cases, allowance.significance, stream)
+            exact = _compare_with_law(session, drawn, point)
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
     game = None if choice is None else _certify(session, split, choice)
@@ -118,7 +128,7 @@ def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
         game,
         session.noted(),
         tested=point if claim.is_curve else None,
-        curve=trace_curve(mechanism, point, session.pairs, exact) if exact else None,
+        curve=_trace_curve(session, point, exact) if exact else None,
         events=None if choice is None else choice.events,
         failure=failure,
     )
@@ -215,8 +225,7 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
 
 
 def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
-    stream, events = session.allowance.stream, choice.events
-    pair = session.pairs[choice.pair]
+    stream, events, pair = session.allowance.stream, choice.events, session.pairs[choice.pair]
     try:
         counts, found = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
@@ -266,14 +275,11 @@ class _Source:
     """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self._calls = [0, 0]
+        self._session, self._calls = session, [0, 0]
         self._first_key: np.uint64 | None = None
-        self.is_constant = True
-        self.is_numeric = True
+        self.is_constant = self.is_numeric = True
 
     def draw(self, side: int, size: int) -> Outputs:
-        """Draw `size` fresh outputs on one side of the pair."""
         session = self._session
         seed = session.allowance.stream.child(SEQUENTIAL, side, self._calls[side]).seed()
         self._calls[side] += 1
@@ -289,3 +295,101 @@ class _Source:
 def states_a_law(mechanism: Any) -> bool:
     """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
     return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
+
+
+def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
+    """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
+    if callable(getattr(mechanism, "privacy_loss", None)):
+        return mechanism.privacy_loss(left, right)
+    return mechanism.law(left).loss_against(mechanism.law(right))
+
+
+def _compare_with_law(session: Session, drawn: Drawn, point: Point) -> tuple[ExactEvidence, ...]:
+    """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law."""
+    mechanism, claim = session.subject.mechanism, session.terms.claim
+    stream, significance = session.allowance.stream.child(FIT), session.allowance.significance
+    compared = []
+    for index, (pair, outputs) in enumerate(zip(session.pairs, drawn, strict=True)):
+        loss, size = stated_loss(mechanism, *pair), min(map(len, outputs))
+        judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
+        compared.append(
+            ExactEvidence(
+                pair=index,
+                epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
+                epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
+                delta_upper_bound=float(loss.delta(point.epsilon)),
+                delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
+                total_variation=float(loss.total_variation()),
+                mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
+                fit_pvalue=_fit(mechanism, loss, pair, outputs, stream.child(index)),
+                fit_outputs=size,
+                # of the Dvoretzky-Kiefer-Wolfowitz-Massart test, in distribution
+                fit_resolution=float(np.sqrt(np.log(4 / significance) / (2 * size))) if size else None,
+                keeps=judged.keeps if judged else None,
+                detail=judged.detail if judged else "",
+            )
+        )
+    return tuple(compared)
+
+
+def _fit(
+    mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], stream: Stream
+) -> float | None:
+    """Return a finite-sample p-value over both datasets, twice the smaller one; None if nothing can be compared."""
+    if callable(getattr(mechanism, "law", None)):
+        values = [
+            mechanism.law(data).fit_pvalue(_as_array(side.raw), stream.child(number).rng())
+            for number, (data, side) in enumerate(zip(pair, outputs, strict=True))
+        ]
+    elif any(side.symbols is not None and side.numbers.size and side.symbolic.any() for side in outputs):
+        return None
+    elif (stated := stated_log_likelihood(mechanism)) is not None:
+        values = [_loss_fit(stated, loss, pair, *case) for case in zip(outputs, ("left", "right"), strict=True)]
+    else:
+        return None
+    return float(min(1.0, 2 * min(values)))
+
+
+def _loss_fit(log_likelihood: Any, loss: Any, pair: tuple[Any, Any], outputs: Outputs, side: str) -> float:
+    """Compare the observed privacy losses with their stated law (Dvoretzky-Kiefer-Wolfowitz-Massart)."""
+    left, right = (np.asarray(log_likelihood(data, outputs.raw), dtype=float) for data in pair)
+    observed = np.sort(left - right if side == "left" else right - left)
+    if np.isnan(observed).any():
+        return 0.0
+    thresholds = np.unique(observed[np.linspace(0, len(observed) - 1, _LOSS_GRID).astype(int)])
+    thresholds = thresholds[np.isfinite(thresholds)] + _ABOVE
+    empirical = np.searchsorted(observed, thresholds, side="right") / len(observed)
+    stated = np.array([1.0 - loss.tails(t, side)[0] for t in thresholds])
+    distance = float(np.max(np.abs(empirical - stated), initial=0.0))
+    return float(min(1.0, 2 * np.exp(-2 * len(observed) * distance**2)))
+
+
+def _as_array(raw: Any) -> np.ndarray:
+    try:
+        return np.asarray(raw)
+    except ValueError:  # ragged
+        array = np.empty(len(raw), dtype=object)
+        array[:] = raw
+        return array
+
+
+def _trace_curve(session: Session, point: Point, exact: Sequence[ExactEvidence]) -> LossCurve | None:
+    """Return the curve of the pair with the largest epsilon; None when its law gives none."""
+    worst = max(exact, key=lambda part: part.epsilon_upper_bound)
+    claimed, found = point.epsilon, worst.epsilon_upper_bound
+    kept = {claimed, min(found, _FARTHEST)}  # on the grid: curves bend there
+    regular = np.linspace(0.0, _BEYOND * max(*kept, 0.1), _POINTS - 2)
+    try:
+        loss = stated_loss(session.subject.mechanism, *session.pairs[worst.pair])
+        profile = tuple(
+            (epsilon, _rounded(loss.delta(epsilon, "left")), _rounded(loss.delta(epsilon, "right")))
+            for epsilon in sorted({0.0, *kept, *map(_rounded, regular)})
+        )
+    except Exception:  # the statement is the subject's code; its verdict was reached without a curve
+        return None
+    tightness = _rounded(found / claimed) if claimed > 0 and np.isfinite(found) else None
+    return LossCurve(worst.pair, profile, tightness)
+
+
+def _rounded(value: float) -> float:  # enough digits to draw, and the same on other machines
+    return float(f"{value:.6g}")

@@ -186,8 +186,7 @@ class _Case:
         return self.claim.point if tested is None else tested
 
     @cached_property
-    def lower(self) -> float:
-        """The certified lower bound of epsilon."""
+    def lower(self) -> float:  # certified bound of epsilon
         game, sequential = self.evidence.game, self.evidence.sequential
         if self.evidence.is_dependent:
             return 0.0
@@ -242,7 +241,12 @@ class _Case:
                 return _open(f"{said}, without the claim being refuted")
         is_untested = any(part.fit_pvalue is None for part in exact)
         if broken := [part for part in exact if self._breaks(part)]:
-            return self._broken_by_law(max(broken, key=lambda part: part.epsilon_lower_bound), is_untested)
+            worst = max(broken, key=lambda part: part.epsilon_lower_bound)
+            found = f"has epsilon >= {worst.epsilon_lower_bound:.6g} at delta = {self.point.delta:g}"
+            found = f"breaks {worst.detail}" if self.claim.is_curve else f"{found}, claimed {self.point.epsilon:g}"
+            if is_untested:
+                return _open(f"its stated law {found}; the sampler was not tested against it")
+            return Verdict.FAIL, "exact", f"its stated law {found} (pair {worst.pair}; taking the law for granted)"
         if not exact or is_untested or not all(self._keeps(part) for part in exact):
             return None
         worst = max(exact, key=lambda part: part.epsilon_upper_bound)
@@ -250,15 +254,6 @@ class _Case:
         noticed = max(part.fit_resolution or math.inf for part in exact)
         follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
         return Verdict.PASS, "exact", f"{worst.detail if self.claim.is_curve else found} {follows}"
-
-    def _broken_by_law(self, part: ExactEvidence, is_untested: bool) -> Decision:
-        epsilon, delta = self.point
-        said = f"its stated law has epsilon >= {part.epsilon_lower_bound:.6g} at delta = {delta:g}, claimed {epsilon:g}"
-        if self.claim.is_curve:
-            said = f"its stated law breaks {part.detail}"
-        if is_untested:
-            return _open(f"{said}; the sampler was not tested against it")
-        return Verdict.FAIL, "exact", f"{said} (pair {part.pair}; taking the law for granted)"
 
     def _breaks(self, part: ExactEvidence) -> bool:
         """Return whether the law breaks an (epsilon, delta) claim by the brackets, or a curve by its own judgment."""

@@ -39,8 +39,7 @@ class AnswerPair:
     origin: str  # where the guess comes from; shown in the event
 
     @property
-    def gap(self) -> float:
-        """Return the largest change of a coordinate."""
+    def gap(self) -> float:  # largest change of a coordinate
         return float(np.max(np.abs(self.left - self.right)))
 
 
@@ -165,7 +164,6 @@ class ReachScore(Score):
         return np.where(outputs.symbolic, np.nan, score)
 
     def shares(self, sides: Sequence[np.ndarray], answers: Sequence[np.ndarray]) -> list[float]:
-        """Return the share of coordinates that each side's answer reaches."""
         return [float(self.reached(x, c).mean()) for x, c in zip(sides, answers, strict=True)]
 
     def rates(self, sides: Sequence[np.ndarray]) -> tuple[float, float]:

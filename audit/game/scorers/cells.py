@@ -204,7 +204,10 @@ class Cells(Scorer):
         atoms = count_atoms(training)
         if atoms is not None:  # what is not an atom is left to the intervals
             atoms = replace(atoms, table=replace(atoms.table, rare=math.nan))
-        left, right = (_ordinary(outputs, atoms) for outputs in training.sides)
+        plain = [~np.isnan(outputs.numbers) for outputs in training.sides]
+        if atoms is not None:
+            plain = [keep & np.isnan(atoms(outputs)) for keep, outputs in zip(plain, training.sides, strict=True)]
+        left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
         pooled = merged(left, right)
         if len(pooled) < 2:
             return []
@@ -213,11 +216,3 @@ class Cells(Scorer):
         counts = [np.bincount(np.searchsorted(edges, x, "right"), minlength=len(edges) + 1) for x in (left, right)]
         ratios = shrunk_log_ratio(counts[0], counts[1], len(training.left), len(training.right))
         return [CellScore(edges, ratios, atoms)]
-
-
-def _ordinary(outputs: Outputs, atoms: AtomScore | None) -> np.ndarray:
-    """Return the numbers that are not atoms."""
-    keep = ~np.isnan(outputs.numbers)
-    if atoms is not None:
-        keep &= np.isnan(atoms(outputs))
-    return outputs.numbers[keep]

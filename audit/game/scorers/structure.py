@@ -26,13 +26,6 @@ class Embedding:
 
     counted: tuple[Any, ...]  # entries or characters whose occurrences are counted
 
-    @classmethod
-    def of(cls, rows: Sequence[Any]) -> Embedding:
-        """Count the entries that occur most often."""
-        found = Counter(_hashable(entry) for row in rows for entry in _entries(row))
-        ranked = sorted(found.items(), key=lambda item: (-item[1], repr(item[0])))
-        return cls(tuple(entry for entry, _ in ranked[: tuning.MOST_COUNTED]))
-
     def __call__(self, rows: Sequence[Any]) -> Outputs:
         table = np.array([self._numbers(row) for row in rows], dtype=float)
         return Outputs(table, table.reshape(len(rows), -1))
@@ -75,7 +68,10 @@ class Structure(Scorer):
         if not all(_is_ragged(side) for side in training.sides):
             return []
         left, right = (side.raw[:: max(1, -(-len(side) // tuning.STRUCTURE_ROWS))] for side in training.sides)
-        embedding = Embedding.of([*left[: tuning.SAMPLE], *right[: tuning.SAMPLE]])
+        sample = [*left[: tuning.SAMPLE], *right[: tuning.SAMPLE]]
+        found = Counter(_hashable(entry) for row in sample for entry in _entries(row))
+        ranked = sorted(found.items(), key=lambda item: (-item[1], repr(item[0])))
+        embedding = Embedding(tuple(entry for entry, _ in ranked[: tuning.MOST_COUNTED]))
         scores = self.member.propose(Training(embedding(left), embedding(right)))
         return [StructureScore(embedding, score, f"structure, {score.name}") for score in scores]
 

@@ -90,7 +90,10 @@ def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
     sample = sample_of(rows, tuning.SCREENED_ROWS[0])
     width = sample.shape[1]
     found = [Feature("coordinate", (i,), layout) for i in range(width)]
-    found += [Feature("indicator", (i,), layout, value) for i in range(width) for value in _repeated(sample[:, i])]
+    for i in range(width):  # values with a share above 1 % in a column that also takes others, most frequent first
+        values, counts = np.unique(sample[:, i], return_counts=True)
+        most = [k for k in np.argsort(-counts, kind="stable")[:3] if counts[k] > tuning.FREQUENT * len(sample)]
+        found += [Feature("indicator", (i,), layout, float(values[k])) for k in most if len(values) > 2]
     found += _of_groups(sample, layout)
     for pair in _pairs(rows):
         middle = float(np.median(finite_or_zero(sample[:, list(pair)])))
@@ -119,13 +122,6 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
     expected = total[used] * share
     chi = float(np.sum((counts[0][used] - expected) ** 2 / (expected * (1 - share))))
     return (chi - freedom) / float(np.sqrt(2 * freedom))
-
-
-def _repeated(column: np.ndarray, most: int = 3) -> list[float]:
-    """Return the values with a share above 1 % in a column that also takes others, the most frequent first."""
-    values, counts = np.unique(column, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[:most]
-    return [float(values[i]) for i in order if counts[i] > tuning.FREQUENT * len(column) and len(values) > 2]
 
 
 def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
