@@ -4,33 +4,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.checks import utility
 from audit.checks.base import Check
 from audit.checks.precision import PrecisionCheck
 from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.randomness import RandomnessCheck
-from audit.checks.utility import (
-    ConsistencyCheck,
-    GuaranteeCheck,
-    InequalityCheck,
-    LowerBoundCheck,
-    PackingCheck,
-    RateCheck,
-)
 
 CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.check_...` and of the fixture's method
     "privacy": PrivacyCheck,
     "precision": PrecisionCheck,
     "randomness": RandomnessCheck,
-    "inequality": InequalityCheck,
-    "guarantee": GuaranteeCheck,
-    "consistency": ConsistencyCheck,
-    "rate": RateCheck,
-    "lower_bound": LowerBoundCheck,
-    "packing": PackingCheck,  # its records are those of a guarantee
+    "inequality": utility.InequalityCheck,
+    "guarantee": utility.GuaranteeCheck,
+    "consistency": utility.ConsistencyCheck,
+    "rate": utility.RateCheck,
+    "lower_bound": utility.LowerBoundCheck,
+    "packing": utility.PackingCheck,  # its records are those of a guarantee
 }
-KINDS: Mapping[str, type[Check]] = {
-    check.kind: check for check in reversed(list(CHECKS.values()))
-}  # by the kind of a record
+# by the kind of a record
+KINDS: Mapping[str, type[Check]] = {check.kind: check for check in reversed(list(CHECKS.values()))}
 
 
 def require_check(check: object) -> None:

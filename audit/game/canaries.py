@@ -75,7 +75,13 @@ def canary_epsilon_lower_bound(
     """
     included, left_out = _scores(scores_in, "scores_in"), _scores(scores_out, "scores_out")
     canaries = len(included) + len(left_out)
-    high, low = _shared(guesses)
+    if isinstance(guesses, tuple):
+        if len(guesses) != 2:
+            raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
+        high, low = (integer(count, "guesses", at_least=0) for count in guesses)
+    else:
+        total = integer(guesses, "guesses", at_least=1)
+        high, low = math.ceil(total / 2), total // 2
     if high + low > canaries:
         raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
     right = _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
@@ -121,15 +127,6 @@ def _scores(scores: Any, name: str) -> np.ndarray:
     if array.ndim != 1 or np.isnan(array).any():
         raise InvalidArgument.of(name, "be a vector without NaN", scores)
     return array
-
-
-def _shared(guesses: int | tuple[int, int]) -> tuple[int, int]:
-    if isinstance(guesses, tuple):
-        if len(guesses) != 2:
-            raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
-        return integer(guesses[0], "guesses", at_least=0), integer(guesses[1], "guesses", at_least=0)
-    total = integer(guesses, "guesses", at_least=1)
-    return math.ceil(total / 2), total // 2
 
 
 def _fewest_right(guessed: np.ndarray, others: np.ndarray, count: int) -> int:

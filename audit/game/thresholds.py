@@ -130,7 +130,6 @@ class Tails:
 
     @classmethod
     def counted(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
-        """Count the scores of either side."""
         pairs = list(zip(ranked.sides, ranked.sizes, strict=True))
         least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in pairs]
         most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in pairs]
@@ -157,7 +156,6 @@ class Tails:
         return upper, lower, right_guess, wrong_guess, used
 
     def best(self, design: TestDesign, penalty: float) -> Thresholds:
-        """Return the thresholds with the largest estimated bound."""
         upper, lower, right_guess, wrong_guess, used = self._pairs
         best = int(np.argmax(design.estimated_bound(right_guess, wrong_guess, used, penalty)))
         thresholds = np.append(self.grid, np.nan)
@@ -237,5 +235,4 @@ def _cut(ordered: np.ndarray, share: float) -> float:
 
 
 def _with_empty(sides: Sequence[np.ndarray]) -> Sides:
-    """Append zero for the empty event to both sides' probabilities."""
     return np.append(sides[0], 0.0), np.append(sides[1], 0.0)

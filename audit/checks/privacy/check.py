@@ -135,9 +135,8 @@ class PrivacyResult(Result):
 
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
-        witness = self.witness
         plain = None
-        if witness is not None:
+        if (witness := self.witness) is not None:
             left, right = (show(side, _WITNESS_LENGTH) for side in witness.pair)
             pair, direction = self.evidence.game.pair, witness.direction
             plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}

@@ -56,7 +56,6 @@ class GameEvidence:
     estimated_bound: float | None = field(metadata={"key": "promise"})  # of epsilon, from training outputs
 
     def coin_seed(self) -> np.random.SeedSequence:
-        """Return the seed sequence that `coins` names."""
         return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
 
 

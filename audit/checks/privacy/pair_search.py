@@ -39,16 +39,12 @@ class _Enough(BaseException):
 
 @dataclass
 class PairSearch:
-    """Keep what the search has seen.
-
-    `datasets` is a strategy for datasets among whose neighbors the pair is searched. `allowance` is that of the
-    certification that follows; its stream seeds the trials, which are the same for every pair.
-    """
+    """Keep what the search has seen."""
 
     mechanism: Any
     claim: Claim
-    datasets: Any
-    allowance: Allowance
+    datasets: Any  # a strategy for datasets among whose neighbors the pair is searched
+    allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every pair
     samples: int = 0
     best: tuple[Any, Any] | None = None
     best_bound: float = -math.inf
@@ -65,7 +61,16 @@ class PairSearch:
             raise AuditError(f"`datasets` gave no pair on which the mechanism could be tried{cause}")
         if self.best_bound <= claimed:
             return self.best
-        return self._shrunk(pairs, claimed + 0.5 * (self.best_bound - claimed), self.best)
+        threshold, best = claimed + 0.5 * (self.best_bound - claimed), self.best
+        try:
+            return hypothesis.find(
+                pairs,
+                lambda pair: self.estimated_bound(pair) > threshold,
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
+                random=random.Random(self.allowance.stream.entropy),
+            )
+        except hypothesis.errors.NoSuchExample:
+            return best
 
     def estimated_bound(self, pair: tuple[Any, Any]) -> float:
         """Return the epsilon that a small trial on this pair lets expect; -inf when it gives nothing to compare."""
@@ -113,17 +118,6 @@ class PairSearch:
 
         with contextlib.suppress(_Enough, hypothesis.errors.Unsatisfiable):
             climb()
-
-    def _shrunk(self, pairs: Any, threshold: float, best: tuple[Any, Any]) -> tuple[Any, Any]:
-        try:
-            return hypothesis.find(
-                pairs,
-                lambda pair: self.estimated_bound(pair) > threshold,
-                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
-                random=random.Random(self.allowance.stream.entropy),
-            )
-        except hypothesis.errors.NoSuchExample:
-            return best
 
 
 def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:

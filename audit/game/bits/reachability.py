@@ -171,9 +171,17 @@ class ReachScore(Score):
         left, right = self.answers.left, self.answers.right
         return min(self.shares(sides, (left, right))), 2.0 - sum(self.shares(sides, (right, left)))
 
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        left, right = shown(self.answers.left), shown(self.answers.right)
+        return self.event(left, right, upper / CERTAIN), self.event(right, left, -lower / CERTAIN)
+
     @abstractmethod
     def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         """Return which coordinates the answer reaches; shape (size, d)."""
+
+    @abstractmethod
+    def event(self, reached: str, other: str, more: float) -> str:
+        """Say that one answer reaches `more` coordinates more than the other one."""
 
 
 @dataclass(frozen=True)
@@ -185,13 +193,9 @@ class RoundTripScore(ReachScore):
     def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         return survives_round_trip(numbers, np.atleast_1d(answer))
 
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        left, right = (f"fl({shown(c)} + n)" for c in (self.answers.left, self.answers.right))
-        said = f"for a double n (answers: {self.answers.origin})"
-        return (
-            f"in {upper / CERTAIN:g} coordinates more the output is {left}, and not {right}, {said}",
-            f"in {-lower / CERTAIN:g} coordinates more the output is {right}, and not {left}, {said}",
-        )
+    def event(self, reached: str, other: str, more: float) -> str:
+        said = f"fl({reached} + n), and not fl({other} + n), for a double n (answers: {self.answers.origin})"
+        return f"in {more:g} coordinates more the output is {said}"
 
 
 @dataclass(frozen=True)
@@ -226,13 +230,9 @@ class InverseCdfScore(ReachScore):
         constants = np.broadcast_to(answer, numbers.shape[1:])
         return np.stack([reachable(numbers[:, i], float(c), self.scale) for i, c in enumerate(constants)], axis=1)
 
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        left, right = shown(self.answers.left), shown(self.answers.right)
+    def event(self, reached: str, other: str, more: float) -> str:
         form = f"c + {self.scale:.17g} log u for a 53-bit u"
-        return (
-            f"{form} gives the output from c = {left}, not from {right}, in {upper / CERTAIN:g} coordinates more",
-            f"{form} gives the output from c = {right}, not from {left}, in {-lower / CERTAIN:g} coordinates more",
-        )
+        return f"{form} gives the output from c = {reached}, not from {other}, in {more:g} coordinates more"
 
 
 @dataclass(frozen=True)

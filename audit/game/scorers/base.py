@@ -32,11 +32,9 @@ class Training:
         return self.left, self.right
 
     def every(self, step: int, start: int = 0) -> Training:
-        """Keep every `step`-th output of both sides."""
         return self.with_sides(self.left[start::step], self.right[start::step])
 
     def with_sides(self, left: Outputs, right: Outputs) -> Training:
-        """Return other outputs of the same mechanism and pair."""
         return Training(left, right, self.mechanism, self.pair)
 
 
@@ -83,7 +81,6 @@ class RatioTable:
 
     @classmethod
     def fit(cls, left: np.ndarray, right: np.ndarray) -> RatioTable:
-        """Count the keys of either side."""
         keys, of_left, of_right = count_keys(np.sort(left), np.sort(right))
         return cls(keys, log_ratio(of_left, of_right, len(left), len(right)))
 
@@ -105,7 +102,6 @@ def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def distinct(ordered: np.ndarray) -> np.ndarray:
-    """Return the distinct values of a sorted array."""
     return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
 
 

@@ -75,7 +75,6 @@ def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
 
 
 def finite_or_zero(numbers: np.ndarray) -> np.ndarray:
-    """Replace entries that are not finite by 0."""
     return np.where(np.isfinite(numbers), numbers, 0.0)
 
 

@@ -259,7 +259,6 @@ def independent(x: np.ndarray) -> np.ndarray:
 
 
 def log_loss(x: np.ndarray, weights: np.ndarray, of_left: np.ndarray) -> float:
-    """Return the negative log-likelihood of the weights."""
     odds = x @ weights
     return float(np.sum(np.logaddexp(0.0, odds)) - odds[of_left].sum())
 
