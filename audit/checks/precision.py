@@ -155,17 +155,14 @@ def check_precision(
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:
-    """Return the number of outputs drawn until one holds a floating-point number; raise if none does.
-
-    A mechanism that raises or returns no batch is left to the check, which records it.
-    """
+    """Return the number of outputs drawn until one holds a floating-point number; raise if none does."""
     subject = Subject(check.mechanism)
     types: list[str] = []
     for (index, pair), side in product(enumerate(check.pairs), (0, 1)):
         block = Block(pair[side], _PREVIEW_SIZE, stream.child(_PREVIEW, index, side).seed())
         try:
             outputs, found = subject.draw(block)
-        except (SubjectFailed, BadLength):
+        except (SubjectFailed, BadLength):  # left to the check, which records it
             return _PREVIEW_SIZE * len(types)
         raw = outputs.raw
         types.append(f"{raw.dtype} array" if isinstance(raw, np.ndarray) else f"list of {type(raw[0]).__name__}")

@@ -91,10 +91,7 @@ def canary_epsilon_lower_bound(
 def guessing_epsilon_lower_bound(
     right: int, guesses: int, canaries: int, *, delta: float = 0.0, significance: float = 0.05
 ) -> float:
-    """Return a lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` were right.
-
-    A mechanism that is private at some epsilon is so at every larger one: refuting one epsilon refutes all below it.
-    """
+    """Return a lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` were right."""
     level = open_probability(significance, "significance")
     return largest_refuted(lambda epsilon: guessing_pvalue(right, guesses, canaries, epsilon, delta) <= level)
 

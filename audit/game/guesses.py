@@ -202,10 +202,7 @@ class _VirtualGuesses:
 
 
 def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
-    """Return those of `count` independent uniforms on (0, 1) that lie below `most`, sorted; the rest is not drawn.
-
-    Renyi's representation: -log(1 - U_(k)) is a sum of independent exponentials E_j / (count - j + 1), j <= k.
-    """
+    """Return those of `count` uniforms on (0, 1) that lie below `most`, sorted, by Renyi's representation."""
     found: list[np.ndarray] = []
     taken, level, limit = 0, 0.0, -math.log1p(-most)
     while taken < count:
@@ -252,10 +249,7 @@ def game_resolution(
 
 
 def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
-    """Return the smallest epsilon above the claim that a sequential game of `steps` steps refutes with power 0.8.
-
-    A game that learns its bets needs e^-LEARNING_COST more evidence than a fixed test of a known event.
-    """
+    """Return the resolution of a sequential game: to learn its bets costs e^LEARNING_COST in evidence."""
     return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
 
 

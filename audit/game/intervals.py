@@ -29,10 +29,7 @@ _CELLS, _ROUNDS, _MOST_OPEN = 24, 10, 160  # cells of p0 at first, times they ar
 
 
 def proportion_lower_bound(successes: int, trials: int, significance: float) -> float:
-    """Return a lower confidence bound of a binomial proportion; too high with probability at most `significance`.
-
-    Exact (Clopper and Pearson 1934), over the randomness of the trials. 0.0 when there is no success.
-    """
+    """Return a lower confidence bound of a proportion, exact (Clopper and Pearson 1934); 0.0 without a success."""
     # SciPy's and statsmodels' one-sided `alternative` arguments point opposite ways; nothing else here calls them
     if not 0 <= successes <= trials:
         raise InvalidArgument.of("successes", f"lie in 0..{trials}", successes)
@@ -40,18 +37,12 @@ def proportion_lower_bound(successes: int, trials: int, significance: float) -> 
 
 
 def proportion_upper_bound(successes: int, trials: int, significance: float) -> float:
-    """Return an upper confidence bound of a binomial proportion; too low with probability at most `significance`.
-
-    Exact (Clopper and Pearson 1934), over the randomness of the trials. 1.0 when there is no failure.
-    """
+    """Return an upper confidence bound of a proportion, exact; 1.0 without a failure."""
     return 1.0 - proportion_lower_bound(trials - successes, trials, significance)
 
 
 def largest_refuted(refuted: Callable[[float], bool], high: float | None = None, error: float = 1e-9) -> float:
-    """Return an epsilon just below the first one that is not refuted; 0.0 when 0 is not.
-
-    Every epsilon below a refuted one must be refuted. Without `high`, where nothing is, it is searched for.
-    """
+    """Return an epsilon just below the first one not refuted; all below a refuted one must be refuted."""
     low = 0.0
     if not refuted(low):
         return low
@@ -167,10 +158,7 @@ def epsilon_interval(
 def event_epsilon_lower_bound(
     hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, significance: float = 0.05
 ) -> float:
-    """Return a lower confidence bound of log((P(E) - delta) / Q(E)) from the hits of E in fixed numbers of runs.
-
-    Too high with probability at most `significance`; 0.0 when nothing is certified.
-    """
+    """Return a lower confidence bound of log((P(E) - delta) / Q(E)) from the hits of E in fixed numbers of runs."""
     if runs == 0 or other_runs == 0:
         return 0.0
     test = _ExtremeTables(hits, runs, other_hits, other_runs, delta, significance)

@@ -101,10 +101,7 @@ def group_delta(epsilon: float, steps: int, delta: float) -> float:
 
 
 def largest_hit_rate(claim: PrivacyClaim, family_size: int, distance: int) -> float:
-    """Return the largest mean probability of a hit that a claim allows.
-
-    It is (e^(epsilon b) + (K - 1) delta_b) / (e^(epsilon b) + K - 1), which randomized response attains at b = 1.
-    """
+    """Return the largest mean probability of a hit that a claim allows; randomized response attains it at b = 1."""
     epsilon, delta, others = claim.epsilon * distance, claim.delta, family_size - 1
     excess = others * group_delta(claim.epsilon, distance, delta) if delta else 0.0
     rate = (1 + excess * math.exp(-epsilon)) / (1 + others * math.exp(-epsilon))

@@ -101,10 +101,7 @@ class TestDesign:
     def estimated_bound(
         self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
     ) -> np.ndarray:
-        """Estimate the bound that the certifying runs will give, less `penalty` standard errors of the training runs.
-
-        The guesses are frequencies in one run. `used` is the number of events, of two, that are not empty.
-        """
+        """Estimate the bound of the certifying runs, less `penalty` standard errors of the training runs."""
         return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
 
     def standard_errors(self, penalty: float) -> float:
@@ -119,10 +116,7 @@ def critical_value(significance: float) -> float:
 
 @dataclass(frozen=True)
 class Tails:
-    """Probabilities of {score >= threshold} and {score <= threshold} on each side, over a grid of thresholds.
-
-    Each array has one more entry at its end, for the empty event.
-    """
+    """Probabilities of {score >= threshold} and {score <= threshold} per side; the last is of the empty event."""
 
     grid: np.ndarray
     at_least: Sides
@@ -163,10 +157,7 @@ class Tails:
 
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
-    """Return the thresholds with the largest estimated bound, on a coarse grid of ranks and then near its best pair.
-
-    `stated` scores are log-likelihood ratios, which say themselves how often a guess is right.
-    """
+    """Return the best thresholds on a coarse grid, then near them; `stated` scores are log-likelihood ratios."""
 
     def tails(grid: np.ndarray) -> Tails:
         return Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)

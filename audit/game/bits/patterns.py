@@ -225,9 +225,5 @@ PATTERN_SCORERS: tuple[Scorer, ...] = (
 
 
 def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
-    """Return the scorers of the precision audit.
-
-    `epsilon`, to which the noise is said to be calibrated, helps to guess its scale. `query(dataset)` is the exact
-    answer, where the caller knows it; else simple statistics are tried.
-    """
+    """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
     return (*PATTERN_SCORERS, Grids(query), RoundTrips(query), InverseCdf(epsilon, query))

@@ -57,10 +57,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
-    """Return distinct guesses that differ between the two sides and have the shape of an output.
-
-    `query(dataset)`, or the mechanism's attribute of that name, is tried first.
-    """
+    """Return distinct guesses that differ between the sides and have the shape of an output; known queries first."""
     shape = training.left.numbers.shape[1:]
     if shape != training.right.numbers.shape[1:]:
         return []
@@ -90,10 +87,7 @@ def numeric_columns(training: Training) -> list[np.ndarray] | None:
 
 
 def survives_round_trip(values: np.ndarray, constant: np.ndarray | float) -> np.ndarray:
-    """Return whether (x - c) + c == x: whether some double n gives x = fl(c + n).
-
-    If any n does, the double nearest to x - c does as well, up to ties: it lies nearest to the reals that round to x.
-    """
+    """Return whether (x - c) + c == x: if fl(c + n) = x for any n, then for that nearest to x - c, up to ties."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray((values - constant) + constant == values)
 

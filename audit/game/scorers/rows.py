@@ -202,11 +202,7 @@ class DistanceScore(RowScore):
 
 
 class Distances(Scorer):
-    """Propose nearness to the inputs, summed over coordinates; only the thresholds are learned.
-
-    For independent Laplace noise of one scale this is the log-likelihood ratio up to that scale, however wide the
-    output. The increments serve running sums.
-    """
+    """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
 
     learned = False
 

@@ -217,10 +217,7 @@ class LogOddsScore(RowScore):
 
 
 def fit_log_odds(rows: Rows, features: Sequence[Feature | FlagCounts], of_symbols: float) -> LogOddsScore:
-    """Fit on the rows of both sides, twice: the second time without the terms that noise explains.
-
-    A law that differs by little would be lost in the noise of terms that carry no information.
-    """
+    """Fit on the rows of both sides, twice: the second time without the terms that noise explains."""
     pooled = np.concatenate(rows)
     of_left = np.arange(len(pooled)) < len(rows[0])
     table = FeatureTable.of(features, pooled)
@@ -281,10 +278,7 @@ class TreeScore(RowScore):
 
 
 def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:
-    """Fit on the rows of both sides; None without scikit-learn (the extra `learn`).
-
-    Lost are then interactions of more than two coordinates, and a score on which a PASS of a vector mechanism can rest.
-    """
+    """Fit on the rows of both sides; None without scikit-learn (extra `learn`), and then no score sees everything."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits  # comes with scikit-learn
