@@ -74,11 +74,7 @@ class Judgment:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The outcome of a check.
-
-    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line of at most 100 characters. A
-    notebook shows the check as its certificate does.
-    """
+    """The outcome of a check."""
 
     check: Any  # where it searched for its pairs, with the pairs that it found
     budget: int  # what it was allowed to draw

@@ -73,12 +73,7 @@ def draw_training(
 
 
 def play(
-    subject: Subject,
-    pair: tuple[Any, Any],
-    events: EventPair,
-    runs: int,
-    stream: Stream,
-    place: Place,
+    subject: Subject, pair: tuple[Any, Any], events: EventPair, runs: int, stream: Stream, place: Place
 ) -> tuple[GameCounts, Counter[str]]:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess."""
     on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))

@@ -151,12 +151,7 @@ class PrivacyTerms(NamedTuple):
 
 
 def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
-    """Judge the evidence.
-
-    A true claim is judged FAIL by the game with probability at most `significance`, in finite samples and for every
-    mechanism whose runs are independent. A claim that implies a whole curve of (epsilon, delta) is refuted at the one
-    point that was tested. A FAIL by the stated law takes the law for granted, and the reason says so.
-    """
+    """Judge the evidence; with independent runs the game fails a true claim with probability <= `significance`."""
     case = _Case(terms, evidence, significance)
     verdict, basis, reason = case.refuted() or case.barred() or case.by_law() or case.by_game()
     exact = max((part.epsilon_upper_bound for part in evidence.exact), default=None)

@@ -55,8 +55,7 @@ def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
 def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return |x - right| - |x - left| for each entry, 0 where it is not finite; shape of `numbers`.
 
-    The form used is free of rounding errors outside the interval between the two inputs, where the ratio is flat:
-    the bits of a floating-point output are left to the precision audit.
+    Outside the interval between the two inputs it is free of rounding errors: bits are left to the precision audit.
     """
     reach = np.abs(right - left)
     finite = np.isfinite(numbers)
