@@ -120,16 +120,16 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     """
     from audit.report.certificate import certificate_path
     from audit.report.terminal import LiveProgress, output_console, print_certificate
-    from audit.runs import checkpoint, suite
+    from audit.runs import suite
 
     targets = targets or ("mechanisms",)
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
+    with LiveProgress(len(checks), suite.finished_checks(out) if resume else 0) as progress:
         settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
-    if checkpoint.is_unfinished(out):
+    if (out / suite.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
-    ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
+    ran = any(not isinstance(result, suite.Recorded) for result in report.results)
     print_certificate(output_console(), report.certificate)
     click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
     return report.verdict.exit_status
@@ -149,8 +149,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     A TARGET is a package or module that Python can import from here, with a list COMPARISONS. Without one, the
     reference comparisons of `mechanisms.comparisons` are run.
     """
-    from audit.faces.compare.comparison import collect
-    from audit.faces.compare.results import compare, print_comparisons
+    from audit.faces.compare.comparison import collect, compare, print_comparisons
     from audit.report.terminal import LiveProgress, output_console
 
     targets = targets or ("mechanisms.comparisons",)
@@ -243,8 +242,7 @@ def diff_command(old: Path, new: Path) -> int:
     Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
     """
     from audit.report.certificate import load_certificate
-    from audit.report.diff import changes
-    from audit.report.verify import require_form
+    from audit.report.verify import changes, require_form
 
     before, after = load_certificate(old), load_certificate(new)
     require_form(before)

@@ -15,7 +15,7 @@ from audit.base.errors import InvalidArgument
 from audit.faces.command_line import main
 from audit.report.certificate import load_certificate
 from audit.runs import suite
-from audit.runs.checkpoint import FOLDER, Checkpoint
+from audit.runs.suite import FOLDER, Checkpoint
 from tests.processes import Python
 
 CHECKS, KILLS = 25, 10

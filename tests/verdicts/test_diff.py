@@ -9,7 +9,7 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.report.certificate import load_certificate
-from audit.report.diff import Change, changes
+from audit.report.verify import Change, changes
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 OLD = Path(__file__).with_name("certificate-1.0.json")

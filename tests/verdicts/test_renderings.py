@@ -20,8 +20,7 @@ from audit.checks.privacy.judge import PrivacyEvidence
 from audit.laws import Laplace
 from audit.report import renderers
 from audit.report.certificate import load_certificate, write_renderings
-from audit.report.pictures import pictures_of, trade_off
-from audit.report.plot import Axis, Plot
+from audit.report.pictures import Axis, Plot, pictures_of, trade_off
 from audit.report.renderers import RENDERERS, html_of, junit_of
 from audit.report.wording import count, number, paper
 

@@ -30,7 +30,7 @@ from audit.checks.utility import (
 )
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import Session, Settings
-from audit.runs.checkpoint import Recorded
+from audit.runs.suite import Recorded
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -19,7 +19,7 @@ from rich.console import Console
 from audit import Comparison, Implementation, PrivacyClaim, Verdict
 from audit.adapters import Documented
 from audit.faces.command_line import cli
-from audit.faces.compare.results import (
+from audit.faces.compare.comparison import (
     ComparisonReport,
     compare,
     print_comparisons,

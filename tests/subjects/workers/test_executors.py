@@ -17,7 +17,7 @@ from audit.base.errors import InvalidArgument, MissingExtra, OtherCode, Unreacha
 from audit.checks.base import Allowance
 from audit.faces.command_line import main
 from audit.runs import suite
-from audit.runs.checkpoint import finished_checks
+from audit.runs.suite import finished_checks
 from audit.subjects import BLOCK, Side, Stream, map_blocks
 from audit.subjects import process as process_module
 from audit.subjects.blocks import group_size, groups_from
