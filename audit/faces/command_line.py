@@ -44,7 +44,6 @@ class _Suggesting(click.Group):
     """A group whose error for an unknown command names the nearest one."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Return the command that the first argument names."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], self.commands, n=1)
             meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(self.commands)}"
@@ -84,18 +83,13 @@ _SETTINGS = (
         metavar="WHERE",
     ),
     _setting(
-        "--workers",
-        None,
-        "Worker processes; a cluster has its own number.",
-        type=int,
-        show_default="available cores",
+        "--workers", None, "Worker processes; a cluster has its own number.", type=int, show_default="available cores"
     ),
     _setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which a check is stopped."),
 )
 
 
 def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the settings that all checks of a run share."""
     for option in reversed(_SETTINGS):
         command = option(command)
     return command

@@ -37,7 +37,6 @@ SCHEMA_VERSION = "1.1"
 READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
-_WORST = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,16 +107,13 @@ class Report:
         raise KeyError(name)
 
     def __repr__(self) -> str:
-        """Return the verdict and the number of checks in one line."""
         met = sum(result.met for result in self.results)
         return f"Report({self.verdict}: {met} of {len(self.results)} checks as expected)"
 
     def __str__(self) -> str:
-        """Return the table of the checks, the reasons of unexpected verdicts, and the verdict of the run."""
         return certificate_text(self.certificate)
 
     def _repr_html_(self) -> str:
-        """Return the overview of the certificate for a notebook."""
         return report_fragment(self.certificate)
 
     @cached_property
@@ -221,17 +217,14 @@ def versions() -> dict[str, str]:
 
 @cache
 def calibration_summary() -> dict[str, Any] | None:
-    """Return the worst rate of false alarms that was measured and its exact interval; None if nothing was measured.
-
-    The rate is that of audits of tight claims that hold, over the randomness of the audits. Rows of the method "exact"
-    are left out: their alarms are samplers wrongly said to misfit, not claims wrongly refuted.
-    """
+    """Return the worst measured rate of false alarms of tight claims that hold; None if nothing was measured."""
     file = resources.files("audit.report").joinpath("calibration.json")
     data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"rows": []}
-    rows = [row for row in data["rows"] if row["method"] != "exact"]
+    rows = [row for row in data["rows"] if row["method"] != "exact"]  # whose alarms refute no claim
     if not rows:
         return None
     worst = max(rows, key=lambda row: row["alarms"] / row["audits"])
+    shown = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
     catalogue = data.get("catalogue")
     return {
         "version": data["version"],
@@ -240,7 +233,7 @@ def calibration_summary() -> dict[str, Any] | None:
         "rows": len(rows),
         "audits": sum(row["audits"] for row in rows),
         "above": sum(row["rate_lower_bound"] > data["significance"] for row in rows),
-        "worst": {name: worst[name] for name in _WORST},
+        "worst": {name: worst[name] for name in shown},
         "catalogue": catalogue and {key: catalogue[key] for key in ("checks", "audits", "fails", "significance")},
     }
 
@@ -303,12 +296,10 @@ def _finite(text: str) -> float:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of certificates."""
     return json.loads(resources.files("audit.report").joinpath("schema.json").read_bytes())
 
 
 def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write every rendering of a certificate into a folder; return their paths."""
     for name, renderer in RENDERERS.items():
         write_whole(folder / name, renderer(certificate))
     return [folder / name for name in RENDERERS]

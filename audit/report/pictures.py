@@ -121,25 +121,14 @@ class Plot:
     marks: list[Mark] = field(default_factory=list)
 
     def line(self, points: Points, style: str, meaning: str = "") -> None:
-        """Add a line through points."""
         if len(points) > 1:
             self.marks.append(Mark("line", style, meaning, points))
 
-    def level(self, y: float, style: str, meaning: str) -> None:
-        """Add a horizontal line over the whole width."""
-        self.line([(self.x.low, y), (self.x.high, y)], style, meaning)
-
     def area(self, points: Points, style: str, meaning: str) -> None:
-        """Add a filled polygon."""
         self.marks.append(Mark("area", style, meaning, points))
 
     def dot(self, at: Point, style: str, meaning: str) -> None:
-        """Add a point."""
         self.marks.append(Mark("dot", style, meaning, [at]))
-
-    def row(self, y: float, text: str) -> None:
-        """Add the name of a row, above its marks."""
-        self.marks.append(Mark("row", "row", text, [(self.x.low, y)]))
 
     @property
     def keys(self) -> list[Mark]:
@@ -171,14 +160,11 @@ def pictures_of(record: Record) -> list[Plot]:
 
 
 def trade_off(lines: Sequence[Line]) -> Points:
-    """Return the highest function below which all lines of a profile keep: (type I error, type II error).
-
-    Every (epsilon, delta) says b >= 1 - delta_right - e^eps a and b >= e^-eps (1 - delta_left - a).
-    """
+    """Return the highest function, (type I error, type II error), below which all lines of a profile keep."""
     corners = [max(0.0, 1 - max(left, right)) / (1 + math.exp(min(epsilon, 700.0))) for epsilon, left, right in lines]
     alphas = np.union1d(_ALPHAS, corners if len(corners) < _MANY else [])
     best = np.zeros_like(alphas)
-    for epsilon, left, right in lines:
+    for epsilon, left, right in lines:  # b >= 1 - delta_right - e^eps a and b >= e^-eps (1 - delta_left - a)
         best = np.maximum(best, 1 - right - np.exp(min(epsilon, 700.0)) * alphas)
         best = np.maximum(best, np.exp(-epsilon) * (1 - left - alphas))
     return list(zip(alphas.tolist(), best.tolist(), strict=True))
@@ -269,13 +255,12 @@ def _wealth(record: Record) -> Plot | None:
         Axis.spanning("epsilon", outcome["grid"], margin=0.0),
         Axis.spanning("log wealth", [*wealth, needed, 0.0]),
     )
-    plot.level(needed, "claim", "refuted above")
+    plot.line([(plot.x.low, needed), (plot.x.high, needed)], "claim", "refuted above")
     plot.line(list(zip(outcome["grid"], wealth, strict=True)), "law", "wealth")
     return plot
 
 
 def _comparisons(record: Record) -> Plot | None:
-    """Independent outputs win half of the comparisons that are not tied; reused noise wins nearly all."""
     told = [part for part in record["evidence"]["comparisons"] if part["won"] + part["lost"]]
     if not told:
         return None
@@ -286,14 +271,13 @@ def _comparisons(record: Record) -> Plot | None:
     plot.line([(0.5, 0.0), (0.5, len(told))], "claim", "independent outputs")
     for place, part in enumerate(reversed(told)):
         trials, y = part["won"] + part["lost"], place + 0.35
-        plot.row(y, part["kind"])
+        plot.marks.append(Mark("row", "row", part["kind"], [(plot.x.low, y)]))
         plot.line([(end, y) for end in _interval(part["won"], trials, share)], "measured")
         plot.dot((part["won"] / trials, y), "measured-dot", "won, with an exact interval")
     return plot
 
 
 def _failures(record: Record) -> Plot | None:
-    """The failure probability after every look of a guarantee."""
     evidence, terms, measured, said = record["evidence"], record["claim"]["terms"], [], ""
     for index, look in enumerate(evidence["looks"]):
         failures, trials = look["failures"], look["trials"]
@@ -365,7 +349,7 @@ def _with_sizes(
         (claimed, level), (tolerated, end) = levels.items()
         left, right = plot.x.low, plot.x.high
         plot.area([(left, level), (right, level), (right, end), (left, end)], "allowed", tolerated)
-        plot.level(level, "claim", claimed)
+        plot.line([(left, level), (right, level)], "claim", claimed)
     for style, name, points in references:
         plot.line(points, style, name)
     for n, value, interval in measured:
@@ -376,7 +360,6 @@ def _with_sizes(
 
 
 def _cases(record: Record) -> Plot | None:
-    """Every case of an inequality against its bound."""
     cases, sense = record["evidence"]["cases"][:_MOST_CASES], record["claim"]["terms"]["sense"]
     if not cases:
         return None
@@ -397,7 +380,6 @@ def _cases(record: Record) -> Plot | None:
 
 
 def _mean(record: Record) -> Plot | None:
-    """The interval of the simulated mean of an inequality against its bound."""
     means, bound = [part for part in record["found"] if part["quantity"] == "mean"], record["claim"]["terms"]["bound"]
     if record["evidence"]["cases"] or not means or bound is None:
         return None

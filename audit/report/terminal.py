@@ -31,10 +31,7 @@ def output_console() -> Console:
 
 
 class LiveProgress:
-    """A line with the checks that run, how many are done, how much they drew, and the time left.
-
-    A log, which cannot move a line, gets one now and then, and one for every check that is not as expected.
-    """
+    """A line with the checks that run, how many are done, how much they drew, and the time left; in a log, some."""
 
     def __init__(self, total: int, done: int = 0, console: Console | None = None) -> None:
         self._console, self._total, self._done = console or Console(stderr=True), total, done
@@ -61,7 +58,6 @@ class LiveProgress:
         self._bar.stop()
 
     def started(self, check: Check) -> None:
-        """Show that a check begins."""
         with self._lock:
             self._running[check.name] = None
             self._bar.update(self._task, description=", ".join(self._running))

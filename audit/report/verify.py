@@ -66,12 +66,8 @@ def replay(certificate: Certificate) -> Replay:
 
 
 def problems_of(certificate: Certificate) -> list[str]:
-    """Return what is wrong with a certificate, one line each; nothing in it is imported or run.
-
-    A certificate that violates its schema is examined no further.
-    """
-    broken = list(schema_problems(certificate))
-    if broken:
+    """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
+    if broken := list(schema_problems(certificate)):
         return broken
     return [line for part in (_sums, _significance, _pairs, _digests, _verdicts) for line in part(certificate)]
 

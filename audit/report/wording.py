@@ -23,12 +23,10 @@ def number(value: float | str | None, digits: int = 4) -> str:
 
 
 def count(value: int) -> str:
-    """Return an integer with separated thousands."""
     return f"{value:,}"
 
 
 def interval(ends: Sequence[float]) -> str:
-    """Return an interval with few digits."""
     return f"[{number(ends[0])}, {number(ends[1])}]"
 
 

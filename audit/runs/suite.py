@@ -40,9 +40,6 @@ from audit.subjects.process import loaded_code, loaded_modules
 FOLDER = "unfinished"
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
-Progress = Callable[[Result], None]
-Announce = Callable[[Check], None]
-
 
 def run(
     checks: Iterable[Check],
@@ -53,8 +50,8 @@ def run(
     workers: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     executor: str | Executor = DEFAULT_EXECUTOR,
-    progress: Progress | None = None,
-    announce: Announce | None = None,
+    progress: Callable[[Result], None] | None = None,
+    announce: Callable[[Check], None] | None = None,
     targets: Sequence[str] = (),
     directory: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -194,8 +191,8 @@ class _Run:
     share: Allowance
     timeout: float
     place: Place
-    progress: Progress | None = None
-    announce: Announce | None = None
+    progress: Callable[[Result], None] | None = None
+    announce: Callable[[Check], None] | None = None
     checkpoint: Checkpoint | None = None
 
     def on(self, checks: Sequence[Check]) -> dict[str, Result]:
@@ -270,7 +267,6 @@ class Recorded(Result):
         return cls(check, budget, significance, evidence, judgment, seconds, dict(document))
 
     def record(self) -> dict[str, Any]:
-        """Return plain data without durations."""
         return dict(self.document)
 
 
@@ -315,17 +311,14 @@ class Checkpoint:
         if not is_ours:
             shutil.rmtree(self.folder, ignore_errors=True)
             write_whole(self._plan_file, json.dumps({"plan": self.plan, "checks": len(self._checks)}))
-        return {check.name: result for check in self._checks if (result := self.recorded(check)) is not None}
-
-    def recorded(self, check: Check) -> Recorded | None:
-        """Return the result of a finished check; None when it is still to be run."""
-        found = _read(self._files[check.name])
-        if found is None or found.get("plan") != self.plan or found["record"]["name"] != check.name:
-            return None
-        return Recorded.of_record(found["record"], found["seconds"], check)
+        files = zip(self._checks, map(_read, self._files.values()), strict=True)
+        return {
+            check.name: Recorded.of_record(file["record"], file["seconds"], check)
+            for check, file in files
+            if file is not None and file.get("plan") == self.plan and file["record"]["name"] == check.name
+        }
 
     def keep(self, result: Result) -> None:
-        """Write a finished check."""
         document = {"plan": self.plan, "record": result.record(), "seconds": result.seconds}
         write_whole(self._files[result.name], json.dumps(document, allow_nan=False))
 

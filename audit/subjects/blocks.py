@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 import cloudpickle
@@ -35,7 +34,6 @@ class Stream:
     key: tuple[int, ...] = ()  # path from the root to this stream
 
     def child(self, *numbers: int) -> Stream:
-        """Return the stream below this one with the given numbers."""
         return Stream(self.entropy, (*self.key, *numbers))
 
     def seed(self) -> np.random.SeedSequence:
@@ -43,7 +41,6 @@ class Stream:
         return np.random.SeedSequence(self.entropy, spawn_key=self.key)
 
     def rng(self) -> np.random.Generator:
-        """Return a generator seeded by this stream."""
         return np.random.default_rng(self.seed())
 
 
@@ -78,17 +75,19 @@ class Side:
 def map_blocks(
     work: Callable[[Iterable[Block]], T], sides: Sequence[Side], place: Place = HERE
 ) -> Iterator[tuple[int, T]]:
-    """Apply `work` to groups of consecutive blocks of all sides, in order; yield (number of the side, its value).
+    """Apply `work` to groups of consecutive blocks, in order; yield (number of the side, its value).
 
-    What takes a moment is done here, the rest at `place`, unless `work` cannot be sent. `work` is sent once with the
-    datasets, then only numbers of blocks: outputs stay where they are drawn. How blocks are grouped depends on the time
-    that they take, so the values of a side must be merged by a sum, or by what else does not depend on the grouping.
+    Grouping depends on the time that blocks take: the values of a side must be merged by a sum, or the like.
     """
     if place.is_here or place.workers == 1:
         yield from ((number, work(side.blocks())) for number, side in enumerate(sides) if len(side))
         return
-    on_group, total = partial(_on_group, work, sides), sum(map(len, sides))
-    started, limit = time.perf_counter(), _ALONE
+
+    def on_group(group: Group) -> tuple[int, T]:
+        side, first, last = group
+        return side, work(sides[side].blocks(first, last))
+
+    total, started, limit = sum(map(len, sides)), time.perf_counter(), _ALONE
     for done, block in enumerate(groups_from(sides, (0, 0, 0), 1)):
         spent = time.perf_counter() - started
         if done and spent > limit and spent / done * (total - done) > limit:
@@ -102,11 +101,6 @@ def map_blocks(
                     yield from pool.map(on_group, groups_from(sides, block, size))
                 return
         yield on_group(block)
-
-
-def _on_group(work: Callable[[Iterable[Block]], T], sides: Sequence[Side], group: Group) -> tuple[int, T]:
-    side, first, last = group
-    return side, work(sides[side].blocks(first, last))
 
 
 def group_size(seconds: float, left: int, width: int) -> int:

@@ -56,26 +56,13 @@ class Symbols:
 
     @classmethod
     def of(cls, texts: Iterable[str | None]) -> Symbols:
-        """Code texts."""
         known: dict[str, int] = {}
         codes = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
         return cls(tuple(known), np.array(codes, dtype=np.int64))
 
-    @classmethod
-    def join(cls, parts: Sequence[Symbols]) -> Symbols:
-        """Concatenate, with one table."""
-        known: dict[str, int] = {}
-        codes = []
-        for part in parts:
-            renumbered = np.array([known.setdefault(text, len(known)) for text in part.table] + [-1])
-            codes.append(renumbered[part.codes])
-        return cls(tuple(known), np.concatenate(codes))
-
 
 @dataclass(frozen=True)
 class Outputs:
-    """A batch of outputs."""
-
     raw: Any  # array or list as returned, first axis (size,); what `log_likelihood` gets to see
     numbers: np.ndarray  # float, shape (size,) or (size, d); NaN where there is a symbol
     symbols: Symbols | None = None  # the rows that are not numbers; None when all are
@@ -126,8 +113,12 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     numbers = np.concatenate([batch.numbers for batch in batches])
     if all(batch.symbols is None for batch in batches):
         return Outputs(raw, numbers)
-    none = [Symbols((), np.full(len(batch), -1)) for batch in batches]
-    return Outputs(raw, numbers, Symbols.join([b.symbols or n for b, n in zip(batches, none, strict=True)]))
+    known: dict[str, int] = {}
+    codes = []
+    for batch in batches:
+        table, coded = (batch.symbols.table, batch.symbols.codes) if batch.symbols else ((), np.full(len(batch), -1))
+        codes.append(np.array([*(known.setdefault(text, len(known)) for text in table), -1])[coded])
+    return Outputs(raw, numbers, Symbols(tuple(known), np.concatenate(codes)))
 
 
 def _numeric_array(rows: Any) -> np.ndarray | None:

@@ -71,7 +71,6 @@ class Place:
 
     @property
     def is_here(self) -> bool:
-        """True when work is done in this process."""
         return self.executor == "serial"
 
     @property
@@ -128,12 +127,7 @@ class Pool:
         self._loss: str | None = None
 
     def submit(self, function: Callable[..., T], *arguments: Any, timeout: float | None = None) -> Future[T]:
-        """Have `function(*arguments)` run, for at most `timeout` seconds; may be called from several threads.
-
-        The future is of the value, or of what the function raised; `TimeoutError` when it took too long,
-        `ChildProcessError` when it killed its process, `Unreachable` when no worker is left, `OtherCode` when the
-        worker has other code.
-        """
+        """Return the future of `function(*arguments)`, or of what it raised; may be called from several threads."""
         work, packed = self._packed(function), cloudpickle.dumps(arguments)
         answer: Future[T] = Future()
         try:
@@ -151,10 +145,7 @@ class Pool:
         return self.submit(function, *arguments, timeout=timeout).result()
 
     def map(self, function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
-        """Yield the values in order; the first item in order that fails is the one that raises.
-
-        Items are taken as workers become free, so memory does not grow with their number.
-        """
+        """Yield the values in order, and take items as workers become free; the first in order that fails raises."""
         under_way: deque[Future[T]] = deque()
         for item in items:
             under_way.append(self.submit(function, item))
@@ -193,7 +184,6 @@ class Pool:
         return packed
 
     def _answer(self, answer: Future[T], task: Future[bytes]) -> None:
-        """Pass on what became of a task."""
         try:
             kind, found = pickle.loads(task.result())
         except BaseException as error:
@@ -222,12 +212,7 @@ class ThisProcess(Pool):
 
 
 class Cluster(Pool):
-    """The workers of a Dask scheduler: `distributed.Client.get_executor()`, and what that executor does not do.
-
-    Its futures never end when the scheduler or all workers vanish, so a thread watches both. Its tasks continue after
-    their client has gone, so each looks whether it is still there. The scheduler runs the calls of a worker that died
-    on another one, with the same seeds. A call whose process dies is tried again, `DEATHS` times in all.
-    """
+    """The workers of a Dask scheduler. Futures of its executor never end when all of them vanish: a thread watches."""
 
     def __init__(self, address: str, code: Mapping[str, str] | None = None) -> None:
         self._address = address.replace("dask://", "tcp://", 1)
@@ -239,7 +224,6 @@ class Cluster(Pool):
         threading.Thread(target=self._watch, daemon=True).start()
 
     def close(self) -> None:
-        """End all calls and their processes."""
         if not self._closed.is_set():
             self._closed.set()
             if self._loss is None:

@@ -44,11 +44,7 @@ _lock = threading.Lock()
 def call_isolated(
     function: bytes, arguments: bytes, session: str, timeout: float | None, is_wanted: Callable[[], bool] = lambda: True
 ) -> bytes:
-    """Run a call in an idle process of the session, and return its pickled outcome, as of `run_pickled`.
-
-    The start of a process does not count towards `timeout`. The process is killed when `is_wanted`, asked about every
-    second, returns False. `ChildProcessError` is raised when the process died or was killed.
-    """
+    """Return the outcome of `run_pickled` in a process of the session, killed once `is_wanted` returns False."""
     with _lock:
         process = _idle[session].pop() if _idle[session] else _Process()
     try:
@@ -110,11 +106,7 @@ class _Process:
 
 
 def run_pickled(function: bytes, arguments: bytes) -> bytes:
-    """Run a pickled call in this process; return a pickled pair, "value" and the value or "error" and the exception.
-
-    `function` is a pickled tuple: the folder and the import path, used where they exist; the code that this process
-    must have; and a pickled function.
-    """
+    """Run a pickled call in this process; return a pickled pair, "value" and the value or "error" and the exception."""
     try:
         folder, path, code, function = pickle.loads(function)
         with suppress(OSError):

@@ -108,8 +108,6 @@ def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism under audit."""
-
     mechanism: Any  # (dataset, size, rng) -> array-like
     one_by_one: bool = False  # call with size 1 for each output, so that an exception is the output of its own run
 
@@ -124,10 +122,7 @@ class Subject:
         return self.one_by_one or isinstance(self.mechanism, PerCall)
 
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
-        """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset".
-
-        Raise `SubjectFailed` without a batch, `BadLength` when the batch does not have the block's size.
-        """
+        """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset"."""
         try:
             lent = copy.deepcopy(block.dataset)
         except Exception:  # a dataset that cannot be copied is lent as it is

@@ -20,7 +20,7 @@ from audit.checks.privacy.judge import PrivacyEvidence
 from audit.laws import Laplace
 from audit.report import renderers
 from audit.report.certificate import load_certificate, write_renderings
-from audit.report.pictures import Axis, Plot, pictures_of, trade_off
+from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
 from audit.report.renderers import RENDERERS, html_of, junit_of
 from audit.report.wording import count, number, paper
 
@@ -206,7 +206,7 @@ def test_every_picture_has_a_text_alternative(certificate):
 
 def test_the_legend_names_each_mark_once():
     plot = Plot("a", "b", Axis("x"), Axis("y"))
-    plot.row(0.5, "a row")
+    plot.marks.append(Mark("row", "row", "a row", [(plot.x.low, 0.5)]))
     plot.dot((0.1, 0.1), "measured", "seen")
     plot.line([(0, 0), (1, 1)], "law", "stated")
     plot.dot((0.2, 0.2), "measured", "seen")

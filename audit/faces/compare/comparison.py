@@ -168,7 +168,6 @@ class Comparison:
         return self.truth(self.pairs[0][0])
 
     def check_name(self, one: Implementation) -> str:
-        """Return the name of the check of an implementation."""
         return f"{self.name}/{one.name}"
 
 
@@ -305,22 +304,14 @@ class ComparisonReport:
 
 
 def compare(
-    comparisons: Iterable[Comparison],
-    *,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    seed: int = 0,
-    **settings: Any,
+    comparisons: Iterable[Comparison], *, significance: float = DEFAULT_SIGNIFICANCE, seed: int = 0, **settings: Any
 ) -> ComparisonReport:
-    """Run the checks of the comparisons with the settings of `audit.run`, then sample every implementation.
-
-    Samples are drawn one implementation after the other, in one process with nothing else of this run beside it, to
-    make their speeds comparable.
-    """
+    """Run the checks of the comparisons with the settings of `audit.run`, then sample every implementation."""
     listed = require_comparisons(comparisons)
     checks = [check for comparison in listed for check in comparison.checks]
     report = run(checks, significance=significance / 2, seed=seed, **settings)
     samples: dict[str, Sample | str] = {}
-    with open_pool(Place(workers=1)) as pool:
+    with open_pool(Place(workers=1)) as pool:  # one implementation after the other: speeds stay comparable
         for comparison in listed:
             for one in comparison.implementations:
                 key = _stream(seed, comparison, one, "sample")
@@ -392,7 +383,6 @@ def rendered(suffix: str, table: Row) -> str:
 
 
 def print_comparisons(console: Console, table: Row) -> None:
-    """Print every comparison: its table and its sentences."""
     for comparison in table["comparisons"]:
         console.print(Text(f"\n{comparison['name']}: {comparison['claim']}", style="bold"))
         print_table(console, _COLUMNS, comparison["implementations"])

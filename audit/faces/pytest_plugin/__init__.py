@@ -36,12 +36,8 @@ class Session:
     tests: int = 1  # among which the significance is shared
 
     def share(self, number: int, audits: int | None) -> float:
-        """Return the significance of the `number`-th audit of a test, from 1.
-
-        Equal parts when the test says how many audits it makes, else 1/(k (k + 1)) for the k-th: no number of audits
-        overspends the test's share.
-        """
-        parts = number * (number + 1) if audits is None else audits
+        """Return the significance of the `number`-th audit of a test, from 1; equal parts if their number is known."""
+        parts = number * (number + 1) if audits is None else audits  # 1/(k (k + 1)) adds up to 1, however many
         return self.significance / self.tests / parts
 
 
@@ -86,7 +82,6 @@ MARKER = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of the command line."""
     group = parser.getgroup("dp-audit", "differential-privacy audits")
     group.addoption(
         "--dp-significance",
@@ -171,7 +166,6 @@ _kept: list[Any] = []
 
 
 def pytest_sessionstart() -> None:
-    """Begin with nothing audited."""
     _kept.clear()
 
 
