@@ -1,12 +1,6 @@
 """The certificate: all that a run found, as one JSON document, and the `Report` that holds it in memory.
 
-A chain of digests goes through the settings and every check, and a seal covers the whole document:
-
-    start = H(settings)      link_k = H(link_(k-1), record of check k)      seal = H(the document without its seal)
-
-The chain depends on the evidence only: two runs with one seed have one chain. The seal also covers time and place. Both
-reveal accidents, and edits by whoever does not compute them again. Neither stops a forger: keep the seal in another
-place, or sign it.
+A chain of digests goes through the settings and every check, and a seal covers the document; see docs/certificate.md.
 """
 
 import contextlib

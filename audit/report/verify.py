@@ -1,12 +1,8 @@
 """Compute verdicts again from their evidence, compare a certificate with itself, and compare two certificates.
 
-Verification covers the schema, the sums, the digests and the replay. It cannot notice a forger who computes the digests
-again, with evidence that supports the forged verdicts: see `audit.report.certificate`.
-
-From one certificate to another, regressions are verdicts that stand worse, claims and expectations that were loosened,
-bounds that moved the wrong way by more than noise, resolutions that got coarser, and checks that are gone. Certified
-bounds and simulated means are noisy: they have moved when exact intervals of the rate of right guesses, or the recorded
-ones of the means, lie apart.
+Verification cannot notice a forger who computes the digests again, with evidence that supports the forged verdicts.
+Certified bounds and simulated means are noisy: they have moved from one certificate to another when exact intervals of
+the rate of right guesses, or the recorded ones of the means, lie apart. See docs/certificate.md.
 """
 
 import math

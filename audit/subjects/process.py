@@ -1,8 +1,7 @@
 """Run every call in a process of its own: a call that hangs or dies ends that process and nothing else.
 
-The thread that makes a call waits for the process and can kill it. This works in this process, in the threads of a
-Dask worker and in any `concurrent.futures` pool; none of them can stop a call that hangs or survive one that dies.
-Arguments and outcomes are sent as bytes: only the process unpickles them.
+The thread that makes a call waits for the process and can kill it; an executor can do neither. Arguments and outcomes
+are sent as bytes: only the process unpickles them.
 """
 
 from __future__ import annotations

@@ -285,10 +285,10 @@ class ComparisonReport:
         known: list[Implementation] = []
         for one in comparison.implementations:
             name, why_not, tests = comparison.check_name(one), None, []
-            if name not in self._usable:
-                sample = self.samples[name]
-                dependent = "its outputs are not independent"
-                why_not = f"there is no sample: {sample}" if isinstance(sample, str) else dependent
+            if isinstance(self.samples[name], str):
+                why_not = f"there is no sample: {self.samples[name]}"
+            elif name not in self._usable:
+                why_not = "its outputs are not independent"
             else:
                 for other in known:
                     before, after = (self._usable[comparison.check_name(each)] for each in (other, one))

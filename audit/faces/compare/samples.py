@@ -1,16 +1,9 @@
 """Compare samples of implementations on one dataset: errors, speed, and a test whether two laws differ.
 
-Errors: the mean absolute error is an estimate with its standard error, unless errors are bounded; then an interval by
-betting holds in finite samples. The interval of the median lies between order statistics and holds for every law: fewer
-than k of n errors lie at or below the median with probability at most P(Binomial(n, 1/2) < k). Each interval covers
-with probability 0.95 by itself.
-
-Laws: the guess game between two implementations. Each guess flips a fair coin and takes an output of the first or of
-the second implementation; events fixed beforehand guess which. If the laws were equal, a guess would be right with
-probability 1/2. That is the claim epsilon = 0, delta = 0 with implementations in place of neighboring datasets. A
-refutation certifies that the laws differ, and a lower bound of their total variation. Without one, differences smaller
-than the printed resolution may exist. A game of R guesses needs a Binomial(R, 1/2) number of outputs of each side; R
-is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
+The interval of a median lies between order statistics: fewer than k of n errors lie at or below the median with
+probability at most P(Binomial(n, 1/2) < k). Two laws play the guess game of the claim epsilon = 0, delta = 0, with
+implementations in place of neighboring datasets. A game of R guesses needs a Binomial(R, 1/2) number of outputs of each
+side; R is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
 """
 
 import math

@@ -35,11 +35,6 @@ class Session:
     recorded: bool = False  # a certificate is needed
     tests: int = 1  # among which the significance is shared
 
-    def share(self, number: int, audits: int | None) -> float:
-        """Return the significance of the `number`-th audit of a test, from 1; equal parts if their number is known."""
-        parts = number * (number + 1) if audits is None else audits  # 1/(k (k + 1)) adds up to 1, however many
-        return self.significance / self.tests / parts
-
 
 @dataclass(frozen=True)
 class Settings:

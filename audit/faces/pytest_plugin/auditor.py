@@ -87,11 +87,12 @@ class Auditor:
         name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
+        parts = marked.audits or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
         result = check(
             *arguments,
             **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
             name=name,
-            significance=session.share(self._audits, marked.audits),
+            significance=session.significance / session.tests / parts,
             seed=seed + zlib.crc32(name.encode(errors="surrogatepass")),  # whatever the order of the tests
         )
         self.results.append(cast(Result, result))
