@@ -141,7 +141,6 @@ class Pool:
         return answer
 
     def call(self, function: Callable[..., T], *arguments: Any, timeout: float | None = None) -> T:
-        """Run `function(*arguments)` and return its value; raise as the future of `submit` does."""
         return self.submit(function, *arguments, timeout=timeout).result()
 
     def map(self, function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
