@@ -33,7 +33,7 @@ def documented(name):
 
 
 def admits_none(annotation):
-    return annotation is None or re.search(r"\bNone\b", str(annotation)) is not None
+    return annotation is None or re.search(r"\b(?:None|Optional)\b", str(annotation)) is not None
 
 
 @pytest.mark.parametrize("name", CALLABLES)

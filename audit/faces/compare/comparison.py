@@ -168,6 +168,7 @@ class Comparison:
         return self.truth(self.pairs[0][0])
 
     def check_name(self, one: Implementation) -> str:
+        """Return the name of the privacy check of one implementation."""
         return f"{self.name}/{one.name}"
 
 
