@@ -11,6 +11,8 @@ import time
 import numpy as np
 
 from audit import check_privacy
+from audit.subjects.place import Place
+from audit.subjects.pool import open_pool
 from benchmarks import subjects
 
 REPEATS = 3
@@ -32,8 +34,20 @@ def audit_seconds(budget: int) -> float:
     return time.perf_counter() - start
 
 
+def process_seconds(calls: int) -> float:
+    """Run that many empty calls, each in a new process as a check of a run has it; return the seconds of one."""
+    with open_pool(Place(workers=1)) as pool:
+        pool.call(abs, -1)  # starts what forks the processes
+        start = time.perf_counter()
+        for _ in range(calls):
+            pool.call(abs, -1)
+        return (time.perf_counter() - start) / calls
+
+
 def main() -> None:
-    """Print seconds and ratio for growing budgets, and the peak memory at the end."""
+    """Print the cost of a process, seconds and ratio for growing budgets, and the peak memory at the end."""
+    check, process = audit_seconds(100_000), min(process_seconds(20) for _ in range(REPEATS))
+    print(f"new process for a check: {1e3 * process:.1f} ms, {process / check:.3f} of a check with 100,000 outputs")
     print(f"{'N a side':>12} {'raw s':>8} {'audit s':>8} {'ratio':>6} {'peak MiB':>9}")
     for budget in (100_000, 1_000_000, 10_000_000):
         pairs = [(raw_seconds(budget), audit_seconds(budget)) for _ in range(REPEATS)]

@@ -26,14 +26,16 @@ import cloudpickle
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
+from audit.game.drawing import carry_out
 from audit.game.events import choose_events
-from audit.game.fixed_budget import draw_training, play
+from audit.game.fixed_budget import draw_calls, joined, play
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.runs import suite
-from audit.subjects import BLOCK, Side, Stream, Subject
+from audit.subjects import BLOCK, Calls, Side, Stream, Subject
 from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.pool import HERE, Place, Pool, open_pool
+from audit.subjects.place import HERE, Place
+from audit.subjects.pool import Pool, open_pool
 
 RECORDS = 1_500
 PAIR = ([0.5] * RECORDS, [0.5] * (RECORDS - 1) + [1.0])
@@ -70,13 +72,13 @@ def cluster(workers: int) -> Iterator[str]:
 def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     """Processor seconds to draw a block and count its guesses; the least of some measurements, whatever else runs."""
     subject, stream = Subject(mechanism), Stream(0)
-    (drawn,), _ = draw_training(subject, [PAIR], 4_000, stream)
+    drawn = joined(carry_out(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0)))[0])[0]
     design = TestDesign(0.0, critical_value(0.05), 8_000, 10**6, 1.0)
     events = choose_events(Training(*drawn, mechanism, PAIR), design)
     assert events is not None
 
     def played() -> None:
-        play(subject, PAIR, events, blocks * BLOCK, stream, HERE)
+        carry_out(play(subject, PAIR, events, blocks * BLOCK, stream, HERE))
 
     return min(seconds_of(played, time.process_time) for _ in range(repeats)) / blocks
 
@@ -142,11 +144,11 @@ def layout(seconds: dict[str, float]) -> None:
     for name, block in seconds.items():
         for outputs in (10**9, 10**10, 10**11):
             sides = [Side(None, outputs, Stream(0, (side,))) for side in (0, 1)]
-            blocks = sum(map(len, sides))
+            blocks = len(Calls(sides))
             size = group_size(block, blocks, WORKERS)
             pretending = Pretending()
             tracemalloc.start()
-            for _ in pretending.map(abs, groups_from(sides, (0, 0, 1), size)):
+            for _ in pretending.map(abs, groups_from(blocks, 0, size)):
                 pass
             peak = tracemalloc.get_traced_memory()[1] / 1024
             tracemalloc.stop()

@@ -34,7 +34,7 @@ def main():
     claim = audit.GaussianClaim(mu=1.0)
     pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
     for mechanism in (NoisySumWithLaw(sigma=1.0), NoisySum(sigma=0.5)):
-        result = audit.check_privacy(mechanism, claim, pairs, budget=100_000, seed=0)
+        result = audit.check_privacy(mechanism, claim, pairs, budget=100_000, seed=1)
         print(f"{type(mechanism).__name__}(sigma={mechanism.sigma:g}): {result.verdict.value} - {result.reason}")
 
 

@@ -21,7 +21,7 @@ def main():
     result = audit.check_privacy(
         clipped_mean,
         audit.PrivacyClaim(epsilon=1.0, relation=audit.AddRemove()),
-        datasets=st.lists(st.floats(0, 1), max_size=6),
+        datasets=st.lists(st.floats(0, 1), max_size=3),
         budget=20_000,
         seed=0,
     )

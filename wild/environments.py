@@ -79,8 +79,10 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     shutil.rmtree(python.parents[1], ignore_errors=True)
     HOME.mkdir(exist_ok=True)
     (HOME / ".gitignore").write_text("*\n")
-    _run([sys.executable, "-m", "venv", str(python.parents[1])])
-    _run([str(python), "-m", "pip", "install", "--quiet", "--requirement", str(requirements)])
+    # without a pip of its own: to unpack one takes longer than most installations, and the one here can do it
+    _run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])])
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    _run([*pip, "install", "--quiet", "--requirement", str(requirements)])
     stamp.write_text(wanted)
     return True
 

@@ -42,8 +42,22 @@ class InvalidCertificate(AuditError):
     """A file is not a certificate of this package, or its parts contradict each other."""
 
 
+class NotWhole(AuditError):
+    """A run's own certificate contradicts itself: what it holds was not brought by this package's judges."""
+
+
 class Unreachable(AuditError):
     """The workers cannot be reached, or no longer: their work is undone, which says nothing about any claim."""
+
+
+class Unwritable(AuditError, OSError):
+    """A file or a folder cannot be written."""
+
+    @classmethod
+    def of(cls, path: object, error: OSError) -> Unwritable:
+        """Name the path, the cause, and what to do."""
+        cause = error.strerror or str(error)
+        return cls(f"{path} cannot be written: {cause}; free it or choose another folder, then repeat the command")
 
 
 class OtherCode(InvalidArgument):

@@ -8,6 +8,7 @@ result. Settings, results, records, isolation and time limits are written once, 
 from __future__ import annotations
 
 import time
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,14 +18,22 @@ from typing import Any, ClassVar, Self
 
 from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
+from audit.base.text import described, printable
 from audit.base.verdict import Verdict
 from audit.checks.plain import from_plain, to_plain
 from audit.subjects import Stream
-from audit.subjects.pool import HERE, Place, Pool, open_pool
+from audit.subjects.keeper import is_of_subject
+from audit.subjects.place import HERE, Place
+from audit.subjects.pool import Pool, open_pool
 from audit.subjects.subject import describe_mechanism, name_of
 
 _LINE = 100  # characters of a result's `repr`
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
+
+
+def name_key(name: str) -> int:
+    """Return the number of a check's name: its seeds depend on it, and on no other check."""
+    return zlib.crc32(name.encode(errors="surrogatepass"))
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,9 @@ class Result:
     evidence: Any
     judgment: Any
     seconds: float
+    # the process that the code under audit ran in: "process" for one of its own, "caller" for that of the caller
+    isolation: str = field(default="caller", kw_only=True)
+    printed: str = field(default="", kw_only=True)  # the first 4 KB of what it printed in a process of its own
 
     @property
     def name(self) -> str:
@@ -135,8 +147,9 @@ class Result:
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as in a certificate, with the duration."""
-        return {**self.record(), "seconds": self.seconds}
+        """Return plain data, as in a certificate, with the duration, the isolation, and what the subject printed."""
+        apart = {"seconds": self.seconds, "isolation": self.isolation, "printed": self.printed}
+        return {**self.record(), **apart}
 
     def details(self) -> Iterator[str]:
         """Yield the lines that `str` shows beside claim, reason and cost."""
@@ -144,10 +157,10 @@ class Result:
 
     def __str__(self) -> str:
         cost = f"{self.samples:,} {self.check.unit} in {self.seconds:.1f} s"
-        return "\n  ".join([f"{self.verdict}: {self.check.stated}", self.reason, *self.details(), cost])
+        return "\n  ".join(map(printable, (f"{self.verdict}: {self.check.stated}", self.reason, *self.details(), cost)))
 
     def __repr__(self) -> str:
-        text = f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>".replace("\n", " ")
+        text = printable(f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>")
         return text if len(text) <= _LINE else f"{text[: _LINE - 4]}...>"
 
     def _repr_html_(self) -> str | None:
@@ -213,6 +226,14 @@ class Check(ABC):
     def judge(cls, terms: Any, evidence: Any, significance: float) -> Any:
         """Return the judgment: a pure function of terms and evidence, called live and by a replay."""
 
+    def sent(self, evidence: Any) -> Any:
+        """Return evidence as the plain data that leaves the process of the code under audit."""
+        return to_plain(evidence)
+
+    def received(self, data: Any) -> Any:
+        """Return the evidence that `sent` made plain: it is all that is believed of the other process."""
+        return from_plain(self.evidence_type, data)
+
     def terms(self) -> Any:
         """Return what the judge needs of the claim and the settings."""
         return None
@@ -257,27 +278,33 @@ def run_check(
 ) -> Any:
     """Gather and judge the evidence of one check; the check's own budget, if it has one, replaces the allowance's.
 
-    With a `timeout` in seconds it runs away from this process, in `pool` or a process of its own, and is INCONCLUSIVE
-    with the cause when it hangs, dies or cannot be sent. An `AuditError` of the check, or `Unreachable`, is raised.
+    With a `timeout` in seconds its evidence is gathered in a new process, of `pool` or of this machine, comes back as
+    plain data, and is judged here. It is INCONCLUSIVE with the cause when it hangs, dies or cannot be sent. An
+    `AuditError` of the check, or `Unreachable`, is raised.
     """
     allowance = replace(allowance, budget=check.budget or allowance.budget)
     if timeout is None:
         return _gather_and_judge(check, allowance)
     if pool is None:
-        with open_pool(Place(workers=1)) as own:
+        with open_pool(Place(workers=1), [check]) as own:
             return run_check(check, allowance, timeout, own, blocks)
+    there, printed = replace(allowance, place=HERE if blocks is None else blocks), list[str]()
     try:
-        there = replace(allowance, place=HERE if blocks is None else blocks)
-        result = pool.call(_gather_and_judge, check, there, timeout=timeout)
-        return replace(result, check=check.completed(result.evidence))  # the caller's own, not a copy that was sent
+        if pool.is_here:
+            return pool.call(_gather_and_judge, check, there)
+        evidence, seconds = pool.call(_gather, check, there, timeout=timeout, hear=printed.append)
+        result = _judged(check, allowance, check.received(evidence), float(seconds))
     except AuditError:
         raise
     except TimeoutError:
-        return failed_check(check, allowance, "hung", f"{check.noun} took longer than {timeout:g} s", timeout)
+        result = failed_check(check, allowance, "hung", f"{check.noun} took longer than {timeout:g} s", timeout)
     except ChildProcessError as error:
-        return failed_check(check, allowance, "died", f"{check.noun} {error}")
-    except Exception as error:
-        return failed_check(check, allowance, "error", f"{type(error).__name__}: {error}")
+        result = failed_check(check, allowance, "died", f"{check.noun} {error}")
+    except BaseException as error:
+        if not is_of_subject(error):
+            raise
+        result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
+    return replace(result, isolation="caller" if pool.is_here else "process", printed="".join(printed))
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Any:
@@ -294,6 +321,13 @@ def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
     fields["name"] = fields["name"] or name_of(next(filter(callable, fields.values()), None))
     check = check_type(**fields)
     return run_check(check, Allowance.of(**allowance), check.timeout)
+
+
+def _gather(check: Check, allowance: Allowance) -> tuple[Any, float]:
+    """Return evidence as plain data and its duration: what runs in a process of its own, and is judged in another."""
+    started = time.perf_counter()
+    evidence = check.gather(allowance)
+    return check.sent(evidence), time.perf_counter() - started
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Any:

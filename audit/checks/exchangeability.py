@@ -6,13 +6,16 @@ sign with the swap, and independent outputs keep their law: section "Reused nois
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
+from scipy import special
 
 from audit.game.scorers.cells import atom_keys
-from audit.subjects import Outputs
+from audit.subjects import Outputs, concatenate
 
 IN_WORKERS = "same noise in workers"
 KINDS = {
@@ -25,6 +28,17 @@ KINDS = {
     "serial correlation": "outputs at a fixed distance in a call are correlated",
     IN_WORKERS: "two worker processes give the same outputs at the same place",
 }
+STATE = "state"
+REPEATED = "repeated calls"
+OF_CALLS = {  # what `compare_calls` finds
+    STATE: "outputs of one call are more alike than those of different calls",
+    **{kind: said for kind, said in KINDS.items() if kind != IN_WORKERS},
+    REPEATED: "calls repeat other calls, as if there were only a few seeds",
+}
+_LOG_LEVEL = np.log(1e-9)  # false-alarm probability of each kind that `compare_calls` finds
+_COMPARED, _COMPARED_CALLS, _COMPARED_DATASETS = 64, 64, 64  # outputs of a call, calls, datasets that are compared
+_MATCHED, _SEQUENCE = 512, 2**14  # outputs of a call that are matched, and of a dataset in which a period is looked for
+_REPEAT_LEVELS = (1e-3, 1e-6, 1e-9, 1e-12)  # p-values of a call that repeats an earlier one, which are counted
 _MOST_COORDINATES = 8  # a vector with more is compared as a whole beyond these
 _LONGEST_SERIAL = 32
 _SHARE_OF_LAGS = 0.75  # distances up to this part of the sequence are tried
@@ -46,7 +60,12 @@ class Comparison:
     @property
     def pvalue(self) -> float:
         """Exact: under independence each comparison that is not tied is won with probability 1/2."""
-        return float(stats.binom.sf(self.won - 1, self.won + self.lost, 0.5))
+        return float(scipy.stats.binom.sf(self.won - 1, self.won + self.lost, 0.5))
+
+    @property
+    def log_pvalue(self) -> float:
+        """The logarithm of the p-value."""
+        return float(scipy.stats.binom.logsf(self.won - 1, self.won + self.lost, 0.5))
 
     @property
     def text(self) -> str:
@@ -134,6 +153,91 @@ def compare_all(
     return tuple(found)
 
 
+def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generator) -> list[str]:
+    """Return the kinds of dependence, keys of `OF_CALLS`, that calls of one size show; given are those on each dataset.
+
+    For independent outputs, each kind is found with probability at most 1e-9; for `STATE` by the chi-square
+    approximation of the Kruskal-Wallis test.
+    """
+    totals: dict[str, Comparison] = {}
+    log_repeats, log_state = [0.0], [0.0]
+    for calls in datasets[:_COMPARED_DATASETS]:
+        count = min(len(calls), _COMPARED_CALLS) // 2 * 2
+        if count < 2 or len({call.numbers.shape[1:] for call in calls}) > 1:
+            continue
+        for found in _compare_on(calls[:count], rng):
+            before = totals.get(found.kind)
+            totals[found.kind] = found if before is None else _sum_of(before, found)
+        matched = concatenate([call[:_MATCHED] for call in calls[:count]])
+        log_repeats.append(_log_repeats(_codes_of(atom_keys(matched)).reshape(count, -1)))
+        log_state.append(_log_state(Values.of(matched).ranks.reshape(count, -1)))
+    found_kinds = [kind for kind, total in totals.items() if total.log_pvalue <= _LOG_LEVEL]
+    if min(log_state) + np.log(len(log_state)) <= _LOG_LEVEL:
+        found_kinds.append(STATE)
+    return found_kinds + [REPEATED] * bool(min(log_repeats) + np.log(len(log_repeats)) <= _LOG_LEVEL)
+
+
+def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
+    """Return the kinds of dependence, keys of `OF_CALLS`, that one long call shows; each level is 1e-9."""
+    found = _period("short period within a call", Values.of(outputs), rng)
+    return [found.kind] if found.log_pvalue <= _LOG_LEVEL else []
+
+
+def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Comparison]:
+    """Return the comparisons of an even number of calls on one dataset."""
+    size, count = len(calls[0]), len(calls)
+    found = []
+    if size >= 2:
+        short = min(size, _COMPARED) // 2 * 2
+        values = Values.of(concatenate([call[:short] for call in calls]))
+        rows = np.arange(count * short).reshape(count, short)
+        found = [_same_place("same noise in every call", values, rows, rng), *_groups(values, rows, rng)]
+        if count >= 4 and short >= 4:
+            found.append(_serial(values, rows[count // 2 :], values[rows[: count // 2].ravel()]))
+    if size * count >= _COMPARED:
+        sequence = Values.of(concatenate(calls[: max(1, _SEQUENCE // size)])[: size * count // 2 * 2])
+        found.append(_period("short period", sequence, rng))
+    return found
+
+
+def _sum_of(one: Comparison, other: Comparison) -> Comparison:
+    """Return the comparison that counts both, of outputs on different datasets."""
+    sums = {name: getattr(one, name) + getattr(other, name) for name in ("won", "lost", "tied", "able")}
+    return replace(one, **sums, lag=None)
+
+
+def _log_state(ranks: np.ndarray) -> float:
+    """Return log p of the Kruskal-Wallis test that calls (rows) are alike."""
+    if np.all(ranks == ranks[0, 0]):
+        return 0.0
+    return float(np.log(max(kruskal_pvalue(list(ranks)), 1e-300)))
+
+
+def _log_repeats(codes: np.ndarray) -> float:
+    """Return log p that no more calls (rows) repeat earlier ones at the same places than chance explains.
+
+    Given the contents of a call and all earlier calls, the order within the call is uniform. The places at which it
+    agrees with an earlier one are bounded by Chatterjee (2007, proposition 1.1); if neither repeats a value, by 1 / t!.
+    """
+    count, size = codes.shape
+    if size < 2:
+        return 0.0
+    kinds = np.unique(codes, return_inverse=True)[1].reshape(codes.shape)
+    agree = np.stack([(kinds == row).sum(axis=1) for row in kinds])
+    if agree.sum() == count * size:  # only with themselves
+        return 0.0
+    counts = np.stack([np.bincount(row, minlength=kinds.max() + 1) for row in kinds]).astype(float)
+    expected, distinct = counts @ counts.T / size, counts.max(axis=1) <= 1
+    excess = np.maximum(0.0, agree - expected)
+    log_p = np.log(2) - excess**2 / (4 * expected + 2 * excess + 1e-300)
+    both = distinct[:, None] & distinct
+    log_p = np.minimum(0.0, np.where(both, np.minimum(log_p, -special.gammaln(agree + 1)), log_p))
+    log_best = np.array([log_p[call, :call].min() + np.log(call) for call in range(1, count)])
+    repeats = ((level, int((log_best <= np.log(level)).sum())) for level in _REPEAT_LEVELS)
+    tails = [np.log(max(special.bdtrc(most - 1, count - 1, level), 1e-300)) if most else 0.0 for level, most in repeats]
+    return float(min(0.0, min(tails) + np.log(len(tails))))
+
+
 def _count(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
     found, most = (np.asarray(part) for part in scores)
     won, lost = int((found > 0).sum()), int((found < 0).sum())
@@ -213,3 +317,21 @@ def _autocorrelation(values: np.ndarray) -> np.ndarray:
     spectrum = np.fft.rfft(values, 2 * len(values))
     sums = np.fft.irfft(np.abs(spectrum) ** 2)[: len(values)]
     return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))
+
+
+def kruskal_pvalue(samples: Sequence[np.ndarray]) -> float:
+    """Return the p-value of the Kruskal-Wallis test that samples are of one law; NaN if a value is NaN.
+
+    `scipy.stats.kruskal` returns the same number. Every process that runs a check needs it, and the import of
+    `scipy.stats` takes longer than many a check.
+    """
+    pooled, sizes = np.concatenate(samples), np.array([len(sample) for sample in samples])
+    if np.isnan(pooled).any():
+        return math.nan
+    _, codes, counts = np.unique(pooled, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[codes]
+    total = len(pooled)
+    sums = np.add.reduceat(ranks, np.cumsum(sizes) - sizes)
+    statistic = 12 / (total * (total + 1)) * float(np.sum(sums**2 / sizes)) - 3 * (total + 1)
+    ties = 1 - float(np.sum(counts.astype(float) ** 3 - counts)) / (total**3 - total)
+    return float(special.chdtrc(len(samples) - 1, statistic / ties))

@@ -14,7 +14,7 @@ from audit.checks.base import Allowance, checked
 from audit.checks.privacy.check import Method, PrivacyCheck, PrivacyResult
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.claims import Claim
-from audit.game.bits.patterns import bit_scorers
+from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 

@@ -1,7 +1,7 @@
 """Check that outputs are independent, as every other verdict needs: a FAIL says nothing about epsilon."""
 
 import multiprocessing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar
 
@@ -237,7 +237,7 @@ def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) ->
             answer = receiver.recv()
             if isinstance(answer, str):
                 return [], f"in a worker process the mechanism {answer}"
-            found.append(Outputs(*answer))
+            found.append(answer)
         return found, None
     except EOFError:
         return [], "a worker process died"
@@ -252,7 +252,7 @@ def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: S
     """Draw in a worker and send numbers and symbols, without the raw outputs."""
     try:
         outputs = _draw(subject, dataset, size, stream)
-        pipe.send((outputs.numbers, outputs.numbers, outputs.symbols))
+        pipe.send(replace(outputs, raw=outputs.numbers))
     except (SubjectFailed, BadLength) as failure:
         pipe.send(str(failure))
 

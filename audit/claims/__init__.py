@@ -9,6 +9,7 @@ from audit.claims.claim import (
     PrivacyClaim,
     claim_of,
     claim_record,
+    is_known_relation,
     require_claim,
 )
 from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution, require_neighboring

@@ -29,6 +29,7 @@ _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolu
 _FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
 _BISECTIONS = 40
 _GROUP = re.compile(r"group\((\d+)\) of (.+)")
+_OWN = re.compile(r"(.+) \(defined by [^\s()]+\)")  # a relation that this package does not define
 
 
 class Point(NamedTuple):
@@ -225,7 +226,7 @@ def require_claim(claim: object) -> None:
 def claim_record(claim: Claim) -> dict[str, Any]:
     """Return a claim as plain data; raise `InvalidArgument` for a trade-off claim whose function is code."""
     parameters = {name: "inf" if value == math.inf else value for name, value in claim.parameters().items()}
-    return {"kind": claim.kind, **parameters, "relation": claim.relation.name, "source": claim.source}
+    return {"kind": claim.kind, **parameters, "relation": _recorded_name(claim.relation), "source": claim.source}
 
 
 def claim_of(record: Mapping[str, Any]) -> Claim:
@@ -257,7 +258,20 @@ def _relation_named(name: str) -> Any:
     if match := _GROUP.fullmatch(name):
         base = _relation_named(match[2])
         return Group(int(match[1]), base) if hasattr(base, "distance") else NamedRelation(name)
-    return _RELATIONS.get(name, NamedRelation(name))
+    own = _OWN.fullmatch(name)
+    return _RELATIONS.get(name, NamedRelation(own[1] if own else name))
+
+
+def _recorded_name(relation: Any) -> str:
+    """Return the name of a relation; of one that this package does not define, with the class that defines it."""
+    kind = type(relation)
+    is_ours = relation == _relation_named(relation.name)
+    return str(relation.name) if is_ours else f"{relation.name} (defined by {kind.__module__}.{kind.__qualname__})"
+
+
+def is_known_relation(name: str) -> bool:
+    """Return whether a record may name this relation: one of this package, or one with the class that defines it."""
+    return not isinstance(_relation_named(name), NamedRelation) or _OWN.fullmatch(name) is not None
 
 
 def require_loss(loss: object) -> PrivacyLoss:

@@ -6,6 +6,7 @@ A dataset is a sequence of records: a numpy array (records along the first axis)
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _LCS_CELLS = 4_000_000  # largest table for the edit distance; beyond it the pair is too far apart to be a group
+_PLAIN = "biufcSUMm"  # kinds of arrays whose entries are compared all at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +322,7 @@ def _same_record(left: Any, right: Any) -> bool:
         a, b = np.asarray(left), np.asarray(right)
     except ValueError:  # ragged
         return bool(left == right)
-    if any(array.ndim == 0 and array.dtype.kind not in "biufcSUMm" for array in (a, b)):
+    if any(array.ndim == 0 and array.dtype.kind not in _PLAIN for array in (a, b)):
         return bool(left == right)
     return a.shape == b.shape and bool(np.all(_equal_entries(a, b)))
 
@@ -349,6 +351,9 @@ def _records(data: Any) -> Any:
 
 def _positions_that_differ(left: Any, right: Any) -> int:
     left, right = _records(left), _records(right)
+    differ = _rows_that_differ(left, right)
+    if differ is not None:
+        return int(np.sum(differ))
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape == right.shape:
         equal = _equal_entries(left, right)
         return int(np.sum(~equal.reshape(len(left), -1).all(axis=1))) if left.size else 0
@@ -356,7 +361,9 @@ def _positions_that_differ(left: Any, right: Any) -> int:
 
 
 def _edit_distance(left: Any, right: Any) -> int | str:
-    a, b = ([data[i] for i in range(len(data))] for data in (left, right))
+    differ = _rows_that_differ(left, right)
+    start = 0 if differ is None else int(np.argmax(np.r_[differ, True]))
+    a, b = ([data[i] for i in range(start, len(data))] for data in (left, right))
     for _ in range(2):  # cut off what the two share at the start, then at the end
         shared = sum(1 for _ in takewhile(lambda pair: _same_record(*pair), zip(a, b, strict=False)))
         a, b = a[shared:][::-1], b[shared:][::-1]
@@ -368,6 +375,19 @@ def _edit_distance(left: Any, right: Any) -> int | str:
         for j, y in enumerate(b):
             common.append(above[j] + 1 if _same_record(x, y) else max(above[j + 1], common[j]))
     return len(a) + len(b) - 2 * common[-1]
+
+
+def _rows_that_differ(left: Any, right: Any) -> np.ndarray | None:
+    """Test in which of the first rows two arrays, or two `Labeled`, differ; None for datasets without columns."""
+    if isinstance(left, Labeled) and isinstance(right, Labeled):
+        X, y = _rows_that_differ(left.X, right.X), _rows_that_differ(left.y, right.y)
+        return None if X is None or y is None else X | y
+    arrays = all(isinstance(data, np.ndarray) and data.dtype.kind in _PLAIN for data in (left, right))
+    if not arrays or left.shape[1:] != right.shape[1:]:
+        return None
+    length = min(len(left), len(right))
+    equal = _equal_entries(left[:length], right[:length]).reshape(length, math.prod(left.shape[1:]))
+    return np.asarray(~equal.all(axis=1))
 
 
 def _outside(distance: int | str, most: int, taken: str) -> str | None:

@@ -1,13 +1,17 @@
 """The command line: run, list, report, replay, verify, diff, compare.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
-are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 70 for an internal error.
+are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 70 for an internal error, 74 for what
+cannot be written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
 
 Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
 
 import difflib
+import functools
 import os
+import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,9 +20,10 @@ from typing import Any
 import click
 
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
-from audit.base.errors import AuditError, InvalidCertificate
+from audit.base.errors import AuditError, InvalidCertificate, NotWhole, Unwritable
+from audit.base.text import printable
 
-USAGE, CONTRADICTION, INTERNAL, INTERRUPTED = 64, 65, 70, 130
+USAGE, CONTRADICTION, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 70, 74, 130, 143
 
 _EXAMPLES = """\b
 First steps:
@@ -29,7 +34,7 @@ First steps:
 \b
 With a certificate:
   dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
-  dp-audit verify DIR       is it whole: schema, sums, digests, every verdict from its evidence
+  dp-audit verify DIR       is it whole: schema, sums, plan, digests, every verdict from its evidence
   dp-audit diff OLD NEW     what got worse from one to the other
 
 \b
@@ -37,6 +42,8 @@ Exit status:
   0  all as expected        64  wrong usage
   1  some FAIL              65  a certificate that contradicts itself
   2  some INCONCLUSIVE      70  internal error
+                            74  a file or a folder that cannot be written
+  130, 143  ended by Ctrl-C or SIGTERM; `run --resume` goes on
 """
 
 
@@ -100,6 +107,21 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
+def _reads_certificates(command: Callable[..., int]) -> Callable[..., int]:
+    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
+
+    @functools.wraps(command)
+    def wrapped(**options: Any) -> int:
+        try:
+            return command(**options)
+        except (InvalidCertificate, OSError, click.ClickException):
+            raise
+        except Exception as error:
+            raise InvalidCertificate(f"the certificate cannot be read: {type(error).__name__}: {error}") from error
+
+    return wrapped
+
+
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @_TARGETS
 @_setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
@@ -114,16 +136,16 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     """
     from audit.report.certificate import certificate_path
     from audit.report.terminal import LiveProgress, output_console, print_certificate
-    from audit.runs import suite
+    from audit.runs import checkpoint, suite
 
     targets = targets or ("mechanisms",)
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), suite.finished_checks(out) if resume else 0) as progress:
+    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
         settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
-    if (out / suite.FOLDER).exists():
+    if (out / checkpoint.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
-    ran = any(not isinstance(result, suite.Recorded) for result in report.results)
+    ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
     print_certificate(output_console(), report.certificate)
     click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
     return report.verdict.exit_status
@@ -166,12 +188,13 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 
     for check in suite.collect(targets or ("mechanisms",), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
-        click.echo(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}")
+        click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
     return 0
 
 
 @cli.command("report")
 @_DIRECTORY
+@_reads_certificates
 def report_command(directory: Path) -> int:
     """Show a certificate, and write its HTML anew.
 
@@ -191,45 +214,69 @@ def report_command(directory: Path) -> int:
 
 @cli.command("replay")
 @_DIRECTORY
+@_reads_certificates
 def replay_command(directory: Path) -> int:
     """Compute every verdict anew, from its evidence.
 
     DIR holds a certificate; nothing in it is imported or run.
     """
     from audit.report.certificate import load_certificate
-    from audit.report.verify import replay
+    from audit.report.rules import broken_rules
+    from audit.report.verify import replay, require_form
 
-    outcome = replay(load_certificate(directory))
-    if outcome.differences:
-        return _contradicted(outcome.differences, "the certificate contradicts its evidence in {} places")
+    certificate = load_certificate(directory)
+    require_form(certificate)
+    outcome = replay(certificate)
+    if problems := [*broken_rules(certificate), *outcome.differences]:
+        return _contradicted(problems, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
     return outcome.verdict.exit_status
 
 
-@cli.command("verify")
+def _digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch("[0-9a-f]{64}", value := value.strip().lower()):
+        raise click.BadParameter("a digest is 64 hexadecimal digits")
+    return value
+
+
+@cli.command("verify", epilog="Example: dp-audit verify certificate --require-seal --seal $(cat certificate.seal)")
 @_DIRECTORY
-def verify_command(directory: Path) -> int:
+@click.option("--seal", metavar="HEX", callback=_digest, help="The seal that the certificate must have.")
+@click.option("--plan", metavar="HEX", callback=_digest, help="The plan that the run must have had; see its checks.")
+@click.option("--require-seal", is_flag=True, help="Refuse a certificate of an older schema version: it is not sealed.")
+@_reads_certificates
+def verify_command(directory: Path, seal: str | None, plan: str | None, require_seal: bool) -> int:
     """Say whether a certificate is whole.
 
-    Checks its schema, its sums, its shares of the significance, its digests, and every verdict against its evidence.
+    Checks its schema, its sums, its plan, its digests, what its evidence has to agree with, and every verdict against
+    its evidence.
 
     Exit status 0 says that the certificate is whole, whatever its verdict. Digests reveal accidents and edits, not a
-    forger who computes them again: compare the seal with one kept in another place.
+    forger who computes them again: compare seal and plan with those kept in another place, or sign the file.
     """
     from audit.report.certificate import load_certificate
-    from audit.report.verify import problems_of
+    from audit.report.verify import notes_on, problems_of, why_unsealed
 
     certificate = load_certificate(directory)
-    if problems := problems_of(certificate):
+    problems, unsealed = problems_of(certificate), why_unsealed(certificate)
+    if not problems:
+        found = {"seal": certificate.get("seal"), "plan": certificate.get("chain", {}).get("start")}
+        given = {"seal": seal, "plan": plan}
+        other = [name for name, value in given.items() if value not in (None, found[name])]
+        problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
+        problems += [f"seal: not sealed, {unsealed}"] if require_seal and unsealed else []
+    if problems:
         return _contradicted(problems, "the certificate is not whole: {} problems")
-    seal = certificate.get("seal", "none: version 1.0 of the schema had no digests, its numbers rest on replay alone")
-    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}\nseal: {seal}")
+    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
+    click.echo(f"not sealed: {unsealed}" if unsealed else f"seal: {found['seal']}\nplan: {found['plan']}")
+    click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
     return 0
 
 
 @cli.command("diff")
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
+@_reads_certificates
 def diff_command(old: Path, new: Path) -> int:
     """Compare two certificates, what got worse first.
 
@@ -244,19 +291,20 @@ def diff_command(old: Path, new: Path) -> int:
     found = changes(before, after)
     worse = sum(change.is_regression for change in found)
     summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
-    click.echo("\n".join([*map(str, found), summary]))
+    click.echo("\n".join([*map(printable, found), summary]))
     return 1 if worse else 0
 
 
 def _contradicted(lines: Sequence[str], summary: str) -> int:
-    """Print what is wrong with a certificate; return the exit status."""
-    click.echo("\n".join([*lines, summary.format(len(lines))]))
-    return CONTRADICTION
+    """Print what is wrong with a certificate, and one line to standard error; return the exit status."""
+    click.echo("\n".join(map(printable, lines)))
+    return _said(summary.format(len(lines)), CONTRADICTION)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     sys.path.insert(0, os.getcwd())  # targets of the working folder, as `python -m` finds them
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         status = cli.main(args=arguments, prog_name="dp-audit", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -265,21 +313,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = _said(f"{error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", USAGE)
     except click.ClickException as error:
         status = _said(f"{error.format_message()}; see dp-audit --help", USAGE)
-    except (click.Abort, KeyboardInterrupt):
-        status = _said("interrupted; the same command with --resume goes on from here", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt) as error:
+        is_terminated = isinstance(error.__cause__ or error, _Terminated)  # click raises an exception of its own
+        word, status = ("terminated", TERMINATED) if is_terminated else ("interrupted", INTERRUPTED)
+        _said(f"{word}; the same command with --resume goes on from here", status)
     except AuditError as error:
-        status = _said(str(error), CONTRADICTION if isinstance(error, InvalidCertificate) else USAGE)
+        kinds = {InvalidCertificate: CONTRADICTION, NotWhole: INTERNAL, Unwritable: NOT_WRITTEN}
+        status = _said(str(error), next((kinds[kind] for kind in kinds if isinstance(error, kind)), USAGE))
+    except OSError as error:
+        status = _said(f"{error}; mend it, then repeat the command", NOT_WRITTEN)
     except Exception:
         import traceback
 
-        traceback.print_exc()
+        click.echo("\n".join(map(printable, traceback.format_exc().split("\n"))), err=True)
         status = INTERNAL
+    finally:
+        signal.signal(signal.SIGTERM, before)
     sys.exit(status or 0)
+
+
+class _Terminated(KeyboardInterrupt):
+    """The run was told to end by SIGTERM."""
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise _Terminated
 
 
 def _said(message: str, status: int) -> int:
     """Print one line to standard error; return the exit status."""
-    click.echo(f"dp-audit: {message}", err=True)
+    click.echo(f"dp-audit: {printable(message)}", err=True)
     return status
 
 

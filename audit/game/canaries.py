@@ -14,7 +14,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
@@ -112,7 +113,7 @@ def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, del
     if not slack:
         return beta
     steps = np.arange(1, v + 1)
-    mass = stats.binom.pmf(v - steps, r, special.expit(at))
+    mass = scipy.stats.binom.pmf(v - steps, r, special.expit(at))
     return min(1.0, beta + 2 * m * slack * float(np.max(np.cumsum(mass) / steps)))
 
 

@@ -12,20 +12,22 @@ follows from all outputs rather than from the few beyond it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
 
 from audit.game import tuning
-from audit.game.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
-from audit.game.scorers.base import fit_logistic
+from audit.game.bits import FINE_SCORERS
+from audit.game.calibration import Line, mean_bound
+from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
 from audit.game.thresholds import Ranked, TestDesign, Thresholds, best_thresholds
-from audit.subjects import BLOCK, Outputs, concatenate
+from audit.subjects import BLOCK, Outputs, Reading, concatenate
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,17 @@ class EventPair:
     score: Score  # fitted on training outputs
     thresholds: Thresholds  # a NaN makes its event empty
     estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
-    # Whether some score that competed sees every difference between two laws on outputs of this kind
-    complete: bool = False
+    complete: bool = False  # whether some score that competed counts every value that the output takes
+    general: bool = False  # whether some score that competed sees any difference on large sets of outputs
+    looked_for: tuple[str, ...] = ()  # what the scores that competed look for, in words
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
+    reading: Reading | None = None  # the columns that the score reads; None for those that outputs come in
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
-        scores = self.score(outputs)
+        scores = self.score(outputs if self.reading is None else self.reading.read(outputs))
         guesses = (scores >= self.thresholds.upper).view(np.int8)
         guesses -= (scores <= self.thresholds.lower).view(np.int8)
         return guesses
@@ -54,9 +58,18 @@ class EventPair:
 
     def describe(self) -> tuple[str, str]:
         """Return both events in words."""
-        plus, minus = self.score.describe(self.thresholds.upper, self.thresholds.lower)
+        plus, minus = map(self._named, self.score.describe(self.thresholds.upper, self.thresholds.lower))
         upper_is_empty, lower_is_empty = map(math.isnan, (self.thresholds.upper, self.thresholds.lower))
         return ("never" if upper_is_empty else plus), ("never" if lower_is_empty else minus)
+
+    def _named(self, event: str) -> str:
+        """Say columns of structured outputs by their place: `output["n"]`."""
+        reading = self.reading
+        if reading is None or not reading.is_named:
+            return event
+        if reading.is_single:
+            return re.sub(r"\boutput\b", lambda _: reading.label(0), event)
+        return re.sub(r"coordinate (\d+)(: output\b)?", lambda found: reading.label(int(found[1])), event)
 
 
 class Proposal(NamedTuple):
@@ -80,14 +93,16 @@ def choose_events(
     design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
+    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> EventPair | None:
     """Return the event pair with the largest estimated bound over all scorers; None when no scorer reads the outputs.
 
+    Fine scorers compete where they see a difference on few outputs, unless every value of the output is counted.
     Slow scorers are not asked when another score sees everything or the mechanism states its likelihood ratio, nor
     while more outputs will train if chance decides. Otherwise each is tried on a few outputs. It competes when its
     estimate on them exceeds all others, or when it would see everything and the others expect no refutation.
     """
-    return choose_events_for_each(training, [design], scorers, slow_scorers)[0]
+    return choose_events_for_each(training, [design], scorers, slow_scorers, fine_scorers)[0]
 
 
 def choose_events_for_each(
@@ -95,8 +110,11 @@ def choose_events_for_each(
     designs: Sequence[TestDesign],
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
+    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> list[EventPair | None]:
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
+    reading = Reading.of(training.sides)
+    training = training.with_sides(*map(reading.read, training.sides))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):
@@ -107,26 +125,45 @@ def choose_events_for_each(
                 if step > 1:
                     trial = _proposals([scorer], folds, designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
-    return [_best(*at) for at in zip(proposals, designs, strict=True)]
+    sought = dict.fromkeys(chain.from_iterable(proposal.candidate.seeks for proposal in proposals[0]))
+    if not any(proposal.candidate.complete for proposal in proposals[0]):
+        screened = [scorer.screen(folds.whole) for scorer in fine_scorers]
+        differing = [scorer for scorer, found in zip(fine_scorers, screened, strict=True) if found.differs]
+        fine = _proposals(differing, folds, designs)
+        proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
+        sought |= dict.fromkeys(found.seeks for found in screened if found.seeks)
+    best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
+    return [None if events is None else replace(events, reading=reading) for events in best]
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
-    if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
+    if any(proposal.candidate.general or proposal.candidate.calibrated for proposal in proposals):
         return False
-    return not (design.more and proposals and max(proposals, key=attrgetter("estimated_bound")).needs_more(design) > 1)
+    best = max(proposals, key=attrgetter("estimated_bound"), default=None)
+    if best is not None and best.estimated_bound > design.largest_bound() - tuning.NEAR_LIMIT:
+        return False
+    return not (design.more and best is not None and best.needs_more(design) > 1)
 
 
 def _may_improve(trial: Sequence[Proposal], found: float, design: TestDesign) -> bool:
-    sees_more = any(proposal.candidate.complete for proposal in trial)
+    sees_more = any(proposal.candidate.general for proposal in trial)
     return _largest(trial) > found or (sees_more and found <= design.epsilon)
 
 
-def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None:
+def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
     for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
         bound, candidate, thresholds = proposal
         if candidate.score is not None:
-            complete, placed = any(other.candidate.complete for other in proposals), candidate.placed(thresholds)
-            return EventPair(candidate.score, placed, bound, complete, proposal.needs_more(design))
+            competed = [other.candidate for other in proposals]
+            return EventPair(
+                candidate.score,
+                candidate.placed(thresholds),
+                bound,
+                complete=any(other.complete for other in competed),
+                general=any(other.general for other in competed),
+                looked_for=looked_for,
+                needs_more=proposal.needs_more(design),
+            )
     return None
 
 
@@ -230,10 +267,22 @@ class Candidate:
         return self.fits.halves[0][self.index].calibrated
 
     @property
-    def complete(self) -> bool:
+    def _judged(self) -> list[Score]:  # the fits that say what it can see
         if self.fits.scorer.needs_all and self.score is not None:
-            return self.score.complete
-        return all(half[self.index].complete for half in self.fits.halves)
+            return [self.score]
+        return [half[self.index] for half in self.fits.halves]
+
+    @property
+    def complete(self) -> bool:
+        return all(fit.complete for fit in self._judged)
+
+    @property
+    def general(self) -> bool:
+        return self.complete or all(fit.general for fit in self._judged)
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return self.fits.halves[0][self.index].seeks
 
     def placed(self, thresholds: Thresholds) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score."""
@@ -245,7 +294,7 @@ class Candidate:
         """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins."""
         if self.calibrated:
             thresholds = best_thresholds(self.both, design, 0.0, stated=True)
-            bound = _mean_bound(design, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
+            bound = mean_bound(design, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
             return Proposal(bound, self, thresholds)
         tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in tuning.PENALTIES)
         counted, penalty = max(tried)
@@ -284,7 +333,7 @@ class Candidate:
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
         rich = self.fits.scorer.learned and not self._is_coarse
-        return _mean_bound(design, seen, used, tuning.CHOICE_PENALTY_LEARNED if rich else tuning.CHOICE_PENALTY)
+        return mean_bound(design, seen, used, tuning.CHOICE_PENALTY_LEARNED if rich else tuning.CHOICE_PENALTY)
 
 
 def _scores(score: Score, training: Training) -> Ranked:
@@ -294,72 +343,3 @@ def _scores(score: Score, training: Training) -> Ranked:
         starts = range(0, max(1, len(side)), BLOCK)
         sides.append(np.concatenate([score(side[start : start + BLOCK]) for start in starts]))
     return Ranked.of(*sides)
-
-
-def _mean_bound(design: TestDesign, seen: Sequence[tuple[float, float]], used: int, penalty: float) -> float:
-    """Estimate the bound from frequencies of right and wrong guesses that took no part in the choice of thresholds."""
-    right, wrong = np.mean(seen, axis=0)
-    return float(design.estimated_bound(np.array(right), np.array(wrong), np.array(used), penalty))
-
-
-@dataclass(frozen=True)
-class Line:
-    """Calibrate a score: slope * score + offset is a log-likelihood ratio, or nearly so if the counts show a misfit."""
-
-    slope: float
-    offset: float
-    misfit: bool = False
-
-    @classmethod
-    def through(cls, ranked: Ranked) -> Line | None:
-        """Fit to fresh scores of both sides; None when the line is flat."""
-        pooled = ranked.pooled
-        if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
-            return None
-        edges = np.unique(pooled[np.arange(1, tuning.LINE_BINS) * len(pooled) // tuning.LINE_BINS])
-        left, right = (_counts(side, edges) for side in ranked.sides)
-        starts = np.r_[0, np.searchsorted(pooled, edges)]
-        centers = np.add.reduceat(pooled, np.minimum(starts, len(pooled) - 1)) / np.maximum(left + right, 1)
-        scale = float(np.std(centers))
-        if not scale > 0:
-            return None
-        design = np.column_stack([np.ones(len(centers)), centers / scale])
-        weights, errors = fit_logistic(design, left, left + right, ridge=1e-6)
-        if weights[1] < tuning.LINE_ERRORS * errors[1]:
-            return None
-        offset, slope, error = float(weights[0]), float(weights[1]) / scale, float(errors[1]) / scale
-        return cls(slope - error, offset, cls(slope, offset)._fit_pvalue(ranked) < tuning.LINE_MISFIT)
-
-    def _fit_pvalue(self, ranked: Ranked) -> float:
-        """Return the p-value of the counts between the tested cuts, given the line."""
-        pooled = ranked.pooled
-        edges = np.unique(pooled[(np.array(tuning.LINE_CUTS) * len(pooled)).astype(int)])
-        chances = special.expit(self.slope * pooled + self.offset)
-        sums = np.r_[0.0, np.cumsum(chances)]
-        spread = np.r_[0.0, np.cumsum(chances * (1 - chances))]
-        cuts = np.r_[0, np.searchsorted(pooled, edges), len(pooled)]
-        expected, variance = np.diff(sums[cuts]), np.diff(spread[cuts])
-        used = variance > 5
-        freedom = int(used.sum()) - 2
-        if freedom < 1:
-            return 0.0
-        gaps = _counts(ranked.sides[0], edges) - expected
-        return float(stats.chi2.sf(np.sum(gaps[used] ** 2 / variance[used]), freedom))
-
-    def proposal(self, scores: Ranked, design: TestDesign, allowance: float) -> tuple[float, Thresholds]:
-        """Return the estimated bound, at most `allowance` standard errors above the counts, and its thresholds."""
-        left, right = (self.slope * side + self.offset for side in scores.sides)
-        ratios = Ranked((left, right), scores.sizes)
-        chosen = best_thresholds(ratios, design, 0.0, stated=True)
-        plus, minus = ratios.pooled[ratios.pooled >= chosen.upper], ratios.pooled[ratios.pooled <= chosen.lower]
-        correct = (special.expit(plus).sum() + special.expit(-minus).sum()) / ratios.total
-        wrong = (special.expit(-plus).sum() + special.expit(minus).sum()) / ratios.total
-        seen = chosen.frequencies(ratios)
-        stated, counted = (_mean_bound(design, [pair], chosen.used, 0.0) for pair in ((correct, wrong), seen))
-        error = 2 / math.sqrt(1 + sum(seen) * ratios.total)
-        upper, lower = ((threshold - self.offset) / self.slope for threshold in (chosen.upper, chosen.lower))
-        return min(stated, counted + allowance * error), Thresholds(upper, lower)
-
-
-def _counts(ordered: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    return np.diff(np.r_[0, np.searchsorted(ordered, edges), len(ordered)])

@@ -2,49 +2,62 @@
 
 For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on
 fresh outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
+
+All calls have one size. Some of the training calls, chosen by chance, are set aside: the choice does not see them, and
+they are the first certifying runs. A mechanism that behaves otherwise in training is found by comparing them with the
+later ones.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from audit.game import tuning
+from audit.game.dependence import CallStatistics, Tally
+from audit.game.drawing import Request, Stage
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
-from audit.subjects import Block, Outputs, Side, Stream, Subject, concatenate, map_blocks
-from audit.subjects.pool import Place
+from audit.subjects import BLOCK, Calls, Outputs, Side, Stream, Subject, concatenate
+from audit.subjects.place import HERE, Place
 
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
 LEFT, RIGHT = 0, 1
+Drawn = list[tuple[list[Outputs], list[Outputs]]]  # calls on the left and on the right dataset of each pair
 
 
 @dataclass(frozen=True)
 class Split:
     """Divide a budget."""
 
-    training: int  # training outputs per dataset for each pair
+    training: int  # training outputs per dataset for each pair; a multiple of `call`
     more: tuple[int, ...]  # outputs that also train, step by step, while the events found are rare
-    runs: int  # certifying runs, both sides together, when no more outputs train
+    call: int = 1  # outputs of every call
+    early: int = 0  # calls per dataset among the training calls that certify
 
     @classmethod
-    def of(cls, budget: int, pairs: int, spent: int, width: int = 1) -> Split:
-        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `spent` (both sides) are gone."""
+    def of(cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0) -> Split:
+        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's."""
         most = max(1, tuning.MOST_NUMBERS // width)
         first, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
         if first < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
             first, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
-        training = max(1, min(int(first), tuning.MOST_FIRST, most) // pairs)
+        first = min(int(first), tuning.MOST_FIRST, most)
+        training = max(1, first // pairs)
+        calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+        size = int(np.clip(min(first // tuning.TRAINING_CALLS, budget / calls), 1, min(training, BLOCK)))
         room = min(int(more_share * budget), most)
         step = tuning.MOST_MORE
         steps = (step, step) if room >= 2 * step else (min(step, room),)
-        more = tuple(size // pairs for size in steps if size >= pairs)
-        return cls(training, more, max(0, 2 * budget - 2 * training * pairs - spent))
+        more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
+        number = training // size
+        return cls(number * size, more, size, number // tuning.TRAINING_PER_EARLY)
 
     def with_more(self, wanted: float) -> Split:
         """Let one more step train, or all steps needed to come near `wanted` times the outputs."""
@@ -53,53 +66,97 @@ class Split:
         return replace(self, training=int(sizes[taken]), more=self.more[taken:])
 
 
-def draw_training(
-    subject: Subject, pairs: Sequence[tuple[Any, Any]], size: int, stream: Stream, stage: int = TRAINING
-) -> tuple[list[tuple[Outputs, Outputs]], Counter[str]]:
-    """Draw `size` training outputs on both sides of every pair."""
-    anomalies: Counter[str] = Counter()
+def draw_calls(
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream, place: Place = HERE
+) -> Stage[tuple[Drawn, Any]]:
+    """Draw some calls of one size on both sides of every pair; return them, and what was odd about them."""
+    keys = [stream.child(index, side) for index in range(len(pairs)) for side in (LEFT, RIGHT)]
+    datasets = [dataset for pair in pairs for dataset in pair]
+    sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
+    plan = Calls(sides, _order(stream))
+    kept: list[Outputs] = []
+    odd = yield Request(subject, plan, _kept, kept.extend, place)
+    drawn: list[list[Outputs]] = [[] for _ in sides]
+    for call, outputs in enumerate(kept):
+        drawn[plan.locate(call)[0]].append(outputs)
+    return list(zip(drawn[::2], drawn[1::2], strict=True)), odd
 
-    def one_side(dataset: Any, key: Stream) -> Outputs:
-        drawn = [subject.draw(block) for block in Side(dataset, size, key).blocks()]
-        anomalies.update(chain.from_iterable(counter.elements() for _, counter in drawn))
-        return concatenate([outputs for outputs, _ in drawn])
 
-    keys = [stream.child(stage, index) for index in range(len(pairs))]
-    outputs = [
-        (one_side(left, key.child(LEFT)), one_side(right, key.child(RIGHT)))
-        for (left, right), key in zip(pairs, keys, strict=True)
-    ]
-    return outputs, anomalies
+def _order(stream: Stream) -> int:
+    """Return the seed of the order of the calls."""
+    return int(stream.seed().generate_state(1, np.uint64)[0])
+
+
+def _kept(calls: list[Outputs]) -> list[Outputs]:
+    return calls
+
+
+def joined(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
+    """Return the outputs of all calls on each side of each pair."""
+    return [(concatenate(left), concatenate(right)) for left, right in drawn]
+
+
+def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
+    """Split the calls at random: those to train on, and `early` on each dataset that are not looked at."""
+    rng = stream.rng()
+
+    def parts(calls: list[Outputs]) -> tuple[list[Outputs], list[Outputs]]:
+        held = set(rng.permutation(len(calls))[:early].tolist())
+        return (
+            [call for place, call in enumerate(calls) if place not in held],
+            [call for place, call in enumerate(calls) if place in held],
+        )
+
+    split = [(parts(left), parts(right)) for left, right in drawn]
+    return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
 
 
 def play(
-    subject: Subject, pair: tuple[Any, Any], events: EventPair, runs: int, stream: Stream, place: Place
-) -> tuple[GameCounts, Counter[str]]:
-    """Play the guess game: a fair coin decides the side of each run, the events decide the guess."""
-    on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
-    sizes = (on_left, runs - on_left)
-    sides = [Side(pair[side], sizes[side], stream.child(CERTIFYING, side)) for side in (LEFT, RIGHT)]
-    tallies = np.zeros((2, 3), dtype=np.int64)
-    anomalies: Counter[str] = Counter()
-    for side, (tally, found) in map_blocks(_Guesser(subject, events), sides, place):
-        tallies[side] += tally
-        anomalies.update(found)
-    return GameCounts(*map(int, tallies.ravel())), anomalies
+    subject: Subject,
+    pair: tuple[Any, Any],
+    events: EventPair,
+    runs: int,
+    stream: Stream,
+    place: Place,
+    size: int = BLOCK,
+    early: tuple[list[Outputs], list[Outputs]] = ([], []),
+) -> Stage[tuple[GameCounts, CallStatistics, int, Any]]:
+    """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
+
+    Return the counts, what the calls show of their dependence, the number of outputs drawn, and what was odd. The runs
+    of a side are its outputs in the order of its calls, beginning with the early ones. The last call has the size of
+    all others, and as many of its runs as are due are taken at random.
+    """
+    rng = stream.child(COINS).rng()
+    on_left = int(rng.binomial(runs, 0.5))
+    due = (on_left, runs - on_left)
+    read = partial(guesses_of_calls, events)
+    tally = Tally.of(size, due)
+    for side in (LEFT, RIGHT):
+        if early[side]:
+            tally.add(side, read(early[side]), is_early=True)
+    left = [max(0, -(-(due[side] - len(early[side]) * size) // size)) * size for side in (LEFT, RIGHT)]
+    stage = stream.child(CERTIFYING)
+    plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
+    numbers = itertools.count()
+
+    def take(counts: np.ndarray) -> None:
+        sides = np.array([plan.locate(next(numbers))[0] for _ in counts])
+        for side in (LEFT, RIGHT):
+            tally.add(side, counts[sides == side])
+
+    odd = yield Request(subject, plan, read, take, place)
+    return *tally.finish(rng), sum(left), odd
 
 
-@dataclass(frozen=True)
-class _Guesser:
-    """Draw blocks and count their guesses: outputs never leave the worker."""
+def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
+    """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
+    alike = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
+    if len(alike) > 1 or not isinstance(calls[0].raw, np.ndarray) or any(call.symbols is not None for call in calls):
+        return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join them might change them
+    return _count(events, concatenate(calls), list(map(len, calls)))
 
-    subject: Subject
-    events: EventPair
 
-    def __call__(self, group: Iterable[Block]) -> tuple[np.ndarray, Counter[str]]:
-        tally, anomalies = np.zeros(3, dtype=np.int64), Counter[str]()
-        for block in group:
-            outputs, found = self.subject.draw(block)
-            guesses = self.events.guess(outputs)
-            plus, minus = (int(np.count_nonzero(guesses == sign)) for sign in (1, -1))
-            tally += (plus, minus, len(guesses) - plus - minus)
-            anomalies.update(found)
-        return tally, anomalies
+def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
+    guesses, starts = events.guess(outputs), np.cumsum([0, *sizes[:-1]])
+    return np.stack([np.add.reduceat(guesses == sign, starts, dtype=np.int64) for sign in (1, -1)], axis=1)

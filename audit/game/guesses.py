@@ -10,16 +10,19 @@ a virtual wrong guess. From P(right) <= e^epsilon P(wrong) + delta, where P(righ
 coin, (1 - eta) P(right) <= e^epsilon ((1 - eta) P(wrong) + eta): the same binomial test applies. When one of
 the two events is empty, only half of the runs can be guessed right, and delta / 2 takes the place of delta.
 One uniform per run serves all epsilon and all delta. Fewer runs are replaced as epsilon grows or delta falls, so the
-test is monotone in both, and the parameters it rejects form an interval from 0.
+test is monotone in both, and the parameters it rejects form an interval from 0. Where more than `MOST_DRAWN` uniforms
+would matter, they are counted by halving intervals instead: memory and time are bounded for any number of runs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy
+from scipy import special
 
 from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
@@ -30,6 +33,10 @@ LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benc
 _FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
 _MOST_STEPS = 10**10
+MOST_DRAWN = 2**25  # uniforms that are drawn one by one: at most a quarter of a gigabyte
+_CHUNK = 2**20  # of them at a time
+_HALVINGS = 60  # of the unit interval, when uniforms are counted
+_ROUNDS, _COUNTED_ROUNDS = 10_000, 1_000  # at most, towards a fixed point: audits need about ten
 
 
 @dataclass(frozen=True)
@@ -67,31 +74,35 @@ class GameCounts:
 
 
 def game_epsilon_lower_bound(
-    counts: GameCounts, delta: float, significance: float, coins: np.random.SeedSequence | None = None
+    counts: GameCounts,
+    delta: float,
+    significance: float,
+    coins: np.random.SeedSequence | None = None,
+    inflation: float = 1.0,
 ) -> float:
     """Return a lower confidence bound of epsilon at a given delta; too high with probability <= `significance`.
 
     The probability is over the coins of the game, the randomness of the mechanism and, for delta > 0, the uniforms
     drawn from `coins`. Exact for every number of runs and every mechanism, if the events were fixed before the runs.
-    `delta` is the slack that one run may use: the claim's, or half of it when one event is empty.
+    `delta` is the slack that one run may use: the claim's, or half of it when one event is empty. With an `inflation`
+    above 1, of the variance by dependent runs, all counts are divided by it, which lowers the bound.
     """
     delta = closed_probability(delta, "delta")
     significance = open_probability(significance, "significance")
     if delta == 0:
-        return max(0.0, _logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance))
+        return _logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
     if coins is None:
         raise InvalidArgument.of("coins", "be given when delta > 0", coins)
     virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
     epsilon = 0.0
-    while True:  # the least fixed point: every epsilon below it is rejected, and it is the first that is not
+    for _ in range(virtual.rounds):  # to the least fixed point; every epsilon below the one reached is rejected
         odds = delta * math.exp(-epsilon)
         correct, guesses = virtual.replaced(odds / (1 + odds))
-        bound = _logit_lower_bound(correct, guesses, significance)
+        bound = _logit_lower_bound(correct, guesses, significance, inflation)
         if bound <= epsilon:
             return epsilon
-        if (correct, guesses) == (counts.correct, counts.correct + counts.wrong):
-            return bound
         epsilon = bound
+    return epsilon
 
 
 def delta_lower_bound(
@@ -152,53 +163,131 @@ def delta_lower_bound(
     guesses = right + integer(wrong, "wrong", at_least=0)
     idle = integer(abstained, "abstained", at_least=0)
     at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
+    return game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)
+
+
+def game_delta_lower_bound(
+    right: int,
+    guesses: int,
+    idle: int,
+    at: float,
+    level: float,
+    seed: int | np.random.SeedSequence,
+    one_sided: bool,
+    inflation: float = 1.0,
+) -> float:
+    """Return `delta_lower_bound` with all counts divided by the inflation of the variance by dependent runs."""
     most = float(special.expit(-at))  # eta at delta = 1
     virtual = _VirtualGuesses(right, guesses - right, idle, most, seed)
-    changes = np.r_[0.0, np.sort(np.concatenate([virtual.right, virtual.idle])), most]  # etas at which counts change
 
     def rejected(eta: float) -> bool:
         remaining, played = virtual.replaced(eta)
         if remaining <= 0:
             return False
-        return bool(special.betaincc(played - remaining + 1, remaining, special.expit(-at)) <= level)
+        lost, won = (played - remaining) / inflation, remaining / inflation
+        return bool(special.betaincc(lost + 1, won, special.expit(-at)) <= level)
 
     if not rejected(0.0):
         return 0.0
-    low, high = 0, len(changes) - 1  # the last change is the largest delta, where nothing need be rejected
+    low, high = 0, virtual.changes  # the last change is the largest delta, where nothing need be rejected
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if rejected(float(changes[middle])) else (low, middle)
-    eta = float(changes[high])
+        low, high = (middle, high) if rejected(virtual.eta(middle)) else (low, middle)
+    eta = virtual.eta(high)
     return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
 
-def _logit_lower_bound(correct: int, guesses: int, significance: float) -> float:
-    """Return the logit of the exact lower bound of a success probability: log(BetaInv / (1 - BetaInv))."""
+def _logit_lower_bound(correct: int, guesses: int, significance: float, inflation: float = 1.0) -> float:
+    """Return the logit of the exact lower bound of a success probability, log(BetaInv / (1 - BetaInv)); 0.0 if less."""
     if correct == 0:
-        return -math.inf
-    wrong = guesses - correct
+        return 0.0
+    wrong, right = (guesses - correct) / inflation, correct / inflation
     # 1 - BetaInv(s; a, b) = BetaInv(1 - s; b, a): taken from the upper tail it keeps its digits near zero
-    failure = float(special.betainccinv(wrong + 1, correct, significance))
-    if failure < 0.5:
-        return math.log1p(-failure) - math.log(failure)
-    success = float(special.betaincinv(correct, wrong + 1, significance))
-    return math.log(success) - math.log1p(-success)
+    failure = float(special.betainccinv(wrong + 1, right, significance))
+    return math.log1p(-failure) - math.log(failure) if failure < 0.5 else 0.0
 
 
 class _VirtualGuesses:
-    """Hold the sorted uniforms below `most` of right guesses and of abstentions, which may become wrong guesses."""
+    """Hold the uniforms below `most` of right guesses and of abstentions, which may become wrong guesses."""
 
     def __init__(
         self, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
     ) -> None:
-        rng = np.random.default_rng(seed)
-        self.correct, self.guesses = correct, correct + wrong
-        self.right, self.idle = (smallest_uniforms(count, most, rng) for count in (correct, abstained))
+        self.correct, self.guesses, self._most = correct, correct + wrong, most
+        self._right: _Drawn | _Counted
+        self._idle: _Drawn | _Counted
+        if (correct + abstained) * most <= MOST_DRAWN:
+            rng = np.random.default_rng(seed)
+            self._right, self._idle = (_Drawn(smallest_uniforms(count, most, rng)) for count in (correct, abstained))
+        else:
+            key = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+            self._right, self._idle = _Counted(correct, key, 0), _Counted(abstained, key, 1)
 
     def replaced(self, eta: float) -> tuple[int, int]:
         """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
-        lost, added = (int(np.searchsorted(uniforms, eta, side="right")) for uniforms in (self.right, self.idle))
-        return self.correct - lost, self.guesses + added
+        return self.correct - self._right.up_to(eta), self.guesses + self._idle.up_to(eta)
+
+    @property
+    def rounds(self) -> int:
+        """The most steps towards a fixed point: a second of work or less."""
+        return _ROUNDS if isinstance(self._right, _Drawn) else _COUNTED_ROUNDS
+
+    @cached_property
+    def _etas(self) -> np.ndarray | None:
+        """The etas at which counts change; None where there are too many."""
+        if isinstance(self._right, _Drawn) and isinstance(self._idle, _Drawn):
+            return np.r_[0.0, np.sort(np.concatenate([self._right.uniforms, self._idle.uniforms])), self._most]
+        return None
+
+    @property
+    def changes(self) -> int:
+        """The number of the last eta, the largest one; 0 is the first."""
+        return 2**_HALVINGS if self._etas is None else len(self._etas) - 1
+
+    def eta(self, number: int) -> float:
+        """Return an eta at which counts may change, increasing with its number."""
+        return number / 2**_HALVINGS * self._most if self._etas is None else float(self._etas[number])
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    uniforms: np.ndarray  # sorted
+
+    def up_to(self, eta: float) -> int:
+        return int(np.searchsorted(self.uniforms, eta, side="right"))
+
+
+class _Counted:
+    """Counts of uniforms in dyadic intervals: of those in an interval, Binomial(count, 1/2) lie in its lower half.
+
+    Every half has a seed of its own, so the counts do not depend on what is asked, nor on the order.
+    """
+
+    def __init__(self, count: int, seed: np.random.SeedSequence, number: int) -> None:
+        self._count = count
+        self._seed, self._key = seed.entropy, (*seed.spawn_key, number)
+        self._known: dict[int, int] = {}
+
+    def up_to(self, eta: float) -> int:
+        """Return how many uniforms lie up to eta; it is rounded up to a multiple of 2^-60, the safe side."""
+        end, node = min(math.ceil(eta * 2.0**_HALVINGS), 2**_HALVINGS), 1
+        if end == 2**_HALVINGS:
+            return self._count
+        counted, left = 0, self._count
+        for level in reversed(range(_HALVINGS)):
+            if left == 0:
+                break
+            lower = self._lower_half(node, left)
+            is_above = end >> level & 1
+            counted, left = (counted + lower, left - lower) if is_above else (counted, lower)
+            node = 2 * node + is_above
+        return counted
+
+    def _lower_half(self, node: int, count: int) -> int:
+        if node not in self._known:
+            seed = np.random.SeedSequence(self._seed, spawn_key=(*self._key, node))
+            self._known[node] = int(np.random.default_rng(seed).binomial(count, 0.5))
+        return self._known[node]
 
 
 def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
@@ -206,14 +295,32 @@ def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.n
     found: list[np.ndarray] = []
     taken, level, limit = 0, 0.0, -math.log1p(-most)
     while taken < count:
-        batch = min(count - taken, 64 + int(1.1 * count * most))
-        gaps = -np.log1p(-rng.random(batch)) / (count - taken - np.arange(batch))
-        levels = level + np.cumsum(gaps)
-        found.append(levels[levels < limit])
-        if levels[-1] >= limit:
+        batch, added = min(count - taken, 64 + int(1.1 * count * most)), 0.0
+        for start in range(0, batch, _CHUNK):
+            gaps = -np.log1p(-rng.random(min(_CHUNK, batch - start)))
+            gaps /= count - taken - start - np.arange(len(gaps))
+            gaps[0] += added
+            sums = np.cumsum(gaps)
+            levels, added = level + sums, float(sums[-1])
+            found.append(-np.expm1(-levels[levels < limit]))
+        taken, level = taken + batch, level + added
+        if level >= limit:
             break
-        taken, level = taken + batch, float(levels[-1])
-    return -np.expm1(-np.concatenate(found)) if found else np.empty(0)
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def _upper_tail(count: int, trials: int, probability: float) -> float:
+    """Return P(Binomial(trials, probability) > count), for 0 <= count."""
+    return float(special.betainc(count + 1, trials - count, probability)) if count < trials else 0.0
+
+
+def _critical_count(level: float, trials: int, probability: float) -> int:
+    """Return the smallest count that a binomial exceeds with probability at most `level`."""
+    low, high = -1, trials
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _upper_tail(middle, trials, probability) <= level else (middle, high)
+    return high
 
 
 def game_resolution(
@@ -239,13 +346,13 @@ def game_resolution(
         guesses = int(runs * (right + wrong))
         if guesses == 0:
             return POWER
-        needed = stats.binom.isf(significance, guesses, theta) + 1
-        return POWER - float(stats.binom.sf(needed - 1, guesses, right / (right + wrong)))
+        needed = _critical_count(significance, guesses, theta) + 1
+        return POWER - _upper_tail(needed - 1, guesses, right / (right + wrong))
 
-    if runs < 2 or lack(claimed_epsilon + _HIGHEST) > 0:
+    if lack(claimed_epsilon + _HIGHEST) > 0:
         return math.inf
     low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
-    return float(optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
+    return float(scipy.optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
 
 
 def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
@@ -265,4 +372,4 @@ def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, signif
 
 def blind_spot(training: int) -> float:
     """Return the probability below which events were not examined: too few training outputs hit them."""
-    return min(1.0, _FEWEST_HITS / training) if training > 0 else 1.0
+    return _FEWEST_HITS / max(training, _FEWEST_HITS)

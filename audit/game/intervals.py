@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from audit.base.arguments import closed_probability, integer, open_probability
 from audit.base.errors import InvalidArgument
@@ -156,7 +157,7 @@ def epsilon_interval(
 
 
 def event_epsilon_lower_bound(
-    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float = 0.0, significance: float = 0.05
+    hits: int, runs: int, other_hits: int, other_runs: int, *, delta: float, significance: float
 ) -> float:
     """Return a lower confidence bound of log((P(E) - delta) / Q(E)) from the hits of E in fixed numbers of runs."""
     if runs == 0 or other_runs == 0:
@@ -172,7 +173,7 @@ class _ExtremeTables:
         self, hits: int, runs: int, other_hits: int, other_runs: int, delta: float, significance: float
     ) -> None:
         self.runs, self.other_runs, self.delta = runs, other_runs, delta
-        self.critical = float(stats.norm.isf(significance))
+        self.critical = -float(special.ndtri(significance))
         # the epsilon where the score of the observed table falls to the critical value
         self.limit = largest_refuted(lambda epsilon: bool(self.score(hits, other_hits, epsilon) >= self.critical))
         self.level = significance * (1 - _NUISANCE_SHARE)
@@ -181,33 +182,30 @@ class _ExtremeTables:
             proportion_lower_bound(other_hits, other_runs, outside),
             proportion_upper_bound(other_hits, other_runs, outside),
         )
-        first = max(0, int(stats.binom.ppf(_OMITTED / 2, other_runs, self.nuisance[0])) - 1)
-        last = min(other_runs, int(stats.binom.isf(_OMITTED / 2, other_runs, self.nuisance[1])) + 1)
+        first = max(0, int(scipy.stats.binom.ppf(_OMITTED / 2, other_runs, self.nuisance[0])) - 1)
+        last = min(other_runs, int(scipy.stats.binom.isf(_OMITTED / 2, other_runs, self.nuisance[1])) + 1)
         self.counts = np.arange(min(first, other_hits), max(last, other_hits) + 1)
         low, fewest = np.full(self.counts.shape, -1), np.full(self.counts.shape, runs + 1)  # runs + 1 for none
         while np.any(fewest - low > 1):
-            middle = np.clip((low + fewest) // 2, 0, runs)
+            middle = np.maximum((low + fewest) // 2, 0)  # where it is decided: low again, or 0 again
             extreme = self.score(middle, self.counts, self.limit) >= self.critical * (1 - 1e-9)
-            undecided = fewest - low > 1
-            fewest = np.where(undecided & extreme, middle, fewest)
-            low = np.where(undecided & ~extreme, middle, low)
+            low, fewest = np.where(extreme, low, middle), np.where(extreme, middle, fewest)
         fewest[self.counts <= other_hits] = np.minimum(fewest[self.counts <= other_hits], hits)
         # closed downwards in false positives: a table with fewer of them and as many true ones belongs to the set
         self.fewest = np.minimum.accumulate(fewest[::-1])[::-1]
 
     def score(self, hits: Any, other_hits: Any, epsilon: float) -> Any:
         """Return standardized p1 - e^epsilon p0 - delta, its variance at the null's maximum of the likelihood."""
-        ratio = math.exp(epsilon)
-        p0 = self._null_fit(np.asarray(hits, float), np.asarray(other_hits, float), ratio)
+        ratio, x, y = math.exp(epsilon), np.asarray(hits), np.asarray(other_hits)
+        p0 = self._null_fit(x, y, ratio)
         p1 = np.minimum(ratio * p0 + self.delta, 1.0)
         variance = p1 * (1 - p1) / self.runs + ratio**2 * p0 * (1 - p0) / self.other_runs
-        gap = np.asarray(hits) / self.runs - ratio * np.asarray(other_hits) / self.other_runs - self.delta
+        gap = x / self.runs - ratio * y / self.other_runs - self.delta
         return gap / np.sqrt(np.maximum(variance, 1e-300))
 
     def _null_fit(self, hits: FloatArray, other_hits: FloatArray, ratio: float) -> FloatArray:
         """Maximize the concave log-likelihood on p1 = ratio p0 + delta: its slope falls, so bisect."""
-        shape = np.broadcast_shapes(hits.shape, other_hits.shape)
-        low, high = np.zeros(shape), np.full(shape, min(1.0, max(0.0, 1 - self.delta) / ratio))
+        low, high = np.zeros(hits.shape), np.full(hits.shape, (1 - self.delta) / ratio)
         for _ in range(45):
             p0 = (low + high) / 2
             p1 = np.minimum(ratio * p0 + self.delta, 1 - 1e-16)
@@ -238,7 +236,7 @@ class _ExtremeTables:
         k = self.fewest[None, :]
         reached = special.betainc(np.maximum(k, 1), np.maximum(self.runs - k + 1, 1), p1)
         reached = np.where(k <= 0, 1.0, np.where(k > self.runs, 0.0, reached))
-        mass = stats.binom.pmf(self.counts[None, :], self.other_runs, low[:, None])
+        mass = scipy.stats.binom.pmf(self.counts[None, :], self.other_runs, low[:, None])
         return np.asarray((mass * reached).sum(axis=1) + _OMITTED)
 
 

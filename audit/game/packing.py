@@ -81,7 +81,7 @@ def packing_epsilon_lower_bound(
     rate = float(special.betaincinv(s, n - s + 1, level))
     miss = float(special.betainccinv(n - s + 1, s, level))  # 1 - rate, with its digits
     highest = (math.log(others) + math.log(rate) - math.log(miss)) / steps
-    if slack == 0 or highest <= 0:
+    if slack == 0:
         return max(0.0, highest)
 
     def refuted(epsilon: float) -> bool:

@@ -53,6 +53,11 @@ class Ranked:
         """Return the counts on the coarse grid; thresholds are chosen on it for one penalty after the other."""
         return Tails.counted(coarse_grid(self.pooled), self)
 
+    @cached_property
+    def fine(self) -> dict[int, Tails]:
+        """Hold the counts near pairs of the coarse grid, by the index of the pair: penalties often choose the same."""
+        return {}
+
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -104,6 +109,11 @@ class TestDesign:
         """Estimate the bound of the certifying runs, less `penalty` standard errors of the training runs."""
         return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
 
+    def largest_bound(self) -> float:
+        """Return the estimate if every run is guessed right: no mechanism lets the runs certify more."""
+        penalty = tuning.CHOICE_PENALTY_LEARNED
+        return float(self.estimated_bound(np.array(1.0), np.array(0.0), np.array(2.0), penalty))
+
     def standard_errors(self, penalty: float) -> float:
         """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
         return self.critical / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
@@ -149,11 +159,14 @@ class Tails:
         used = (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
         return upper, lower, right_guess, wrong_guess, used
 
-    def best(self, design: TestDesign, penalty: float) -> Thresholds:
-        upper, lower, right_guess, wrong_guess, used = self._pairs
-        best = int(np.argmax(design.estimated_bound(right_guess, wrong_guess, used, penalty)))
-        thresholds = np.append(self.grid, np.nan)
-        return Thresholds(float(thresholds[upper[best]]), float(thresholds[lower[best]]))
+    def best(self, design: TestDesign, penalty: float) -> int:
+        """Return the index of the pair with the largest estimated bound."""
+        _, _, right_guess, wrong_guess, used = self._pairs
+        return int(np.argmax(design.estimated_bound(right_guess, wrong_guess, used, penalty)))
+
+    def at(self, pair: int) -> Thresholds:
+        upper, lower = (index[pair] for index in self._pairs[:2])
+        return Thresholds(*(float(self.grid[i]) if i < len(self.grid) else math.nan for i in (upper, lower)))
 
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
@@ -165,7 +178,11 @@ def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: 
     coarse = tails(coarse_grid(ranked.pooled)) if stated else ranked.coarse
     if not len(coarse.grid):
         return Thresholds(math.nan, math.nan)
-    return tails(_fine_grid(ranked.pooled, coarse.grid, coarse.best(design, penalty))).best(design, penalty)
+    known = {} if stated else ranked.fine
+    pair = coarse.best(design, penalty)
+    if pair not in known:
+        known[pair] = tails(_fine_grid(ranked.pooled, coarse.grid, coarse.at(pair)))
+    return known[pair].at(known[pair].best(design, penalty))
 
 
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:

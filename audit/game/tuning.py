@@ -7,6 +7,7 @@ VALUE  `python -m benchmarks.bugs.event_values` (mean bound of the chosen events
        and `python -m benchmarks.bugs.scoreboard` (the whole audit)
 LAW    `tests/game/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
 VECTOR `tests/game/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon that must be found
+FINE   `tests/game/test_fine_structure.py`
 BITS   `tests/checks/precision`: floating-point leaks
 PAIRS  `python -m benchmarks.sequential`: pairs of outputs until a false claim is refuted
 TIME   `python -m benchmarks.overhead`, `python -m benchmarks.scaling`
@@ -21,8 +22,13 @@ FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs per dataset that show an event,
 MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, in a step: bounds memory
 MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128 MiB)
 OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
+TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; seven times as many certify. TIME
+TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies
+CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
+LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
 TRIAL = 25_000  # outputs per dataset on which slow scorers are tried before they are fitted on all
+NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of what runs can certify at all
 
 # Thresholds on one score. LAW, TIME
 COARSE_GRID = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
@@ -55,6 +61,7 @@ KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest released value between which 
 # Scorers of vectors and structures. VECTOR, VALUE (NoisyHist, SVT3, SVT6, PrefixSum)
 SAMPLE = 2000  # rows per dataset that show what kind of outputs these are
 MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
+STRUCTURE_ENTRIES = 1_000  # of a text or a list, half at each end; its length counts in any case
 SCORE_DECIMALS = 9  # scores and sums that agree to this many decimals are one value: plateaus survive rounding
 CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
 SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared
@@ -64,6 +71,7 @@ FEW_COORDINATES = 6  # coordinates up to which all are features, and trees see e
 MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
 FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
 OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
+ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: what rounding leaves of the variance of a constant
 KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
 TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
@@ -77,6 +85,29 @@ MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last plac
 OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
 OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
 PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
+
+# Fine structure in every privacy audit. FINE, TIME
+FINE_ERRORS = 4.0  # standard errors by which few outputs must differ before a fine score competes
+SCREENED_OUTPUTS = 4000  # outputs per dataset on which low bits are compared
+FEW_NUMBERS = 64  # distinct numbers of a sample up to which they are counted as they are
+FINE_COORDINATES = 16  # coordinates of a vector that are read
+LARGE_OUTPUTS = 0.75  # quantile of |x| above which low bits are read: rounding shows in smaller outputs
+FEWEST_LARGE, ROUNDING_EXPLAINS = 20, 0.7  # such outputs per dataset; total variation of their low bits
+FREE_BITS = 12  # significant bits below the precision from which a number is taken to have full precision
+ODD_SHARE = 0.125  # share of odd multiples that makes a power of two the grid of the outputs
+USUAL_OUTPUTS = 0.99  # quantile of |x| that sets the last place, and up to which residues are read
+ROUGH_PLACES = 256.0  # last places in the shortest period: 4 in each of 64 cells
+LONGEST_PERIODS = 5.0  # the longest period in a spread: cells of the output see longer ones
+SHORT_PERIOD = 1e-6  # share of the longest period below which more multiples of round periods are tried
+COMB_SHARE, COMB_OUTPUTS = 16, (1000, 2500)  # of the outputs try all periods; fewest and most of them per dataset
+COMB_BLOCK = 2**17  # residues in memory at once
+SCANS = ((16, 0.9), (1, 0.9), (1, 0.2))  # ranks between outputs whose gaps are searched, and quantile of those gaps
+SCAN_BINS, SCAN_GAPS, SCAN_POINTS = 2**15, 4000, 1000  # of a transform; gaps in it; numbers that sharpen a peak
+SMOOTH_BINS = 24  # bins in which the smooth law of gaps shows
+PEAK_POWER = 17.0  # in units of its mean under chance, which exceeds it in about 1 of 1,000 searches
+UNSURE_PHASE = 0.5  # turns over all outputs by which a peak may be off
+POLISHING_OUTPUTS = 4000  # outputs per dataset whose residues say which period near a peak is right
+SCAN_STEPS, LAG_GROWTH, SAME_PHASE = 16, 6, 0.01  # steps on either side of a peak; growth of ranks; phase known at last
 
 # The sequential game. PAIRS, TIME
 BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it

@@ -136,6 +136,11 @@ class Finite(Law):
         cells = min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
         return [cells, *serial_pvalues(scores[:, 0])]
 
+    @property
+    def fit_tests(self) -> int:
+        # the exact binomial test of a cell is at least as sharp as Hoeffding's bound, which has the form of DKW
+        return super().fit_tests * len(self._pmf)
+
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return the normal scores of the outcomes in their given order, shape (size, 1)."""
         cells, masses = self._cells(outputs), self._masses
@@ -167,12 +172,15 @@ def _distinct(outputs: np.ndarray) -> tuple[np.ndarray, Any]:
     return rows[first], inverse
 
 
+_SCALARS = frozenset((bool, int, float, str))  # plain as they are; long outcomes consist of them
+
+
 def _plain(item: Any) -> Hashable:
     """Return an outcome as Python scalars and tuples of them; None, which is not an outcome, if it has no hash."""
     if isinstance(item, np.ndarray | np.generic):
         item = item.tolist()
     if isinstance(item, list | tuple):
-        return tuple(_plain(entry) for entry in item)
+        return tuple([entry if type(entry) in _SCALARS else _plain(entry) for entry in item])
     return item if isinstance(item, Hashable) else None
 
 
@@ -219,6 +227,10 @@ class Product(Law):
         signs = rng.permutation(np.where(np.arange(coordinates) % 2 == 0, 1.0, -1.0))
         together, apart = (scores @ weights / np.sqrt(coordinates) for weights in (np.ones(coordinates), signs))
         return [*own, normal_pvalue(together), normal_pvalue(apart), *serial_pvalues(together)]
+
+    @property
+    def fit_tests(self) -> int:
+        return (len(self.laws) + 4) * max(law.fit_tests for law in self.laws)
 
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         array = np.asarray(outputs)

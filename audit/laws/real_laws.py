@@ -55,6 +55,11 @@ class Law(ABC):
     def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
         """Return the p-values of all tests of possible outputs and of their normal scores."""
 
+    @property
+    def fit_tests(self) -> int:
+        """The factor by which `fit_pvalue` multiplies the p-value 2 exp(-2 n d^2) of a distance d in distribution."""
+        return 3
+
     @abstractmethod
     def normal_scores(self, outputs: np.ndarray, rng: np.random.Generator) -> FloatArray | None:
         """Return scores, shape (size, coordinates), i.i.d. N(0, 1) under the law; None if an output is impossible."""
@@ -101,6 +106,11 @@ def dkw_pvalue(values: FloatArray, cdf: Distribution, cdf_left: Distribution) ->
     # between two values F_n is constant and F rises, so the supremum is reached at a value or at its left limit
     gap = float(max(np.max(np.abs(upto - cdf(distinct))), np.max(np.abs(before - cdf_left(distinct)))))
     return min(1.0, 2 * math.exp(-2 * values.size * gap * gap))
+
+
+def dkw_distance(size: int, level: float) -> float:
+    """Return the least distance in distribution of `size` values whose DKW p-value is at most `level`."""
+    return math.sqrt(math.log(2 / level) / (2 * size))
 
 
 def normal_pvalue(values: FloatArray) -> float:

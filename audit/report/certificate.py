@@ -1,6 +1,6 @@
 """The certificate: all that a run found, as one JSON document, and the `Report` that holds it in memory.
 
-A chain of digests goes through the settings and every check, and a seal covers the document; see docs/certificate.md.
+A chain of digests goes through settings, plan and every check, and a seal covers the document; see docs/certificate.md.
 """
 
 import contextlib
@@ -21,15 +21,14 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-from audit.base.errors import InvalidCertificate
+from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
-from audit.report.renderers import RENDERERS, report_fragment
-from audit.report.terminal import certificate_text
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 
-SCHEMA_VERSION = "1.1"
-READABLE_VERSIONS = ("1.0", SCHEMA_VERSION)
+SCHEMA_VERSION = "1.2"
+READABLE_VERSIONS = ("1.0", "1.1", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
+_LONGEST_INTEGER = 100  # digits: a longer one is not a number to any judge
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
 
 
@@ -105,28 +104,37 @@ class Report:
         return f"Report({self.verdict}: {met} of {len(self.results)} checks as expected)"
 
     def __str__(self) -> str:
+        from audit.report.terminal import certificate_text
+
         return certificate_text(self.certificate)
 
     def _repr_html_(self) -> str:
+        from audit.report.renderers import report_fragment
+
         return report_fragment(self.certificate)
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The certificate as plain data; equal for equal seeds but for `timing`, `provenance` and `seal`."""
+        """The certificate as plain data; equal for equal seeds but for times, places, what was printed, and `seal`."""
         records = [result.record() for result in self.results]
         settings = {"significance": self.significance, "budget": self.budget, "seed": self.seed}
+        budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
+        plan = plan_of(self.significance, records, budgets)
         document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
             **summary_of(records),
             "audited": inventory(records, self.targets),
             "settings": settings,
+            "plan": plan,
             "significance_spent": [spending(record) for record in records],
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
+            "isolation": {result.name: result.isolation for result in self.results},
+            "printed": {result.name: result.printed for result in self.results if result.printed},
             "calibration": calibration_summary(),
             "provenance": provenance(self.command, self.plan),
-            "chain": chain_of(settings, records),
+            "chain": chain_of(settings, records, plan),
         }
         document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
         return {**document, "seal": seal_of(document)}
@@ -146,8 +154,8 @@ class Report:
 
         Raises
         ------
-        OSError
-            If the folder cannot be written.
+        AuditError
+            If the folder cannot be written; it is an OSError as well.
         """
         folder = Path(directory)
         write_whole(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
@@ -162,6 +170,30 @@ def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "verdict": worst(map(standing_of, records)).value,
         "counts": {verdict.value: counts[verdict.value] for verdict in Verdict},
         "as_expected": sum(map(is_met, records)),
+    }
+
+
+def plan_of(significance: float, records: Sequence[Mapping[str, Any]], budgets: Iterable[int | None]) -> dict[str, Any]:
+    """Return what was to be checked, and each check's share of the significance; a budget of None is the run's.
+
+    A run shares its significance out equally. In a session of pytest every test has a share, whether it audits or not.
+    """
+    shares = [record["settings"]["significance"] for record in records]
+    is_equal = all(math.isclose(share * len(shares), significance, rel_tol=1e-9) for share in shares)
+    return {
+        "shared": "equally" if is_equal else "by test",
+        "unspent": 0.0 if is_equal else max(0.0, significance - sum(shares)),
+        "checks": [
+            {
+                "check": record["name"],
+                "kind": record["kind"],
+                "claim": digest(record["claim"]),
+                "expected": record["expected"],
+                "budget": budget,
+                "share": share,
+            }
+            for record, budget, share in zip(records, budgets, shares, strict=True)
+        ],
     }
 
 
@@ -250,9 +282,11 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def chain_of(settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the chain of a run: its start, and a link for each check."""
-    start = link = digest(settings)
+def chain_of(
+    settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the chain of a run: its start, which is known before anything is drawn, and a link for each check."""
+    start = link = digest(settings) if plan is None else digest(settings, plan)
     links = [link := digest(link, record) for record in records]
     return {"algorithm": "sha256", "start": start, "links": links}
 
@@ -272,7 +306,10 @@ def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of a known version."""
     path = certificate_path(directory)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(
+            text, parse_float=_finite, parse_constant=_finite, parse_int=_short, object_pairs_hook=_unique
+        )
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidCertificate(f"{path} cannot be read as a certificate: {error}") from error
     known = isinstance(data, dict) and data.get("schema_version") in READABLE_VERSIONS
@@ -289,11 +326,27 @@ def _finite(text: str) -> float:
     return number
 
 
+def _short(text: str) -> int:
+    if len(text) > _LONGEST_INTEGER:
+        raise ValueError(f"an integer has {len(text)} digits")
+    return int(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object without repeated keys: of those, another reader might take another one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"a key is repeated among {', '.join(map(repr, found))}"[:200])
+    return found
+
+
 def schema() -> dict[str, Any]:
     return json.loads(resources.files("audit.report").joinpath("schema.json").read_bytes())
 
 
 def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
+    from audit.report.renderers import RENDERERS
+
     for name, renderer in RENDERERS.items():
         write_whole(folder / name, renderer(certificate))
     return [folder / name for name in RENDERERS]
@@ -301,8 +354,11 @@ def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file under a temporary name, then rename it: no partial file ever has the final name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise Unwritable.of(path.parent, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))  # the message of an exception may hold lone surrogates
@@ -310,8 +366,10 @@ def write_whole(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise Unwritable.of(path, error) from error
         raise
     with contextlib.suppress(OSError):  # bring the renaming onto the disk, where the system can
         folder = os.open(path.parent, os.O_RDONLY)

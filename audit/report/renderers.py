@@ -1,7 +1,7 @@
 """The renderings of a certificate: a page, a summary, JUnit XML and a badge; and fragments of the page for notebooks.
 
 A renderer is a template beside this file, with its line in `RENDERERS`. It reads a certificate's plain data, runs
-nothing, and escapes what it shows.
+nothing, and escapes what it shows; the text of a certificate is printable when a template sees it.
 """
 
 import base64
@@ -15,10 +15,10 @@ from typing import Any
 
 import jinja2
 
+from audit.base.text import printable_data
 from audit.report import wording
 from audit.report.pictures import pictures_of
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LONGEST = 300  # characters of a cell in Markdown
@@ -29,19 +29,22 @@ Certificate = Mapping[str, Any]
 
 def rendered(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
-    checks = wording.worst_first(certificate["checks"])
+    certificate = printable_data(certificate)
+    checks = wording.worst_first([_with_process(check, certificate) for check in certificate["checks"]])
     audited = certificate.get("audited") or wording.inventory(checks)  # version 1.0 does not say it
     words = {"certificate": certificate, "audited": audited, "checks": checks}
     return environment("audit.report").get_template(template).render(words)
 
 
-def junit_of(certificate: Certificate) -> str:
-    """Return a certificate as JUnit XML: one case per check, which passes if the verdict is the expected one."""
-    return rendered("junit.xml.j2", _legal(certificate))
+def _with_process(check: Mapping[str, Any], certificate: Certificate) -> dict[str, Any]:
+    """Return the record of a check with what the certificate says of the process that it ran in."""
+    apart = {part: certificate.get(part, {}).get(check["name"]) for part in ("isolation", "printed")}
+    return {**check, **{part: said for part, said in apart.items() if said}}
 
 
 html_of = partial(rendered, "certificate.html.j2")
 markdown_of = partial(rendered, "certificate.md.j2")
+junit_of = partial(rendered, "junit.xml.j2")  # one case per check, which passes if the verdict is the expected one
 report_fragment = partial(rendered, "fragment.html.j2")  # verdict, counts and table, for a notebook
 RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.html": html_of,
@@ -54,7 +57,7 @@ RENDERERS: dict[str, Callable[[Certificate], str]] = {
 def check_fragment(record: Mapping[str, Any]) -> str:
     """Return one recorded check as the page shows it: HTML for a notebook, with a style that applies to it alone."""
     name = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"  # two cells of a notebook share no ids
-    return environment("audit.report").get_template("fragment.html.j2").render(check=record, index=name)
+    return environment("audit.report").get_template("fragment.html.j2").render(check=printable_data(record), index=name)
 
 
 @cache
@@ -88,12 +91,3 @@ def escape_markdown(text: object) -> str:
 def _source_digest(text: str) -> str:
     """Return the source expression by which a content security policy admits an inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _legal(part: Any) -> Any:
-    """Return plain data without the characters that XML cannot hold."""
-    if isinstance(part, str):
-        return _FORBIDDEN.sub("\ufffd", part)
-    if isinstance(part, Mapping):
-        return {_legal(key): _legal(value) for key, value in part.items()}
-    return [_legal(value) for value in part] if isinstance(part, list) else part

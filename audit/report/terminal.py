@@ -13,12 +13,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from audit.base.text import printable, printable_data
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.report.wording import PRIVACY_KINDS, found, number
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
+_PRINTED_LINES = 10  # of what one check printed; the page has all that was kept
 _LOG_EVERY = 30.0  # seconds between lines of progress in a log
 
 Record = Mapping[str, Any]
@@ -60,23 +62,23 @@ class LiveProgress:
     def started(self, check: Check) -> None:
         with self._lock:
             self._running[check.name] = None
-            self._bar.update(self._task, description=", ".join(self._running))
+            self._bar.update(self._task, description=printable(", ".join(self._running)))
 
     def finished(self, result: Result) -> None:
         """Show that a check has its result; log it at once if it is not as expected, else now and then."""
         with self._lock:
             self._running.pop(result.name, None)
             self._done, self._drawn = self._done + 1, self._drawn + result.samples
-            running, drawn = ", ".join(self._running), f"{self._drawn:,}"
+            running, drawn = printable(", ".join(self._running)), f"{self._drawn:,}"
             self._bar.update(self._task, completed=self._done, description=running, drawn=drawn)
             now = time.monotonic()
             if self._console.is_terminal or (result.met and now - self._logged < _LOG_EVERY):
                 return
             self._logged = now
             left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
-            unmet = "" if result.met else f"; {result.name}: {result.verdict}, {result.reason}"
+            unmet = "" if result.met else printable(f"; {result.name}: {result.verdict}, {result.reason}")
             said = f"{self._done} of {self._total} checks, {drawn} drawn, about {left:.0f} s left{unmet}"
-            self._console.print(Text(said), soft_wrap=True)
+            self._console.print(Text(printable(said)), soft_wrap=True)
 
 
 def verdict_text(row: Record) -> Text:
@@ -117,7 +119,9 @@ def certificate_text(certificate: Record) -> str:
 
 def print_certificate(console: Console, certificate: Record) -> None:
     """Print the table of checks, the reasons of those that are not as expected, and the verdict."""
+    certificate = printable_data(certificate)
     tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
+    printed = certificate.get("printed", {})
     for check in certificate["checks"]:
         kind = "privacy" if check["kind"] in PRIVACY_KINDS else check["kind"]
         tables[kind if kind in tables else "utility"].append(check)
@@ -126,7 +130,11 @@ def print_certificate(console: Console, certificate: Record) -> None:
             print_table(console, _COLUMNS[name], rows)
     for check in certificate["checks"]:
         if check["verdict"] != check["expected"]:
-            console.print(Text(f"\n{check['name']}: {check['verdict']}, {check['reason']}"))
+            console.print(Text(printable(f"\n{check['name']}: {check['verdict']}, {check['reason']}")))
+            for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
+                console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
+    if printed:
+        console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in certificate["counts"].items())
     console.print(
         Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),

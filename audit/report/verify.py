@@ -6,7 +6,6 @@ the rate of right guesses, or the recorded ones of the means, lie apart. See doc
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -14,13 +13,14 @@ from typing import Any
 
 import jsonschema
 
-from audit.base.errors import InvalidCertificate
+from audit.base.errors import InvalidCertificate, NotWhole
 from audit.base.verdict import Verdict
 from audit.checks.kinds import judged_part
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.certificate import chain_of, schema, seal_of, spending, summary_of
+from audit.report.certificate import SCHEMA_VERSION, chain_of, schema, seal_of, spending, summary_of
+from audit.report.rules import broken_rules
 from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of
 
 _MOST = 10  # violations of the schema that are listed
@@ -65,7 +65,29 @@ def problems_of(certificate: Certificate) -> list[str]:
     """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
     if broken := list(schema_problems(certificate)):
         return broken
-    return [line for part in (_sums, _significance, _pairs, _digests, _verdicts) for line in part(certificate)]
+    return [line for part in (_sums, _significance, broken_rules, _digests, _verdicts) for line in part(certificate)]
+
+
+def require_whole(certificate: Certificate) -> None:
+    """Raise `NotWhole` unless a certificate that was just made is whole."""
+    if problems := problems_of(certificate):
+        more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
+        raise NotWhole(f"no certificate was written, since it would contradict itself: {problems[0]}{more}")
+
+
+def why_unsealed(certificate: Certificate) -> str | None:
+    """Return why a certificate counts as not sealed, or None; an older version has less that a seal could protect."""
+    version = certificate["schema_version"]
+    return None if version == SCHEMA_VERSION else f"schema version {version}, the current one is {SCHEMA_VERSION}"
+
+
+def notes_on(certificate: Certificate) -> Iterator[str]:
+    """Yield what a reader of a whole certificate should know before its verdict means something."""
+    unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
+    if unusual:
+        yield f"note: {len(unusual)} checks are not expected to PASS: {', '.join(unusual[:_MOST])}"
+    if (unspent := certificate.get("plan", {}).get("unspent", 0.0)) > 0:
+        yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
 
 
 def schema_problems(certificate: Certificate) -> Iterator[str]:
@@ -84,11 +106,9 @@ def require_form(certificate: Certificate) -> None:
 
 
 def _sums(certificate: Certificate) -> Iterator[str]:
-    """Names are unique, every check has a duration, and the counts of the run follow from its checks."""
+    """Every check has a duration, and the counts of the run follow from its checks."""
     checks = certificate["checks"]
-    names = Counter(check["name"] for check in checks)
-    yield from (f"{name}: listed {many} times" for name, many in names.items() if many > 1)
-    if set(certificate["timing"]) != set(names):
+    if set(certificate["timing"]) != {check["name"] for check in checks}:
         yield "timing: names other checks than were run"
     stated = summary_of(checks)
     if "audited" in certificate:
@@ -109,26 +129,14 @@ def _significance(certificate: Certificate) -> Iterator[str]:
         yield "significance_spent: does not list what the checks spent"
 
 
-def _pairs(certificate: Certificate) -> Iterator[str]:
-    """Every part that names a pair names a listed one, and no game counts more outputs than were drawn."""
-    for check in certificate["checks"]:
-        if "pairs" not in check:
-            continue
-        evidence = check["evidence"]
-        parts = [*evidence["exact"], evidence["game"], evidence["sequential"], evidence.get("curve")]
-        if any(part and part["pair"] >= len(check["pairs"]) for part in (*parts, check.get("witness"))):
-            yield f"{check['name']}: speaks of a pair that is not listed"
-        if evidence["game"] and sum(evidence["game"]["counts"].values()) > evidence["samples"]:
-            yield f"{check['name']}: its game counts more outputs than were drawn"
-
-
 def _digests(certificate: Certificate) -> Iterator[str]:
     """The chain and the seal are those of the settings, the checks and the document."""
     if "chain" not in certificate:  # version 1.0 had neither
         return
-    stated, due = certificate["chain"], chain_of(certificate["settings"], certificate["checks"])
+    stated = certificate["chain"]
+    due = chain_of(certificate["settings"], certificate["checks"], certificate.get("plan"))
     if stated["start"] != due["start"]:
-        yield "chain: the settings are not those that were chained"
+        yield "chain: the settings or the plan are not those that were chained"
     elif stated != due:
         links = zip(certificate["checks"], stated["links"], due["links"], strict=False)
         first = next((check["name"] for check, said, found in links if said != found), None)

@@ -1,43 +1,33 @@
-"""Collect checks, share out one significance over them, run each, and report.
-
-A run with a folder keeps every finished check there at once, so that one that was killed can be resumed. Each check is
-one file, written whole or not at all. A checkpoint belongs to a plan: the checks with their claims, the settings, the
-code and the versions. Evidence depends on nothing else, so a resumed run ends in the certificate of an undisturbed one.
-Under another plan nothing is resumed.
-"""
+"""Collect checks, share out one significance over them, run each, and report."""
 
 from __future__ import annotations
 
 import fnmatch
 import importlib
-import json
 import os
-import shutil
-import sys
-import sysconfig
-import tempfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
+from threading import Event
 from typing import Any
 
 from audit.base.arguments import positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
-from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
-from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Judgment, Result, failed_check, run_check
+from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
+from audit.checks.base import Allowance, Check, Result, failed_check, name_key, run_check
 from audit.checks.kinds import require_check
 from audit.checks.privacy.check import PrivacyCheck
-from audit.report.certificate import Report, digest, load_certificate, versions, write_whole
+from audit.report.certificate import Report, versions
+from audit.report.verify import require_whole
+from audit.runs.checkpoint import Checkpoint
 from audit.subjects import BLOCK, Stream
-from audit.subjects.pool import Place, Pool, open_pool
-from audit.subjects.process import loaded_code, loaded_modules
+from audit.subjects.code import loaded_code, loaded_modules
+from audit.subjects.place import Place
+from audit.subjects.pool import Pool, open_pool
 
-FOLDER = "unfinished"
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
 
@@ -77,7 +67,7 @@ def run(
         0 means this process. A cluster has its own number.
     timeout : float > 0
         Seconds for a check without a limit of its own. A check that takes longer is killed and INCONCLUSIVE.
-    executor : {"processes", "serial", "dask://host:port"} or concurrent.futures.Executor
+    executor : {"processes", "serial", "dask://host:port", "tls://host:port"} or concurrent.futures.Executor
         Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
         your own executor, each of whose workers starts a process for the checks it runs. The evidence is the same.
     progress, announce : callable, optional
@@ -125,22 +115,24 @@ def run(
         raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
     settings = (whole.budget, whole.significance, whole.stream.entropy, timeout)
     checkpoint = None if directory is None else Checkpoint(Path(directory), listed, settings, targets)
-    results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
-    if fresh := [check for check in listed if check.name not in results]:
-        share = replace(whole, significance=whole.significance / len(listed))
-        place = replace(place, code=_code(fresh, targets))
-        results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
-    report = Report(
-        [results[check.name] for check in listed],
-        whole.significance,
-        whole.budget,
-        whole.stream.entropy,
-        targets=targets,
-        plan=None if checkpoint is None else checkpoint.plan,
-    )
-    if checkpoint is not None and not checkpoint.is_finished:
-        report.save(checkpoint.directory)
-        checkpoint.end()
+    with checkpoint or nullcontext():
+        results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
+        if fresh := [check for check in listed if check.name not in results]:
+            share = replace(whole, significance=whole.significance / len(listed))
+            place = replace(place, code=_code(fresh, targets))
+            results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
+        report = Report(
+            [results[check.name] for check in listed],
+            whole.significance,
+            whole.budget,
+            whole.stream.entropy,
+            targets=targets,
+            plan=None if checkpoint is None else checkpoint.plan,
+        )
+        if checkpoint is not None and not checkpoint.is_finished:
+            require_whole(report.certificate)
+            report.save(checkpoint.directory)
+            checkpoint.end()
     return report
 
 
@@ -181,7 +173,7 @@ def listed_in(target: str, name: str) -> list[Any]:
 
 def stream_of(check: Check, seed: int) -> Stream:
     """Return the stream of a check, which depends on the run's seed and the check's name only."""
-    return Stream(seed, (zlib.crc32(check.name.encode(errors="surrogatepass")),))
+    return Stream(seed, (name_key(check.name),))
 
 
 @dataclass(frozen=True)
@@ -194,19 +186,24 @@ class _Run:
     progress: Callable[[Result], None] | None = None
     announce: Callable[[Check], None] | None = None
     checkpoint: Checkpoint | None = None
+    has_ended: Event = field(default_factory=Event)  # before all checks had
 
     def on(self, checks: Sequence[Check]) -> dict[str, Result]:
         """Return the results of the checks by name."""
-        with open_pool(self.place) as pool:
+        with ExitStack() as opened:
+            # forks, so it comes before the threads of a cluster's client
+            here = opened.enter_context(open_pool(self.place if self.place.is_local else self.home, checks))
+            pool = here if self.place.is_local else opened.enter_context(open_pool(self.place))
             large = self._large(checks, pool.width)
             blocks = self.place.share(len(large), pool.width) if large else None
             spread = [check for check in checks if blocks is not None and check.name in large]
             whole = [check for check in checks if blocks is None or check.name not in large]
-            found = self._side_by_side(whole, pool)
-            if spread:
-                with open_pool(Place(workers=min(len(spread), os.cpu_count() or 1), code=self.place.code)) as here:
-                    found |= self._side_by_side(spread, here, blocks)
-        return found
+            return self._side_by_side(whole, pool) | self._side_by_side(spread, here, blocks)
+
+    @property
+    def home(self) -> Place:
+        """This machine, from where checks that a cluster has large parts of are run."""
+        return Place(code=self.place.code)
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
         """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
@@ -215,12 +212,15 @@ class _Run:
         return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 
     def _side_by_side(self, checks: Sequence[Check], pool: Pool, blocks: Place | None = None) -> dict[str, Result]:
-        if pool.width <= 1:  # in this thread: some mechanisms can be called from no other
+        if min(pool.width, len(checks)) <= 1:  # in this thread: some mechanisms can be called from no other
             return {check.name: self._one(check, pool, blocks) for check in checks}
         threads = ThreadPoolExecutor(pool.width)
         try:
             found = [threads.submit(self._one, check, pool, blocks) for check in checks]
             return {check.name: result.result() for check, result in zip(checks, found, strict=True)}
+        except BaseException:
+            self.has_ended.set()
+            raise
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -236,6 +236,8 @@ class _Run:
         except AuditError as error:
             lost = isinstance(error, Unreachable)
             result = failed_check(check, share, "lost" if lost else "error", str(error))
+            if self.has_ended.is_set():
+                return result
         if self.checkpoint is not None and not lost:
             self.checkpoint.keep(result)
         if self.progress is not None:
@@ -249,109 +251,3 @@ def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
     tops = {name.partition(".")[0] for name in (*homes, *targets, __name__)}
     modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
     return loaded_code(["Python", *(f"package {name}" for name in versions()), *modules])
-
-
-@dataclass(frozen=True, repr=False)
-class Recorded(Result):
-    """The result of a check that another process has run: its record stands for the evidence."""
-
-    document: Mapping[str, Any]
-
-    @classmethod
-    def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None) -> Recorded:
-        """Return the result that a record tells; `check` is the check itself where it is at hand."""
-        check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
-        settings, evidence = document["settings"], Evidence(int(document["evidence"]["samples"]))
-        judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
-        budget, significance = settings.get("budget", 0), settings["significance"]
-        return cls(check, budget, significance, evidence, judgment, seconds, dict(document))
-
-    def record(self) -> dict[str, Any]:
-        return dict(self.document)
-
-
-class Checkpoint:
-    """The finished checks of one run, in the folder `unfinished` beside its certificate."""
-
-    def __init__(
-        self, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]
-    ) -> None:
-        self.directory, self.folder = directory, directory / FOLDER
-        self.is_finished = False
-        self._checks = checks
-        self._files = {check.name: self.folder / f"{index:05d}.json" for index, check in enumerate(checks)}
-        self._plan_file = self.folder / "plan.json"
-        stated = [
-            [check.name, type(check).__qualname__, check.stated, check.expected.value, check.budget, check.timeout]
-            for check in checks
-        ]
-        tops, paths = {target.partition(".")[0] for target in targets}, sysconfig.get_paths()
-        folders = (paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))
-        installed = tuple(os.path.realpath(folder) + os.sep for folder in folders)
-        modules = loaded_modules(lambda top, file: top in tops or not os.path.realpath(file).startswith(installed))
-        self.plan = digest(stated, list(settings), loaded_code(modules), versions(), sys.version.split()[0])
-
-    def begin(self, resume: bool) -> dict[str, Recorded]:
-        """Return the results that an earlier process has left, by name of the check; raise if they cannot be used."""
-        found, kept = _read(self._plan_file), finished_checks(self.directory)
-        if found is not None and kept and not resume:
-            raise InvalidArgument(
-                f"{self.folder} holds an unfinished run, {kept} of {found['checks']} checks done; add --resume "
-                "(in Python: resume=True) to go on with it, or delete that folder"
-            )
-        is_ours = found is not None and found["plan"] == self.plan
-        if found is not None and kept and not is_ours:
-            raise InvalidArgument(
-                f"{self.folder} holds an unfinished run of other checks, settings, code or versions; delete that "
-                "folder to start anew"
-            )
-        if resume and not self.folder.exists() and (results := self._certified()):
-            self.is_finished = True
-            return results
-        if not is_ours:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            write_whole(self._plan_file, json.dumps({"plan": self.plan, "checks": len(self._checks)}))
-        files = zip(self._checks, map(_read, self._files.values()), strict=True)
-        return {
-            check.name: Recorded.of_record(file["record"], file["seconds"], check)
-            for check, file in files
-            if file is not None and file.get("plan") == self.plan and file["record"]["name"] == check.name
-        }
-
-    def keep(self, result: Result) -> None:
-        document = {"plan": self.plan, "record": result.record(), "seconds": result.seconds}
-        write_whole(self._files[result.name], json.dumps(document, allow_nan=False))
-
-    def end(self) -> None:
-        """Remove the folder unless a check is missing in it; it is gone at once, or still whole."""
-        if all(file.exists() for file in self._files.values()):
-            gone = tempfile.mkdtemp(dir=self.directory, prefix=f".{FOLDER}.")
-            os.replace(self.folder, gone)
-            shutil.rmtree(gone, ignore_errors=True)
-
-    def _certified(self) -> dict[str, Recorded]:
-        """Return the results in the certificate of this very run; none when there is no such certificate."""
-        try:
-            found = load_certificate(self.directory)
-        except InvalidCertificate:
-            return {}
-        if found["provenance"].get("plan") != self.plan:
-            return {}
-        return {
-            check.name: Recorded.of_record(record, found["timing"].get(check.name, 0.0), check)
-            for check, record in zip(self._checks, found["checks"], strict=True)
-        }
-
-
-def finished_checks(directory: Path) -> int:
-    """Return how many checks of an unfinished run are kept in a folder."""
-    return len(list((directory / FOLDER).glob("[0-9]*.json")))
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    """Return a file of the checkpoint; None when there is none that can be read."""
-    try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return data

@@ -1,25 +1,27 @@
-"""Encode outputs: whatever a mechanism returned becomes numbers and symbols that every scorer can read.
+"""Encode outputs: whatever a mechanism returned becomes columns of numbers and texts that every scorer can read.
 
-A batch holds one row per output. Real numbers are in `numbers`, shape (size,) for scalars and (size, d) for
-vectors; everything else (text, None, NaN, ragged lists, raised exceptions) becomes a symbol "kind: detail",
-and its numbers are NaN. A symbol is an output like any other: it can leak.
+A batch holds one row per output. The numbers of an output, however deep in its structure, are in `numbers`, shape
+(size,) for one number and (size, d) for several. What else a caller sees is kept as texts: types, keys, the place of
+NaN. An output without numbers (text, None, NaN, a raised exception, lists of varying length) is a symbol
+"type: content". A symbol is an output like any other: it can leak. docs/outputs.md says what an output is.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-_EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
-_SYMBOL_LENGTH = 200
-_NAMED_COORDINATES = 20  # of a vector with NaN
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_KINDS = {"str_": "str", "ndarray": "list", "tuple": "list"}  # kinds that are read alike
+from audit.subjects.columns import Leaves, Texts, columns_of_array
+from audit.subjects.flatten import flatten
+from audit.subjects.identity import CannotKeep, Raised, identify, is_table, shortened, type_name
+
+_CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
+Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
 
 
 class BadBatch(Exception):
@@ -31,41 +33,14 @@ class BadLength(BadBatch):
 
 
 @dataclass(frozen=True)
-class Raised:
-    """Stands in a batch for an output that was never returned because the call raised."""
-
-    error: BaseException
-
-    def __str__(self) -> str:
-        return f"raised {type(self.error).__name__}: {_shortened(str(self.error))}"
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """The rows of a batch that are not numbers."""
-
-    table: tuple[str, ...]  # distinct symbols, "kind: detail" or "kind"
-    codes: np.ndarray  # int, shape (size,): index into the table; -1 for the rows that are numbers
-
-    def at(self, row: int) -> str | None:
-        """Return the symbol of a row, or None."""
-        return self.table[self.codes[row]] if self.codes[row] >= 0 else None
-
-    def __getitem__(self, rows: Any) -> Symbols:
-        return Symbols(self.table, self.codes[rows])
-
-    @classmethod
-    def of(cls, texts: Iterable[str | None]) -> Symbols:
-        known: dict[str, int] = {}
-        codes = [-1 if text is None else known.setdefault(text, len(known)) for text in texts]
-        return cls(tuple(known), np.array(codes, dtype=np.int64))
-
-
-@dataclass(frozen=True)
 class Outputs:
     raw: Any  # array or list as returned, first axis (size,); what `log_likelihood` gets to see
-    numbers: np.ndarray  # float, shape (size,) or (size, d); NaN where there is a symbol
-    symbols: Symbols | None = None  # the rows that are not numbers; None when all are
+    numbers: np.ndarray  # float64, shape (size,) or (size, d); NaN where there is a symbol
+    symbols: Texts | None = None  # of the rows without numbers; None when there is none
+    names: Names | None = None  # of the columns in `numbers`; None for numbers without a name
+    texts: Mapping[str, Texts] = field(default_factory=dict)  # what else a caller sees of the rows with numbers
+    ragged: bool = False  # whether some rows are symbols only because the lengths of lists or the keys of dicts vary
+    mixed: bool = False  # whether some row would be read otherwise without the others
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -80,141 +55,204 @@ class Outputs:
         """Boolean mask of the rows that are symbols."""
         return np.zeros(len(self), dtype=bool) if self.symbols is None else self.symbols.codes >= 0
 
+    @property
+    def is_plain(self) -> bool:
+        """True when there is nothing to see but numbers."""
+        return self.symbols is None and all(len(texts.table) == 1 for texts in self.texts.values())
+
     def __getitem__(self, rows: slice) -> Outputs:
         raw = self.raw[rows]
         numbers = raw if self.numbers is self.raw else self.numbers[rows]
-        return Outputs(raw, numbers, None if self.symbols is None else self.symbols[rows])
+        texts = {name: texts[rows] for name, texts in self.texts.items()}
+        symbols = None if self.symbols is None else self.symbols[rows]
+        return Outputs(raw, numbers, symbols, self.names, texts, self.ragged, self.mixed)
+
+    def counted(self, prefix: str) -> int:
+        """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
+        total = 0
+        for kept in () if self.symbols is None else (self.symbols,):
+            counts = np.bincount(kept.codes[kept.codes >= 0], minlength=len(kept.table)).tolist()
+            total += sum(count for text, count in zip(kept.table, counts, strict=True) if text.startswith(prefix))
+        return total + sum(
+            int(np.sum(texts.codes >= 0)) for name, texts in self.texts.items() if name.startswith(f"{prefix}(")
+        )
+
+    def keys(self) -> np.ndarray:
+        """Return one 64-bit key per output: equal outputs have equal keys (others too, with probability 2^-64)."""
+        bits = np.ascontiguousarray(self.numbers).view(np.uint64).reshape(len(self), -1)
+        keys = mixed_keys(bits.T, len(self))
+        for name in sorted(self.texts):
+            own = mixed_keys([text_keys(self.texts[name]) ^ text_key(name)], len(self))
+            keys = keys ^ np.where(self.texts[name].codes >= 0, own, 0)  # a row without the text is as if none had it
+        return keys if self.symbols is None else np.where(self.symbolic, text_keys(self.symbols), keys)
+
+
+def mixed_keys(parts: Any, size: int) -> np.ndarray:
+    """Hash the rows of some columns of 64-bit words; shape (size,)."""
+    keys = np.zeros(size, dtype=np.uint64)
+    for part in parts:
+        keys = (keys ^ part) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def text_keys(texts: Texts) -> np.ndarray:
+    """Return the key of each row's text, 0 for rows without one; shape (size,)."""
+    return np.array([*map(text_key, texts.table), 0], dtype=np.uint64)[texts.codes]
+
+
+@lru_cache(maxsize=65536)
+def text_key(text: str) -> np.uint64:
+    key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(key, "little"))
 
 
 def encode(raw: Any, size: int) -> Outputs:
-    """Turn what a mechanism returned for `size` outputs into `Outputs`; raise `BadBatch` if it has no first axis."""
-    rows = raw.to_numpy() if hasattr(raw, "to_numpy") else raw
-    if not (isinstance(rows, (list, tuple)) or (isinstance(rows, np.ndarray) and rows.ndim)):
-        raise BadBatch(f"returned {type(rows).__name__} where an array with one row per output was due")
-    if len(rows) != size:
-        raise BadLength(f"returned {len(rows)} outputs where {size} were asked for")
-    array = _numeric_array(rows)
-    return _encode_rows(rows) if array is None else _encode_numbers(rows, array)
+    """Turn what a mechanism returned for `size` outputs into `Outputs`.
 
-
-def concatenate(batches: Sequence[Outputs]) -> Outputs:
-    """Join batches; when they disagree in shape, every row becomes a symbol."""
-    if len(batches) == 1:
-        return batches[0]
-    parts = [batch.raw for batch in batches]
-    if all(isinstance(part, np.ndarray) for part in parts) and len({part.shape[1:] for part in parts}) == 1:
-        raw: Any = np.concatenate(parts)
-    else:
-        raw = [row for part in parts for row in part]
-    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw and batch.symbols is None for batch in batches):
-        return Outputs(raw, raw)  # float64 without NaN, kept once
-    if len({batch.numbers.shape[1:] for batch in batches}) > 1:
-        return Outputs(raw, np.full(len(raw), np.nan), Symbols.of(map(_symbol, raw)))
-    numbers = np.concatenate([batch.numbers for batch in batches])
-    if all(batch.symbols is None for batch in batches):
-        return Outputs(raw, numbers)
-    known: dict[str, int] = {}
-    codes = []
-    for batch in batches:
-        table, coded = (batch.symbols.table, batch.symbols.codes) if batch.symbols else ((), np.full(len(batch), -1))
-        codes.append(np.array([*(known.setdefault(text, len(known)) for text in table), -1])[coded])
-    return Outputs(raw, numbers, Symbols(tuple(known), np.concatenate(codes)))
-
-
-def _numeric_array(rows: Any) -> np.ndarray | None:
-    if isinstance(rows, np.ndarray):
-        return rows if rows.dtype.kind in "biufc" else None
-    if not all(_is_number(entry) for row in rows for entry in (row if isinstance(row, (list, tuple)) else (row,))):
-        return None
+    Raises
+    ------
+    BadBatch
+        If it has no first axis, or holds what cannot be read; the text says what.
+    """
     try:
-        array = np.asarray(rows)
-    except (ValueError, OverflowError):  # ragged
-        return None
-    return array if array.dtype.kind in "biufc" and array.ndim <= 2 else None
+        known = isinstance(raw, (list, tuple, np.ndarray)) or hasattr(raw, "to_numpy")
+        if not known or (isinstance(raw, np.ndarray) and not raw.ndim):
+            raise BadBatch(f"returned {type(raw).__name__} where an array with one row per output was due")
+        if len(raw) != size:
+            raise BadLength(f"returned {len(raw)} outputs where {size} were asked for")
+        return _encode_array(raw) if type(raw) is np.ndarray else _encode_other(raw)
+    except CannotKeep as cause:
+        raise BadBatch(f"returned what cannot be examined: {cause}") from None
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biufc"
-    return isinstance(value, (int, float, np.number, np.bool_))
+def _encode_array(raw: np.ndarray) -> Outputs:
+    if raw.dtype.kind in "SU" and raw.ndim == 1:
+        table, codes = np.unique(raw, return_inverse=True)
+        return Outputs(raw, np.full(len(raw), np.nan), Texts(tuple(map(symbol_of, table)), codes))
+    if raw.dtype.kind not in "biufcmM":
+        return _encode_rows(raw, list(raw))
+    if raw.dtype == np.float64 and raw.ndim <= 2 and not np.isnan(raw).any():
+        numbers = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
+        return Outputs(raw, numbers, texts=_type_of_array(raw))
+    leaves = columns_of_array(raw)
+    leaves.texts.update(_type_of_array(raw))
+    missing = leaves.texts.pop("nan(output)", None) if raw.ndim == 1 else None
+    return assembled(raw, leaves, missing)
 
 
-def _encode_numbers(raw: Any, array: np.ndarray) -> Outputs:
-    if array.dtype.kind == "c":
-        flat = array.reshape(len(array), -1)
-        array = np.concatenate([flat.real, flat.imag], axis=1)
-    if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > _EXACT_INTEGERS:
-        return _encode_rows(array.reshape(len(array), -1).tolist())
-    numbers = array.astype(np.float64, copy=False)
-    if numbers.ndim > 2:
-        numbers = numbers.reshape(len(numbers), -1)
-    if numbers.ndim == 2 and numbers.shape[1] == 1:
-        numbers = numbers[:, 0]
-    missing = np.isnan(numbers)
-    if not missing.any():
-        return Outputs(raw, numbers)
-    if missing.ndim == 1:
-        return Outputs(raw, numbers, Symbols(("nan",), np.where(missing, 0, -1)))
-    texts: list[str | None] = [None] * len(missing)
-    for row in np.flatnonzero(missing.any(axis=1)):
-        where = np.flatnonzero(missing[row])[:_NAMED_COORDINATES]
-        texts[row] = "nan: in coordinates " + ", ".join(map(str, where))
-    return Outputs(raw, numbers, Symbols.of(texts))
+def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
+    if raw.dtype == np.float64 and raw.ndim == 1:
+        return {}  # the usual output; a text would only cost time
+    shape = f", shape {raw.shape[1:]}" if raw.ndim > 1 else ""
+    return {"type(output)": Texts.same(f"{raw.dtype.str}{shape}", len(raw))}
 
 
-def _encode_rows(rows: Any) -> Outputs:
-    """Encode row by row: scalars that are numbers stay numbers, all others become symbols."""
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in "SU" and rows.ndim == 1:
-        table, codes = np.unique(rows, return_inverse=True)
-        return Outputs(rows, np.full(len(rows), np.nan), Symbols(tuple(map(_symbol, table)), codes))
-    numbers = np.full(len(rows), np.nan)
+def _encode_other(raw: Any) -> Outputs:
+    """Encode a list, a tuple, an array of a subclass, or a table of pandas with one output in each row."""
+    if isinstance(raw, (list, tuple)):
+        outputs = _encode_rows(raw, raw)
+        container = None if type(raw) is list else type_name(raw)
+    elif hasattr(raw, "to_numpy"):
+        rows = np.asarray(raw.to_numpy())
+        outputs = _encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows))
+        labels = getattr(raw, "index", None) if is_table(type(raw)) else None
+        if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
+            outputs = _with(outputs, flatten(list(labels), ".index"))
+        described = (getattr(raw, "name", None), getattr(raw, "columns", None), getattr(raw, "attrs", None))
+        container = f"{type_name(raw)} {identify(described)}"
+        outputs = replace(outputs, raw=rows)
+    elif isinstance(raw, np.ma.MaskedArray):
+        outputs = _encode_array(np.asarray(raw.data))
+        mask = columns_of_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
+        outputs, container = _with(outputs, mask), f"{type_name(raw)}, fill value {identify(raw.fill_value)}"
+    else:
+        outputs, container = _encode_array(np.asarray(raw)), type_name(raw)
+    if container is None:
+        return outputs
+    texts = {**outputs.texts, "type(outputs)": Texts.same(shortened(container), len(outputs))}
+    return replace(outputs, texts=texts)
+
+
+def _with(outputs: Outputs, more: Leaves) -> Outputs:
+    """Add columns to outputs, also to those that had none."""
+    leaves = Leaves(len(outputs), blocks_of(outputs), dict(outputs.texts), outputs.mixed)
+    leaves.update(more)
+    return assembled(outputs.raw, leaves, outputs.symbols)
+
+
+def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
+    """Encode row by row: values with numbers in them become columns, all others become symbols."""
+    if not len(rows):
+        return Outputs(raw, np.empty(0))
+    leaves = flatten(rows)
+    own = leaves.texts.pop("output", None)
+    leaves.numbers.pop("len(output)", None)
+    missing = leaves.texts.pop("nan(output)", None) if leaves.numbers.get("", np.empty(0)).ndim == 1 else None
+    types = leaves.texts["type(output)"]
+    without = np.ones(len(rows), dtype=bool)  # rows whose type has no numbers
+    for code in range(len(types.table)):
+        chosen = types.codes == code
+        part = leaves if len(types.table) == 1 else flatten([rows[int(np.argmax(chosen))]])
+        numbers = part.numbers.keys() - {"len(output)"}
+        without[chosen] = not numbers
+        leaves.mixed |= bool(leaves.partial) and numbers <= leaves.partial
+    for kept in (own, missing):
+        if kept is not None:
+            without |= kept.codes >= 0
+    if not without.any():
+        return assembled(raw, leaves, None)
     texts: list[str | None] = [None] * len(rows)
-    known: dict[str, str] = {}  # text is rendered once for each distinct string
-    for index, row in enumerate(rows):
-        if _is_plain_number(row):
-            numbers[index] = row
-        elif type(row) is str:
-            texts[index] = known.get(row) or known.setdefault(row, _symbol(row))
-        else:
-            texts[index] = _symbol(row)
-    return Outputs(rows, numbers, Symbols.of(texts))
+    for row in np.flatnonzero(without).tolist():
+        content = None if own is None else own.at(row)
+        texts[row] = (missing.at(row) if missing is not None else None) or symbol_of(rows[row], content)
+    ragged = own is not None and any(type(rows[row]) in _CONTAINERS for row in np.flatnonzero(own.codes >= 0).tolist())
+    return replace(assembled(raw, leaves, Texts.of(texts)), ragged=ragged)
 
 
-def _is_plain_number(value: Any) -> bool:
-    if isinstance(value, (int, np.integer)):
-        return abs(int(value)) <= _EXACT_INTEGERS
-    return isinstance(value, (np.bool_, float, np.floating)) and value == value
-
-
-def _symbol(value: Any) -> str:
+def symbol_of(value: Any, content: str | None = None) -> str:
     if value is None:
         return "None"
-    if isinstance(value, (float, np.floating)) and value != value:
-        return "nan"
     if isinstance(value, Raised):
         return str(value)
-    kind = type(value).__name__
-    return f"{_KINDS.get(kind, kind)}: {_shortened(_canonical(value))}"
+    return f"{type_name(value)}: {content or shortened(identify(value))}"
 
 
-def _shortened(text: str) -> str:
-    """Return a short text; a digest tells long ones apart that differ only behind the cut."""
-    if len(text) <= _SYMBOL_LENGTH:
-        return text
-    return f"{text[:_SYMBOL_LENGTH]}... sha256 {hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+def assembled(raw: Any, leaves: Leaves, symbols: Texts | None) -> Outputs:
+    """Put the columns side by side; rows that are symbols hold NaN."""
+    blocks = {name: column for name, column in leaves.numbers.items() if column.ndim == 1 or column.shape[1]}
+    if not blocks:
+        numbers: np.ndarray = np.full(leaves.size, np.nan if symbols is not None else 0.0)
+        names: Names | None = None
+    else:
+        columns = list(blocks.values())
+        names = tuple((name, column.shape[1] if column.ndim > 1 else 0) for name, column in blocks.items())
+        numbers = columns[0] if len(columns) == 1 else np.column_stack(columns)
+    rows = None if symbols is None else symbols.codes >= 0
+    if rows is not None and rows.any() and blocks:
+        numbers = numbers.copy()
+        numbers[rows] = np.nan
+    texts = leaves.texts
+    if rows is not None and rows.any():  # a symbol says everything about its row
+        texts = {name: Texts(kept.table, np.where(rows, -1, kept.codes)) for name, kept in texts.items()}
+        texts = {name: kept for name, kept in texts.items() if (kept.codes >= 0).any()}
+    unnamed = names is not None and len(names) == 1 and not names[0][0]
+    kept = symbols if rows is not None and rows.any() else None
+    return Outputs(raw, numbers, kept, None if unnamed else names, texts, mixed=leaves.mixed)
 
 
-def _canonical(value: Any) -> str:
-    """Return a text that is equal for equal outputs: sorted where order means nothing, without memory addresses."""
-    if isinstance(value, (np.generic, np.ndarray)) and not isinstance(value, (np.longdouble, np.clongdouble)):
-        return _canonical(value.tolist())
-    if isinstance(value, dict):
-        return "{" + ", ".join(sorted(f"{_canonical(k)}: {_canonical(v)}" for k, v in value.items())) + "}"
-    if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(_canonical, value))) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_canonical, value)) + "]"
-    try:
-        return _ADDRESS.sub("", repr(value))
-    except Exception as error:  # an output whose repr fails is still an output
-        return f"repr raised {type(error).__name__}"
+def names_of(outputs: Outputs) -> Names:
+    return outputs.names or (("", 0 if outputs.is_scalar else outputs.numbers.shape[1]),)
+
+
+def blocks_of(outputs: Outputs) -> dict[str, np.ndarray]:
+    """Return the columns of numbers by name."""
+    if outputs.symbolic.all() and len(outputs):
+        return {}
+    found, start = {}, 0
+    for name, width in names_of(outputs):
+        stop = start + max(1, width)
+        whole = outputs.numbers if len(names_of(outputs)) == 1 else outputs.numbers[:, start:stop]
+        found[name] = whole if width or whole.ndim == 1 else whole[:, 0]
+        start = stop
+    return found

@@ -1,15 +1,16 @@
 """Run calls in this process, in processes of this machine, on a Dask cluster, or on any `concurrent.futures.Executor`.
 
-A pool wraps an executor. Each call runs isolated, in a process beside the worker that has it; see `process.py`.
+A pool wraps an executor. Each call runs isolated, in a process beside the worker that has it; see `process.py`. What
+comes back is plain data: nothing of a call is unpickled here, except by a pool that serves the process of one check.
 """
 
 from __future__ import annotations
 
-import asyncio
+import builtins
 import concurrent.futures
 import hashlib
+import json
 import logging
-import multiprocessing
 import os
 import pickle
 import sys
@@ -18,130 +19,100 @@ import time
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
 
-import cloudpickle
+from audit.base import errors
+from audit.base.errors import MissingExtra, OtherCode, Unreachable
+from audit.subjects.keeper import is_of_subject
+from audit.subjects.place import Place
+from audit.subjects.process import (
+    DEATHS,
+    FORKS,
+    Nursery,
+    Outcome,
+    Processes,
+    call_isolated,
+    end_session,
+    fresh_keeper,
+    pack,
+)
 
-from audit.base.arguments import integer
-from audit.base.defaults import DEFAULT_EXECUTOR
-from audit.base.errors import InvalidArgument, MissingExtra, Unreachable
-from audit.subjects.process import call_isolated, end_session
-
-DEATHS = 3  # attempts at a call of a cluster whose process dies; then the call is to blame
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
 _ANSWER = 15.0  # seconds for a scheduler to answer
 _WORKERS = 60.0  # seconds without any worker after which a cluster is given up
 _PULSE = 3.0  # seconds between two looks at a scheduler
 _LARGE = 2**12  # bytes of a function from which a cluster gets it once, and not with every call
-_EXECUTORS = "be one of 'serial', 'processes', 'dask://scheduler:port', or a concurrent.futures.Executor"
-_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
-_LOST = (Exception, asyncio.CancelledError)
+_OF_POOLS = (OtherCode, Unreachable, OSError)  # what a pool says of a call: the call itself cannot
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where work is done. It can be sent to other processes unless it holds an executor object."""
+def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False) -> Pool:
+    """Return a pool for use in a `with` statement; raise `Unreachable` if a cluster has no worker.
 
-    executor: str | Executor = DEFAULT_EXECUTOR  # "processes", "serial", "dask://host:port", or an executor object
-    workers: int | None = None  # calls that run at a time, or None; 0 means this process; a cluster has its own number
-    code: Mapping[str, str] | None = None  # what workers must have, from `loaded_code`
-
-    def __post_init__(self) -> None:
-        local = self.executor in (DEFAULT_EXECUTOR, "serial")
-        if not (local or self.is_cluster or isinstance(self.executor, Executor)):
-            raise InvalidArgument.of("executor", _EXECUTORS, self.executor)
-        if self.workers is None:
-            return
-        workers = integer(self.workers, "workers", at_least=1 if isinstance(self.executor, Executor) else 0)
-        if local and workers == 0:
-            object.__setattr__(self, "executor", "serial")
-        elif self.executor == "serial" or self.is_cluster:
-            raise InvalidArgument(
-                f"`workers` is for the executor 'processes': {self.executor!r} has its own, got {workers}"
-            )
-        object.__setattr__(self, "workers", workers or None)
-
-    @property
-    def is_here(self) -> bool:
-        return self.executor == "serial"
-
-    @property
-    def is_cluster(self) -> bool:
-        """True for dask://host:port and tcp://host:port."""
-        try:
-            parts = urlsplit(self.executor if isinstance(self.executor, str) else "")
-            return parts.scheme in ("dask", "tcp") and None not in (parts.hostname, parts.port) and not parts.path
-        except ValueError:
-            return False
-
-    def share(self, checks: int, width: int) -> Place | None:
-        """Return where each of some checks, run side by side, may have its blocks drawn; None if only by itself."""
-        if self.is_cluster:
-            return self  # the scheduler shares it out
-        is_divisible = self.executor == DEFAULT_EXECUTOR and width >= 2 * checks
-        return replace(self, workers=width // checks) if is_divisible else None
-
-
-HERE = Place("serial")
-
-
-def open_pool(place: Place) -> Pool:
-    """Return a pool for use in a `with` statement; raise `Unreachable` if a cluster has no worker."""
+    Calls may be about `objects`: a process of this machine that is forked has them, whether they can be pickled or not.
+    A pool that `shares` runs many calls in one process, and unpickles what comes back: for the blocks of one check.
+    """
     if place.is_here:
         return ThisProcess(ThreadPoolExecutor(1), 1)
     if place.is_cluster:
-        return Cluster(str(place.executor), place.code)
-    from loky import cpu_count
-
+        return Cluster(str(place.executor), place.code, shares)
     if isinstance(place.executor, Executor):
-        width = place.workers or getattr(place.executor, "_max_workers", 0) or cpu_count()
-        return Pool(place.executor, width, place.code)
-    width = place.workers or cpu_count()
-    return Pool(ThreadPoolExecutor(width), width, place.code, is_owned=True)
+        width = place.workers or getattr(place.executor, "_max_workers", 0) or _cores()
+        return Pool(place.executor, width, place.code, partial(call_isolated, shares=shares), shares)
+    return ThisMachine(place.workers or _cores(), place.code, objects, shares)
 
 
 class Pool:
     """Calls under way on an executor, of which `width` at a time are useful; `run` runs a pickled call on a worker."""
+
+    is_here = False
+    _inherited: Sequence[Any] = ()
 
     def __init__(
         self,
         executor: Executor,
         width: int,
         code: Mapping[str, str] | None = None,
-        run: Callable[..., bytes] = call_isolated,
-        is_owned: bool = False,
+        run: Callable[..., Outcome] = call_isolated,
+        shares: bool = False,
     ) -> None:
-        self.width, self._executor, self._run, self._is_owned = width, executor, run, is_owned
+        self.width, self._executor, self._run, self._shares = width, executor, run, shares
         self._session = uuid.uuid4().hex
-        self._setting = os.getcwd(), tuple(map(os.path.abspath, sys.path)), tuple((code or {}).items())
+        self._setting = os.getcwd(), tuple(map(os.path.abspath, sys.path)), tuple((code or {}).items()), not shares
         self._last: tuple[Any, Any] = None, None
-        self._under_way: dict[Future[Any], Future[bytes]] = {}
+        self._under_way: dict[Future[Any], Future[Outcome]] = {}
         self._loss: str | None = None
 
-    def submit(self, function: Callable[..., T], *arguments: Any, timeout: float | None = None) -> Future[T]:
-        """Return the future of `function(*arguments)`, or of what it raised; may be called from several threads."""
-        work, packed = self._packed(function), cloudpickle.dumps(arguments)
+    def submit(
+        self,
+        function: Callable[..., T],
+        *arguments: Any,
+        timeout: float | None = None,
+        hear: Callable[[str], object] | None = None,
+    ) -> Future[T]:
+        """Return the future of `function(*arguments)`, or of what it raised; may be called from several threads.
+
+        The value is plain data unless the pool shares its processes. `hear` is called first, with what was printed.
+        """
+        work, packed = self._packed(function), pack(arguments, self._inherited)
         answer: Future[T] = Future()
         try:
             task = self._executor.submit(self._run, work, packed, self._session, timeout)
         except Exception as error:  # it was shut down, is broken or lost
             raise Unreachable(self._loss or f"the executor takes no more work: {error}") from error
         self._under_way[answer] = task
-        task.add_done_callback(partial(self._answer, answer))
+        task.add_done_callback(partial(self._answer, answer, hear))
         if self._loss is not None:
             self.give_up(self._loss)
         return answer
 
-    def call(self, function: Callable[..., T], *arguments: Any, timeout: float | None = None) -> T:
-        return self.submit(function, *arguments, timeout=timeout).result()
+    def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+        return self.submit(function, *arguments, **options).result()
 
     def map(self, function: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
         """Yield the values in order, and take items as workers become free; the first in order that fails raises."""
@@ -165,8 +136,6 @@ class Pool:
         """End what is under way, and kill the processes that were started from this process."""
         self.give_up("the pool is closed")
         end_session(self._session)
-        if self._is_owned:
-            self._executor.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
@@ -178,34 +147,105 @@ class Pool:
         """Return the pickled function. The last one is kept: calls in a row are often of one function."""
         kept, packed = self._last
         if kept is not function:
-            packed = pickle.dumps((*self._setting, cloudpickle.dumps(function)))
+            packed = pickle.dumps((*self._setting, pack(function, self._inherited)))
             self._last = function, packed
         return packed
 
-    def _answer(self, answer: Future[T], task: Future[bytes]) -> None:
+    def _answer(self, answer: Future[T], hear: Callable[[str], object] | None, task: Future[Outcome]) -> None:
         try:
-            kind, found = pickle.loads(task.result())
+            outcome = self._outcome(task)
         except BaseException as error:
-            kind, found = "error", self._failure(error)
+            outcome = Outcome("lost", f"a worker cannot do what it is sent: {error!r}".encode())
+        if hear is not None and outcome.printed:
+            hear(outcome.printed)
+        try:
+            found = self._value(outcome)
+        except BaseException as error:
+            found = error
         self._under_way.pop(answer, None)
         with suppress(InvalidStateError):  # it was given up
-            answer.set_result(found) if kind == "value" else answer.set_exception(found)
+            answer.set_exception(found) if isinstance(found, BaseException) else answer.set_result(found)
 
-    def _failure(self, error: BaseException) -> Exception:
-        """Return what a call raises whose task brought no outcome."""
-        if isinstance(error, ChildProcessError):
-            return ChildProcessError(str(error))
-        return Unreachable(self._loss or f"a worker cannot do what it is sent: {error!r}")
+    def _value(self, outcome: Outcome) -> Any:
+        """Return the value of a call; raise what it raised, or what became of it."""
+        kind, content, _ = outcome
+        if kind in ("value", "error", "refused"):
+            try:
+                found = pickle.loads(content) if self._shares else json.loads(content)
+            except Exception:
+                raise ChildProcessError("sent an outcome that cannot be read") from None
+            if kind == "value":
+                return found
+            raise found if self._shares else _error_of_call(kind, *map(str, found))
+        if kind == "other":
+            raise OtherCode(json.loads(content))
+        if kind == "hung":
+            raise TimeoutError(content.decode())
+        if kind == "died":
+            raise ChildProcessError(content.decode())
+        if kind == "lost":
+            raise Unreachable(self._loss or content.decode())
+        raise ChildProcessError("sent an outcome that cannot be read")  # the code under audit wrote to its pipe
+
+    def _outcome(self, task: Future[Outcome]) -> Outcome:
+        try:
+            return task.result()
+        except ChildProcessError as error:
+            return Outcome("died", str(error.args[0]).encode(), *map(str, error.args[1:]))
+        except Unreachable as error:
+            return Outcome("lost", str(error).encode())
+
+
+def _error_of_call(said: str, name: str = "Exception", text: str = "", *more: str) -> Exception:
+    """Return an error of the code under audit, never one that speaks of the machinery; or what could not be loaded."""
+    if said == "refused":
+        return Unreachable(f"a worker cannot load a check: {name}: {text}")
+    kind = getattr(errors, name, None) or getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, _OF_POOLS):
+        with suppress(Exception):  # some want other arguments
+            return kind(text)
+    return RuntimeError(f"{name}: {text}")
+
+
+class ThisMachine(Pool):
+    """Processes of this machine."""
+
+    def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
+        self._nursery = Nursery(objects) if FORKS and not shares else None
+        start = self._nursery.keeper if self._nursery is not None else partial(fresh_keeper, False)
+        self._inherited = () if self._nursery is None else objects
+        self._processes = Processes(start, shares)
+        super().__init__(ThreadPoolExecutor(width), width, code, self._isolated, shares)
+
+    def close(self) -> None:
+        super().close()
+        self._processes.end()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._nursery is not None:
+            self._nursery.close()
+
+    def _isolated(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
+        return self._processes.call(function, arguments, timeout)
 
 
 class ThisProcess(Pool):
     """This process: a call runs at once in the thread that makes it, and no time limit is kept."""
 
-    def submit(self, function: Callable[..., T], *arguments: Any, timeout: float | None = None) -> Future[T]:
+    is_here = True
+
+    def submit(
+        self,
+        function: Callable[..., T],
+        *arguments: Any,
+        timeout: float | None = None,
+        hear: Callable[[str], object] | None = None,
+    ) -> Future[T]:
         answer: Future[T] = Future()
         try:
             answer.set_result(function(*arguments))
-        except Exception as error:
+        except BaseException as error:
+            if not is_of_subject(error):
+                raise
             answer.set_exception(error)
         return answer
 
@@ -213,20 +253,20 @@ class ThisProcess(Pool):
 class Cluster(Pool):
     """The workers of a Dask scheduler. Futures of its executor never end when all of them vanish: a thread watches."""
 
-    def __init__(self, address: str, code: Mapping[str, str] | None = None) -> None:
+    def __init__(self, address: str, code: Mapping[str, str] | None = None, shares: bool = False) -> None:
         self._address = address.replace("dask://", "tcp://", 1)
         self._client, self._killed_worker = _connected(self._address)
         self._no_worker = f"the scheduler at {self._address} has had no worker for {_WORKERS:g} s"
         self._closed = threading.Event()
         executor = self._client.get_executor(pure=False, retries=DEATHS - 1)
-        super().__init__(executor, self._threads_when_there(), code, _call_on_worker)
+        super().__init__(executor, self._threads_when_there(), code, partial(_call_on_worker, shares), shares)
         threading.Thread(target=self._watch, daemon=True).start()
 
     def close(self) -> None:
         if not self._closed.is_set():
             self._closed.set()
             if self._loss is None:
-                with suppress(*_LOST):
+                with suppress(*_lost()):
                     self._asked(self._client._run, end_session, self._session, on_error="ignore")
             super().close()
             self._disconnect()
@@ -241,12 +281,13 @@ class Cluster(Pool):
             self._last = function, sent
         return sent
 
-    def _failure(self, error: BaseException) -> Exception:
-        if isinstance(error, self._killed_worker):
-            return ChildProcessError("killed its process, and the worker beside it")
-        if isinstance(error, _CANCELLED):
-            return Unreachable(self._loss or f"the connection to the scheduler at {self._address} is lost")
-        return super()._failure(error)
+    def _outcome(self, task: Future[Outcome]) -> Outcome:
+        try:
+            return super()._outcome(task)
+        except self._killed_worker:
+            return Outcome("died", b"killed its process, and the worker beside it")
+        except _cancelled():
+            return Outcome("lost", f"the connection to the scheduler at {self._address} is lost".encode())
 
     def _threads_when_there(self) -> int:
         """Return the number of threads of all workers, as soon as there is a worker."""
@@ -261,7 +302,7 @@ class Cluster(Pool):
     def _threads(self) -> int:
         try:
             return sum(self._asked(self._client.scheduler.ncores).values())
-        except _LOST as error:
+        except _lost() as error:
             raise Unreachable(f"the scheduler at {self._address} does not answer any more") from error
 
     def _watch(self) -> None:
@@ -279,16 +320,14 @@ class Cluster(Pool):
         return self._client.sync(question, *arguments, callback_timeout=_ANSWER, **named)
 
     def _disconnect(self) -> None:
-        with suppress(*_LOST):
+        with suppress(*_lost()):
             self._client.close(timeout=2)
 
 
-def _call_on_worker(function: bytes, arguments: bytes, session: str, timeout: float | None) -> bytes:
+def _call_on_worker(shares: bool, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
     """Run a call isolated on a Dask worker, until its client is gone or gives it up."""
     from distributed import get_worker
 
-    # Dask starts its workers as daemons, which may have no children; ours end when the worker does
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     worker = get_worker()
     tasks, key = worker.state.tasks, worker.get_current_task()
 
@@ -296,7 +335,24 @@ def _call_on_worker(function: bytes, arguments: bytes, session: str, timeout: fl
         task = tasks.get(key)
         return task is not None and task.state not in ("cancelled", "released", "forgotten")
 
-    return call_isolated(function, arguments, session, timeout, is_wanted)
+    return call_isolated(function, arguments, session, timeout, is_wanted, shares, attempts=1)
+
+
+def _cores() -> int:
+    import joblib  # only pools need it
+
+    return int(joblib.cpu_count())
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """Return what a call to a scheduler raises that is gone; only clusters import asyncio."""
+    return Exception, *_cancelled()
+
+
+def _cancelled() -> tuple[type[BaseException], ...]:
+    import asyncio
+
+    return asyncio.CancelledError, concurrent.futures.CancelledError
 
 
 def _connected(address: str) -> tuple[Any, type[Exception]]:
@@ -306,7 +362,22 @@ def _connected(address: str) -> tuple[Any, type[Exception]]:
         raise MissingExtra.of("distributed", "dask") from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it says of a loss is said here
     warnings.filterwarnings("ignore", message="Sending large graph", module="distributed")  # datasets may be large
+    if address.startswith("tls:"):
+        _require_certificates(distributed.Security())
     try:
         return distributed.Client(address, timeout=_ANSWER, set_as_default=False), distributed.scheduler.KilledWorker
     except (OSError, TimeoutError) as error:
-        raise Unreachable(f"no Dask scheduler answers at {address}") from error
+        hint = " with these certificates" if address.startswith("tls:") else ""
+        raise Unreachable(f"no Dask scheduler answers at {address}{hint}") from error
+
+
+def _require_certificates(security: Any) -> None:
+    """Raise `Unreachable` unless Dask's configuration names an authority, a certificate and a key for clients."""
+    try:
+        if security.get_connection_args("client")["ssl_context"] is not None:
+            return
+        fault = "none are configured"
+    except (OSError, ValueError) as error:
+        fault = str(error)
+    keys = "ca-file, client.cert and client.key of distributed.comm.tls"
+    raise Unreachable(f"Dask's configuration must hold certificates ({keys}) for an address tls://: {fault}")

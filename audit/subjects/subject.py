@@ -1,34 +1,25 @@
-"""Call a mechanism safely, record everything odd about it, and name it.
-
-The guess game needs independent runs. A few small calls, the probe, look for what breaks that before the budget is
-spent: other outputs under the same seed (state, or randomness of its own), noise shared by the outputs of one call, and
-a drift over the calls. What the probe finds bars a PASS or the whole verdict; it never decides a FAIL.
-"""
+"""Call a mechanism safely, record everything odd about it, and name it."""
 
 import copy
 import inspect
+import pickle
 import reprlib
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import numpy as np
-from scipy import stats
 
 from audit.base.errors import InvalidArgument, WrongLength
+from audit.base.text import described
 from audit.claims import Labeled
 from audit.subjects.blocks import Block, Stream
-from audit.subjects.outputs import BadBatch, BadLength, Outputs, Raised, encode
+from audit.subjects.identity import Raised, identify
+from audit.subjects.keeper import is_of_subject
+from audit.subjects.outputs import BadBatch, BadLength, Outputs, encode
 
-CAUGHT = (Exception, SystemExit)  # a mechanism that calls sys.exit has raised, as far as the audit is concerned
-CALLS = 8  # of the probe
-CALL_SIZE = 64  # outputs in each
-HOMOGENEITY_LEVEL = 1e-9  # false-alarm level of the test for dependence between the outputs of one call
-_LEAST_BUDGET = 20 * CALLS * CALL_SIZE  # smaller budgets cannot spare the outputs of the probe
-_LARGE = 1e12  # infinities of a vector are cut here, so that its sum stays a number
+_SHORT = 200  # characters of a dataset in a list of pairs
 
 
 class SubjectFailed(Exception):
@@ -102,7 +93,9 @@ def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except SubjectFailed:  # an adapter says itself what became of the code behind it
         raise
-    except CAUGHT as error:
+    except BaseException as error:  # also the one of sys.exit
+        if not is_of_subject(error):
+            raise
         return Raised(error)
 
 
@@ -140,34 +133,29 @@ class Subject:
             raise
         except BadBatch as error:
             raise SubjectFailed("wrong shape", str(error)) from None
-        odd: Counter[str] = Counter()
-        if outputs.symbols is not None:
-            counts = np.bincount(outputs.symbols.codes[outputs.symbolic], minlength=len(outputs.symbols.table))
-            for symbol, count in zip(outputs.symbols.table, counts.tolist(), strict=True):
-                if count and symbol.startswith(("nan", "raised ")):
-                    odd["nan" if symbol.startswith("nan") else "raised"] += count
+        except BaseException as error:  # of a method of an output
+            if not is_of_subject(error):
+                raise
+            said = f"returned outputs that cannot be read: {type(error).__name__}: {described(error)}"
+            raise SubjectFailed("unreadable", said) from error
+        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.counted(kind))})
         if lent is not block.dataset and not _same(lent, block.dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Test whether two datasets hold the same; of copies if need be, since a view hashes unlike a copy of it."""
+    """Test whether two datasets hold the same; nothing is imported for that after the mechanism has run."""
     try:
-        return joblib.hash(a) == joblib.hash(b) or joblib.hash(copy.deepcopy(a)) == joblib.hash(copy.deepcopy(b))
+        return pickle.dumps(a, -1) == pickle.dumps(b, -1) or identify(a) == identify(b)  # a view pickles otherwise
     except Exception:
         return True
-
-
-def probe_cost(budget: int) -> int:
-    """Return how many outputs per dataset the probe draws: none when the budget is too small to spare them."""
-    return CALLS * CALL_SIZE if budget >= _LEAST_BUDGET else 0
 
 
 def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
     """Return how many numbers an output has; raise `WrongLength` if a small call does not return the size asked for."""
     try:
-        outputs, _ = subject.draw(Block(dataset, 2, stream.seed()))
+        outputs, _ = subject.draw(Block(dataset, 2, stream.digest()))
     except BadLength as error:
         raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
     except SubjectFailed:
@@ -175,44 +163,9 @@ def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
     return max(1, outputs.numbers.size // 2)
 
 
-def probe_independence(subject: Subject, dataset: Any, stream: Stream) -> tuple[list[str], int]:
-    """Look for dependence between runs on one dataset: return "state", "own randomness", and the outputs drawn."""
-    drawn = [subject.draw(Block(dataset, CALL_SIZE, stream.child(call).seed()))[0] for call in range(CALLS)]
-    found = ["state"] if _dependent(list(map(_one_number_per_output, drawn))) else []
-    cost = CALLS * CALL_SIZE
-    if not subject.own_randomness:
-        again, _ = subject.draw(Block(dataset, CALL_SIZE, stream.child(0).seed()))
-        cost += CALL_SIZE
-        if not _identical(drawn[0], again):
-            found.append("own randomness")
-    return found, cost
-
-
-def _one_number_per_output(outputs: Outputs) -> np.ndarray:
-    """Return each output itself, the sum of a vector, or a code for a symbol."""
-    numbers = outputs.numbers if outputs.is_scalar else np.clip(outputs.numbers, -_LARGE, _LARGE).sum(axis=1)
-    if outputs.symbols is None:
-        return numbers
-    codes = [float(zlib.crc32(text.encode(errors="surrogatepass"))) for text in outputs.symbols.table]
-    return np.where(np.isnan(numbers), np.array([*codes, 0.0])[outputs.symbols.codes], numbers)
-
-
-def _dependent(calls: list[np.ndarray]) -> bool:
-    """Test whether outputs of one call are more alike than outputs of different calls."""
-    pooled = np.concatenate(calls)
-    if len(np.unique(pooled)) == 1:
-        return False
-    if all(len(np.unique(call)) == 1 for call in calls):
-        return len(np.unique([call[0] for call in calls])) > 1
-    return bool(stats.kruskal(*calls).pvalue < HOMOGENEITY_LEVEL)
-
-
-def _identical(a: Outputs, b: Outputs) -> bool:
-    if not np.array_equal(a.numbers, b.numbers, equal_nan=True):
-        return False
-    if a.symbols is None or b.symbols is None:
-        return a.symbols is b.symbols
-    return all(a.symbols.at(row) == b.symbols.at(row) for row in range(len(a)))
+def identical(a: Outputs, b: Outputs) -> bool:
+    """Test whether two batches hold the same outputs in the same order."""
+    return a.numbers.shape == b.numbers.shape and np.array_equal(a.keys(), b.keys())
 
 
 def name_of(mechanism: Any) -> str:
@@ -228,11 +181,25 @@ def describe_mechanism(mechanism: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}" if hasattr(kind, "__module__") else name_of(mechanism)
 
 
-def show(dataset: Any, limit: int = 200) -> str:
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A dataset that another process has found: its texts, in one line, in a witness, and whole."""
+
+    short: str
+    long: str
+    code: str
+
+    def __repr__(self) -> str:
+        return self.code
+
+
+def show(dataset: Any, limit: int = _SHORT) -> str:
     """Return a dataset in one line: as code that can be pasted where that is short enough, else shortened."""
     code = code_of(dataset)
     if len(code) <= limit:
         return code
+    if isinstance(dataset, Shown):
+        return dataset.short if limit <= _SHORT else dataset.long
     if isinstance(dataset, np.ndarray):
         body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
         return f"array of shape {dataset.shape}: {body}"[:limit]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.game.fixed_budget import draw_training
+from audit.game.drawing import carry_out
+from audit.game.fixed_budget import draw_calls, joined
 from audit.game.scorers import SCORERS, Score, Training
 from audit.subjects import Outputs, Side, Stream, Subject
 from benchmarks.bound import two_proportion_epsilon_lower_bound
@@ -63,7 +64,7 @@ def _two_tails(
 ) -> float:
     subject, stream = Subject(mechanism), Stream(seed)
     size = min(int(TRAINING_SHARE * budget), MOST_TRAINING)
-    (drawn,), _ = draw_training(subject, [pair], size, stream)
+    drawn = joined(carry_out(draw_calls(subject, [pair], 1, size, stream.child(0)))[0])[0]
     event = _choose(Training(*drawn, mechanism, pair), objective)
     runs = budget - size
     left, right = (_hits(subject, dataset, event, runs, stream.child(1, i)) for i, dataset in enumerate(pair))

@@ -1,25 +1,30 @@
 """Check a privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
 
+from __future__ import annotations
+
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 
 from audit.base.arguments import positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Check, Evidence, Result, checked
+from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, gather_sequentially
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge
-from audit.checks.privacy.pair_search import PairSearch
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
-from audit.game.guesses import GameCounts, delta_lower_bound
+from audit.game.guesses import GameCounts, game_delta_lower_bound
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed, encode
-from audit.subjects.subject import code_of, show
+from audit.subjects.subject import Shown, code_of, show
+
+if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
+    from hypothesis.strategies import SearchStrategy
 
 Method = Literal["auto", "fixed", "sequential", "exact"]
 _WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
@@ -31,7 +36,8 @@ class Witness:
 
     pair: tuple[Any, Any]
     direction: str  # "left" or "right": the dataset whose outputs the event catches more often than the claim allows
-    event: Callable[[Any], np.ndarray]  # outputs -> bool array: those on which the auditor guesses that dataset
+    # outputs -> bool array: those on which the auditor guesses that dataset; None when the event is another process's
+    event: Callable[[Any], np.ndarray] | None
     text: str  # the event in words
     counts: GameCounts  # of the certifying runs
 
@@ -63,8 +69,8 @@ class PrivacyResult(Result):
     >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
     >>> result = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size),
     ...                              audit.PrivacyClaim(0.5), pairs, budget=10_000, name="noisy sum")
-    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.samples
-    (<Verdict.FAIL: 'FAIL'>, 1.0, 20000)
+    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.samples <= 20_000
+    (<Verdict.FAIL: 'FAIL'>, 1.0, True)
     >>> result.witness.direction, result.witness.text.split()[:2]
     ('right', ['output', '>='])
     >>> result  # doctest: +ELLIPSIS
@@ -85,16 +91,10 @@ class PrivacyResult(Result):
         game = self.evidence.game
         if game is None or self.evidence.is_dependent:
             return 0.0
-        counts = game.counts
-        return delta_lower_bound(
-            counts.correct,
-            counts.wrong,
-            counts.abstained,
-            epsilon=self.tested.epsilon,
-            significance=self.significance,
-            seed=game.coin_seed(),
-            one_sided=game.one_sided,
-        )
+        counts, at, level = game.counts, self.tested, self.significance
+        totals = counts.correct, counts.correct + counts.wrong, counts.abstained
+        inflation = game.inflation(at.delta, level)
+        return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)
 
     @property
     def exact_epsilon(self) -> float | None:
@@ -120,7 +120,7 @@ class PrivacyResult(Result):
     def witness(self) -> Witness | None:
         """Event, pair and direction that break the claim, where a guess game refuted it."""
         game, events = self.evidence.game, self.evidence.events
-        if self.verdict is not Verdict.FAIL or game is None or events is None:
+        if self.verdict is not Verdict.FAIL or game is None:
             return None
         counts = game.counts
         left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
@@ -128,10 +128,10 @@ class PrivacyResult(Result):
 
         def event(outputs: Any) -> np.ndarray:
             """Return whether each output makes the auditor guess the witness's side."""
-            return np.asarray(events.guess(encode(outputs, len(outputs))) == sign)
+            return np.asarray(events is not None and events.guess(encode(outputs, len(outputs))) == sign)
 
         direction, text = ("left", game.plus) if left_leads else ("right", game.minus)
-        return Witness(self.check.pairs[game.pair], direction, event, text, counts)
+        return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
 
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
@@ -230,10 +230,13 @@ class PrivacyCheck(Check):
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
-        elif not isinstance(self.datasets, SearchStrategy):
-            raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
-        elif self.pairs:
-            raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
+        else:
+            from hypothesis.strategies import SearchStrategy
+
+            if not isinstance(self.datasets, SearchStrategy):
+                raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
+            if self.pairs:
+                raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
 
     @property
     def subject(self) -> Any:
@@ -253,6 +256,8 @@ class PrivacyCheck(Check):
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
         if self.datasets is not None:
+            from audit.checks.privacy.pair_search import PairSearch
+
             apart = replace(allowance, stream=allowance.stream.child(SEARCH))
             search = PairSearch(self.mechanism, self.claim, self.datasets, apart)
             pair = search.find()
@@ -273,9 +278,30 @@ class PrivacyCheck(Check):
         """Return the evidence of a check that observed nothing."""
         return PrivacyEvidence(0, anomalies={cause: 1}, failure=failure)
 
+    def sent(self, evidence: PrivacyEvidence) -> dict[str, Any]:
+        """Return evidence as plain data, with the pair that was found as text."""
+        found = evidence.found_pair
+        texts = None if found is None else [[show(side), show(side, _WITNESS_LENGTH), code_of(side)] for side in found]
+        return {**to_plain(evidence), "found_pair": texts}
+
+    def received(self, data: Any) -> PrivacyEvidence:
+        """Return the evidence that `sent` made plain; the events stay where they were chosen."""
+        parts = dict(data)
+        texts = parts.pop("found_pair")
+        evidence = from_plain(PrivacyEvidence, parts)
+        if texts is None:
+            return evidence
+        left, right = (Shown(*map(str, side)) for side in texts)
+        return replace(evidence, found_pair=(left, right))
+
     def completed(self, evidence: PrivacyEvidence) -> Self:
         """Return the check with the pair that its search found."""
-        return self if evidence.found_pair is None else replace(self, pairs=[evidence.found_pair], datasets=None)
+        if evidence.found_pair is None:
+            return self
+        found = copy.copy(self)  # the search has looked at the relation
+        object.__setattr__(found, "pairs", (evidence.found_pair,))
+        object.__setattr__(found, "datasets", None)
+        return found
 
     judge = staticmethod(judge)
 

@@ -5,14 +5,14 @@ outputs. Nothing that the choice saw is used again, so the one test at the end c
 that implies a whole curve of (epsilon, delta) is refuted at any point of it, so the point with the largest excess in
 standard errors is tested. The sequential method tests one pair at the claim's usual point, and ends when it can.
 
-The trade-off function of a pair follows from the profile of its stated law: every epsilon gives two lines below it
-(`audit.laws.privacy_loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
+Each stage is a generator that asks for calls (`audit.game.drawing`), so that no stage is on the stack of the mechanism.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -20,35 +20,41 @@ import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Allowance
-from audit.checks.privacy.judge import (
-    ExactEvidence,
-    GameEvidence,
-    LossCurve,
-    PrivacyEvidence,
-    PrivacyTerms,
-    SequentialEvidence,
-)
-from audit.claims import CurveClaim, Point
+from audit.checks.exchangeability import compare_calls, compare_long_call
+from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
+from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
+from audit.claims import Point
+from audit.game import fixed_budget
+from audit.game.drawing import Request, Stage, carry_out
 from audit.game.events import EventPair, choose_events_for_each
-from audit.game.fixed_budget import MORE, VIRTUAL, Split, draw_training, play
+from audit.game.fixed_budget import (
+    LEFT,
+    MORE,
+    TRAINING,
+    VIRTUAL,
+    Split,
+    draw_calls,
+    guesses_of_calls,
+    joined,
+    play,
+    set_aside,
+)
 from audit.game.guesses import steps_to_resolve
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import play_sequentially
 from audit.game.thresholds import TestDesign, critical_value
-from audit.laws import ARITHMETIC_TOLERANCE
-from audit.subjects import Block, Outputs, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.pool import HERE
-from audit.subjects.subject import probe_cost, probe_independence, probe_length
+from audit.game.tuning import LONG_SHARE, TRAINING_CALLS
+from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
+from audit.subjects.place import HERE
+from audit.subjects.subject import identical, probe_length
 
-PROBE, FIT, SEARCH, SEQUENTIAL = 8, 9, 10, 11  # children of a check's stream, beside those of the fixed-budget game
-_POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
-_BEYOND = 1.5  # the curve goes on to this multiple of the claimed and of the found epsilon
-_FARTHEST = 40.0  # nothing can be audited beyond
-_LOSS_GRID = 512  # thresholds at which the law of the loss is compared
-_ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
-Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
+PROBED, PROBED_SHARE = (
+    16,
+    640,
+)  # outputs of a call of a sequential game's probe: at most, and by this share of the budget
 
 
 @dataclass
@@ -85,12 +91,20 @@ class Session:
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.samples += 2
 
-    def probe(self) -> None:
-        """Look for dependence between runs, where the budget can spare the outputs."""
-        if probe_cost(self.allowance.budget):
-            found, drawn = probe_independence(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 1))
-            self.samples += drawn
-            self.anomalies.update(found)
+    def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
+        """Look for dependence among calls of one size, given for each dataset."""
+        found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
+        self.anomalies.update(dict.fromkeys(found, 1))
+
+    def repeat(self, first: Outputs, side: Side) -> Stage[None]:
+        """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""
+        if self.subject.own_randomness or self.samples + side.size > 2 * self.allowance.budget:
+            return
+        again: list[Outputs] = []
+        yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
+        self.samples += side.size
+        if not identical(first, again[0]):
+            self.anomalies["own randomness"] = 1
 
 
 @dataclass(frozen=True)
@@ -104,86 +118,109 @@ class Choice:
 
 
 class Trained(NamedTuple):
-    drawn: Drawn
+    drawn: Sequence[tuple[Outputs, Outputs]]  # to train on
+    aside: fixed_budget.Drawn  # early certifying calls
     split: Split
     choice: Choice | None  # None when there is nothing to test
 
 
 def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
     """Probe, train, compare with the stated law, certify."""
-    drawn, split, choice = train(session)
-    claim, mechanism = session.terms.claim, session.subject.mechanism
+    return carry_out(_gather(session))
+
+
+def train(session: Session) -> Trained:
+    """Draw training outputs, probe, and choose."""
+    return carry_out(_train(session))
+
+
+def _gather(session: Session) -> Stage[PrivacyEvidence]:
+    trained = yield from _train(session)
+    choice = trained.choice
+    claim, mechanism, allowance = session.terms.claim, session.subject.mechanism, session.allowance
     point = claim.point if choice is None else choice.point
     exact: tuple[ExactEvidence, ...] = ()
     failure = None
     if session.method != "fixed" and states_a_law(mechanism):
+        stream, pairs = allowance.stream.child(FIT), session.pairs
         try:
-            exact = _compare_with_law(session, drawn, point)
+            exact = compare_with_law(mechanism, claim, pairs, trained.drawn, point, stream, allowance.significance)
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
-    game = None if choice is None else _certify(session, split, choice)
+    game = None
+    if choice is not None:
+        game = yield from _certify(session, trained, choice)
     return PrivacyEvidence(
         session.samples,
         exact,
         game,
         session.noted(),
         tested=point if claim.is_curve else None,
-        curve=_trace_curve(session, point, exact) if exact else None,
+        curve=trace_curve(mechanism, session.pairs, point, exact) if exact else None,
         events=None if choice is None else choice.events,
         failure=failure,
     )
 
 
-def train(session: Session) -> Trained:
-    """Draw training outputs, probe, and choose; again with more outputs as long as chance decided on the choice."""
+def _train(session: Session) -> Stage[Trained]:
+    """Choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
-    split = Split.of(budget, len(pairs), session.samples + probe_cost(budget), session.width)
-    drawn = _draw(session, split)
-    session.probe()
-    choice = None if session.method == "exact" else _choose(session, drawn, split)
-    stage = MORE
+    largest = max(point.epsilon for point in session.terms.claim.points)
+    split = Split.of(budget, len(pairs), session.width, largest)
+    drawn, aside = yield from _draw(session, split)
+    if session.method == "exact":
+        return Trained(drawn, aside, split, None)
+    choice, stage = _choose(session, drawn, split), MORE
     while choice is not None and choice.events.needs_more > 1 and split.more:
         before, split = split, split.with_more(choice.events.needs_more)
-        size = split.training - before.training
-        more, found = draw_training(session.subject, pairs, size, stream, stage)
-        session.samples += 2 * size * len(pairs)
+        calls = (split.training - before.training) // split.call
+        more, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream.child(stage))
+        session.samples += 2 * calls * split.call * len(pairs)
         session.note(found)
         drawn = [
             (concatenate([left, more_left]), concatenate([right, more_right]))
-            for (left, right), (more_left, more_right) in zip(drawn, more, strict=True)
+            for (left, right), (more_left, more_right) in zip(drawn, joined(more), strict=True)
         ]
         stage += 1
         choice = _choose(session, drawn, split)
-    return Trained(drawn, split, choice)
+    return Trained(drawn, aside, split, choice)
 
 
-def _draw(session: Session, split: Split) -> Drawn:
-    """Draw training outputs; when a whole batch raises, start again with one output per call."""
-    size, pairs, stream = split.training, session.pairs, session.allowance.stream
-    if session.method == "exact":  # nothing is certified by a game: all outputs test the sampler
-        size += split.runs // (2 * len(pairs))
+def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Outputs]], fixed_budget.Drawn]]:
+    """Draw training calls, and those set aside; when a whole batch raises, start again with one output per call."""
+    pairs, stream = session.pairs, session.allowance.stream.child(TRAINING)
+    is_exact = session.method == "exact"  # nothing is certified by a game: all outputs test the sampler
+    whole = max(1, (session.allowance.budget - 1) // (len(pairs) * split.call) - 1)
+    calls = whole if is_exact else split.training // split.call + split.early
     try:
-        drawn, found = draw_training(session.subject, pairs, size, stream)
+        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
     except SubjectFailed as failure:
         if failure.kind != "raised":
             raise
+        drawn = []
+    if not drawn:  # outside of `except`, since exceptions raised there would carry the first one as their context
         session.subject = replace(session.subject, one_by_one=True)
-        drawn, found = draw_training(session.subject, pairs, size, stream)
+        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
+    size = calls * split.call
     session.samples += 2 * size * len(pairs)
     session.note(found)
-    keys = [atom_keys(side) for pair in drawn for side in pair]
+    keys = [atom_keys(call) for pair in drawn for side in pair for call in side]
     if all(bool(np.all(part == keys[0][0])) for part in keys):
         if found["raised"] == 2 * size * len(pairs):
-            symbols = drawn[0][0].symbols
+            symbols = drawn[0][0][0].symbols
             raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
         session.anomalies["constant"] += 1
-    return drawn
+    yield from session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
+    session.probe([side for pair in drawn for side in pair])
+    kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(ASIDE))
+    return joined(kept), aside
 
 
-def _choose(session: Session, drawn: Drawn, split: Split) -> Choice | None:
+def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: Split) -> Choice | None:
     """Choose pair, events and point; None when there is nothing left to draw or no scorer reads the outputs."""
     claim = session.terms.claim
-    runs = min(split.runs, 2 * session.allowance.budget - session.samples)
+    early, room = 2 * split.early * split.call, 2 * (split.call - 1)  # the last call of either side has to be whole
+    runs = 2 * session.allowance.budget - session.samples + early - room - _long_call(session)
     if runs < 1:
         return None
     critical = critical_value(session.allowance.significance)
@@ -224,19 +261,25 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
     return float((kappa * deviation(estimated) + (estimated - claimed) * wrong_share) / deviation(claimed))
 
 
-def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
-    stream, events, pair = session.allowance.stream, choice.events, session.pairs[choice.pair]
+def _certify(session: Session, trained: Trained, choice: Choice) -> Stage[GameEvidence]:
+    stream, events, pair, split = session.allowance.stream, choice.events, session.pairs[choice.pair], trained.split
+    early = trained.aside[choice.pair]
+    game = partial(play, session.subject, pair, events, choice.runs, stream, size=split.call, early=early)
     try:
-        counts, found = play(session.subject, pair, events, choice.runs, stream, session.allowance.place)
+        counts, calls, drawn, found = yield from game(place=session.allowance.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        counts, found = play(session.subject, pair, events, choice.runs, stream, HERE)
-    session.samples += counts.runs
+        counts, calls, drawn, found = yield from game(place=HERE)
+    session.samples += drawn
     session.note(found)
+    if size := _long_call(session):
+        calls = replace(calls, long=(yield from _call_long(session, choice, size)))
     plus, minus = events.describe()
     return GameEvidence(
         pair=choice.pair,
         scorer=events.score.name,
         complete=events.complete,
+        general=events.general,
+        looked_for=events.looked_for,
         plus=plus,
         minus=minus,
         one_sided=events.thresholds.used < 2,
@@ -244,7 +287,24 @@ def _certify(session: Session, split: Split, choice: Choice) -> GameEvidence:
         coins=(stream.entropy, *stream.child(VIRTUAL).key),
         training=split.training,
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
+        calls=calls,
     )
+
+
+def _long_call(session: Session) -> int:
+    """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
+    return BLOCK if session.allowance.budget >= LONG_SHARE * BLOCK else 0
+
+
+def _call_long(session: Session, choice: Choice, size: int) -> Stage[tuple[int, ...]]:
+    """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
+    stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
+    side = int(stream.child(0).rng().integers(2))
+    calls = Calls([Side(session.pairs[choice.pair][side], size, stream.child(1), size)])
+    session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
+    session.samples += size
+    session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
+    return side, size, *map(int, guesses_of_calls(choice.events, outputs)[0])
 
 
 def gather_sequentially(session: Session) -> PrivacyEvidence:
@@ -260,15 +320,27 @@ def gather_sequentially(session: Session) -> PrivacyEvidence:
         allowance.significance,
         most_steps=allowance.budget - 1,
         resolution_steps=steps_to_resolve(epsilon, goal, delta, allowance.significance),
-        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0], complete=False),
+        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0]),
     )
     session.samples += 2 * outcome.steps
-    session.probe()
+    carry_out(_probe_afterwards(session))
     if source.is_constant:
         session.anomalies["constant"] += 1
     sequential = SequentialEvidence(0, source.is_numeric, outcome)
     tested = claim.point if claim.is_curve else None
     return PrivacyEvidence(session.samples, anomalies=session.noted(), sequential=sequential, tested=tested)
+
+
+def _probe_afterwards(session: Session) -> Stage[None]:
+    """Draw calls of a sequential game's pair for the probe, where the budget can spare them."""
+    stream, size = session.allowance.stream.child(PROBE, 2), min(PROBED, session.allowance.budget // PROBED_SHARE)
+    if size < 1:
+        return
+    drawn, _ = yield from draw_calls(session.subject, session.pairs, TRAINING_CALLS, size, stream)
+    session.samples += 2 * TRAINING_CALLS * size
+    side = Side(session.pairs[0][LEFT], size, stream.child(0, LEFT), size)
+    yield from session.repeat(drawn[0][LEFT][0], side)
+    session.probe(drawn[0])
 
 
 class _Source:
@@ -290,106 +362,3 @@ class _Source:
         self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
         self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
         return outputs
-
-
-def states_a_law(mechanism: Any) -> bool:
-    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
-    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
-
-
-def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
-    """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
-    if callable(getattr(mechanism, "privacy_loss", None)):
-        return mechanism.privacy_loss(left, right)
-    return mechanism.law(left).loss_against(mechanism.law(right))
-
-
-def _compare_with_law(session: Session, drawn: Drawn, point: Point) -> tuple[ExactEvidence, ...]:
-    """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law."""
-    mechanism, claim = session.subject.mechanism, session.terms.claim
-    stream, significance = session.allowance.stream.child(FIT), session.allowance.significance
-    compared = []
-    for index, (pair, outputs) in enumerate(zip(session.pairs, drawn, strict=True)):
-        loss, size = stated_loss(mechanism, *pair), min(map(len, outputs))
-        judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
-        compared.append(
-            ExactEvidence(
-                pair=index,
-                epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
-                epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
-                delta_upper_bound=float(loss.delta(point.epsilon)),
-                delta_lower_bound=float(loss.delta_lower_bound(point.epsilon)),
-                total_variation=float(loss.total_variation()),
-                mass_at_infinity=max(float(loss.mass_at_infinity(side)) for side in ("left", "right")),
-                fit_pvalue=_fit(mechanism, loss, pair, outputs, stream.child(index)),
-                fit_outputs=size,
-                # of the Dvoretzky-Kiefer-Wolfowitz-Massart test, in distribution
-                fit_resolution=float(np.sqrt(np.log(4 / significance) / (2 * size))) if size else None,
-                keeps=judged.keeps if judged else None,
-                detail=judged.detail if judged else "",
-            )
-        )
-    return tuple(compared)
-
-
-def _fit(
-    mechanism: Any, loss: Any, pair: tuple[Any, Any], outputs: tuple[Outputs, Outputs], stream: Stream
-) -> float | None:
-    """Return a finite-sample p-value over both datasets, twice the smaller one; None if nothing can be compared."""
-    if callable(getattr(mechanism, "law", None)):
-        values = [
-            mechanism.law(data).fit_pvalue(_as_array(side.raw), stream.child(number).rng())
-            for number, (data, side) in enumerate(zip(pair, outputs, strict=True))
-        ]
-    elif any(side.symbols is not None and side.numbers.size and side.symbolic.any() for side in outputs):
-        return None
-    elif (stated := stated_log_likelihood(mechanism)) is not None:
-        values = [_loss_fit(stated, loss, pair, *case) for case in zip(outputs, ("left", "right"), strict=True)]
-    else:
-        return None
-    return float(min(1.0, 2 * min(values)))
-
-
-def _loss_fit(log_likelihood: Any, loss: Any, pair: tuple[Any, Any], outputs: Outputs, side: str) -> float:
-    """Compare the observed privacy losses with their stated law (Dvoretzky-Kiefer-Wolfowitz-Massart)."""
-    left, right = (np.asarray(log_likelihood(data, outputs.raw), dtype=float) for data in pair)
-    observed = np.sort(left - right if side == "left" else right - left)
-    if np.isnan(observed).any():
-        return 0.0
-    thresholds = np.unique(observed[np.linspace(0, len(observed) - 1, _LOSS_GRID).astype(int)])
-    thresholds = thresholds[np.isfinite(thresholds)] + _ABOVE
-    empirical = np.searchsorted(observed, thresholds, side="right") / len(observed)
-    stated = np.array([1.0 - loss.tails(t, side)[0] for t in thresholds])
-    distance = float(np.max(np.abs(empirical - stated), initial=0.0))
-    return float(min(1.0, 2 * np.exp(-2 * len(observed) * distance**2)))
-
-
-def _as_array(raw: Any) -> np.ndarray:
-    try:
-        return np.asarray(raw)
-    except ValueError:  # ragged
-        array = np.empty(len(raw), dtype=object)
-        array[:] = raw
-        return array
-
-
-def _trace_curve(session: Session, point: Point, exact: Sequence[ExactEvidence]) -> LossCurve | None:
-    """Return the curve of the pair with the largest epsilon; None when its law gives none."""
-    worst = max(exact, key=lambda part: part.epsilon_upper_bound)
-    claimed, found = point.epsilon, worst.epsilon_upper_bound
-    kept = {claimed, min(found, _FARTHEST)}  # on the grid: curves bend there
-    regular = np.linspace(0.0, _BEYOND * max(*kept, 0.1), _POINTS - 2)
-    try:
-        loss = stated_loss(session.subject.mechanism, *session.pairs[worst.pair])
-        profile = tuple(
-            (epsilon, _rounded(loss.delta(epsilon, "left")), _rounded(loss.delta(epsilon, "right")))
-            for epsilon in sorted({0.0, *kept, *map(_rounded, regular)})
-        )
-    except Exception:  # the statement is the subject's code; its verdict was reached without a curve
-        return None
-    tightness = _rounded(found / claimed) if claimed > 0 and np.isfinite(found) else None
-    return LossCurve(worst.pair, profile, tightness)
-
-
-def _rounded(value: float) -> float:  # enough digits to draw, and the same on other machines
-    return float(f"{value:.6g}")

@@ -12,7 +12,9 @@ from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Judgment
+from audit.checks.exchangeability import OF_CALLS, STATE
 from audit.claims import Claim, Point
+from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
 from audit.game.guesses import (
     EVENT_PROBABILITY,
@@ -25,12 +27,13 @@ from audit.game.guesses import (
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 
-DEPENDENCE = ("state", "mutated its dataset between calls")  # runs were not independent: no game counts
+DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
 _CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it
 _LARGEST_SEQUENTIAL_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 _CAUSES = {
-    "state": "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
     "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
+    **{kind: f"its outputs are not independent: {said}" for kind, said in OF_CALLS.items()},
+    STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
     "mutated its dataset": "it changed the dataset it was given",
     "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
     "(audit.per_call declares randomness of its own)",
@@ -46,7 +49,7 @@ class GameEvidence:
 
     pair: int
     scorer: str  # the score that won on training outputs
-    complete: bool  # whether some score that competed sees every difference between two laws, given enough outputs
+    complete: bool  # whether some score that competed counts every value that the output takes
     plus: str  # the event "guess left" in words
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
@@ -54,9 +57,29 @@ class GameEvidence:
     coins: tuple[int, ...]  # entropy, then spawn key, of the uniforms behind virtual wrong guesses
     training: int  # outputs per dataset for each pair
     estimated_bound: float | None = field(metadata={"key": "promise"})  # of epsilon, from training outputs
+    calls: CallStatistics | None = field(default=None, metadata={"since": "1.2"})  # what they show of dependence
+    # Whether some score that competed sees any difference on large sets of outputs; None in older records, where
+    # `complete` says it
+    general: bool | None = field(default=None, metadata={"since": "1.2"})
+    looked_for: tuple[str, ...] = field(default=(), metadata={"since": "1.2"})  # by the scores that competed, in words
 
     def coin_seed(self) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
+
+    def inflation(self, delta: float, significance: float) -> float:
+        """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
+        if self.calls is None:
+            return 1.0
+        epsilon = game_epsilon_lower_bound(self.counts, self._share(delta), significance, self.coin_seed())
+        return self.calls.design_effect(epsilon, significance)
+
+    def epsilon_lower_bound(self, delta: float, significance: float, inflation: float) -> float:
+        """Return the lower bound of epsilon at `delta`, all counts divided by the inflation."""
+        share, coins = self._share(delta), self.coin_seed()
+        return game_epsilon_lower_bound(self.counts, share, significance, coins, inflation)
+
+    def _share(self, delta: float) -> float:
+        return delta / 2 if self.one_sided else delta
 
 
 @dataclass(frozen=True)
@@ -81,7 +104,7 @@ class ExactEvidence:
     mass_at_infinity: float  # probability of an output that the other dataset cannot give
     fit_pvalue: float | None  # finite-sample p-value of the sampler, both datasets; None when it was not tested
     fit_outputs: int  # per dataset, behind the p-value
-    fit_resolution: float | None  # distance in distribution that would have been noticed
+    fit_resolution: float | None  # least distance in distribution that the test of the sampler rejects
     keeps: bool | None = field(default=None, metadata={"since": "1.1"})  # of a claim about a curve; None when open
     detail: str = field(default="", metadata={"since": "1.1"})  # the numbers behind `keeps`
 
@@ -188,8 +211,16 @@ class _Case:
             return time_uniform_lower_bound(sequential.outcome, self.significance)
         if game is None:
             return 0.0
-        delta = self.point.delta / 2 if game.one_sided else self.point.delta
-        return game_epsilon_lower_bound(game.counts, delta, self.significance, game.coin_seed())
+        inflation = game.inflation(self.point.delta, self.significance)
+        return game.epsilon_lower_bound(self.point.delta, self.significance, inflation)
+
+    @cached_property
+    def rests_on_too_few_calls(self) -> bool:
+        """True if a bound rests on runs that ended alike, and the calls, as units, do not confirm it."""
+        game, delta = self.evidence.game, self.point.delta
+        if game is None or game.calls is None or not game.calls.is_uniform:
+            return False
+        return game.epsilon_lower_bound(delta, self.significance, game.calls.size) <= self.point.epsilon
 
     def resolution(self, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
@@ -206,7 +237,7 @@ class _Case:
             is_refuted = outcome.log_wealth >= math.log(1 / self.significance)
             found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
         else:
-            is_refuted = game is not None and self.lower > self.point.epsilon
+            is_refuted = game is not None and self.lower > self.point.epsilon and not self.rests_on_too_few_calls
             guesses = game.counts.correct + game.counts.wrong if game else 0
             found = f"{game.counts.correct if game else 0} of {guesses} guesses were right"
         if not is_refuted:
@@ -224,6 +255,23 @@ class _Case:
             if count := self.evidence.anomalies.get(kind):
                 counted = f" ({count} times in {self.evidence.samples} outputs)" if kind in ("nan", "raised") else ""
                 return _open(cause + counted)
+        game = self.evidence.game
+        return None if game is None or game.calls is None else self._barred_by_calls(game.calls)
+
+    def _barred_by_calls(self, calls: CallStatistics) -> Decision | None:
+        if self.lower > self.point.epsilon and self.rests_on_too_few_calls:
+            number = calls.left.calls + calls.right.calls
+            said = f"nearly all runs ended alike, in {number} calls: noise shared within a call would explain it"
+            return _open(f"refuted if the runs of a call are independent, but {said}")
+        ratio, log_p = calls.dispersion()
+        if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
+            return _open("it behaves otherwise in later calls than in the first ones, among which events were learned")
+        if log_p <= LOG_LEVEL:
+            said = f"outputs of one call of {calls.size} are more alike than those of different calls"
+            return _open(f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would")
+        if calls.of_size() <= LOG_LEVEL:
+            said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
+            return _open(f"{said}, or shares noise within a call")
         return None
 
     def by_law(self) -> Decision | None:
@@ -279,7 +327,8 @@ class _Case:
             return _open("its output never varied, so nothing random was exercised")
         if played is None:
             return _open("nothing was tested")
-        if not played.complete:
+        general = getattr(played, "general", None)
+        if not (played.complete if general is None else general):
             return _open("not refuted, but no score that competed sees every difference between outputs of this kind")
         if evidence.sequential is not None and claim.is_curve:
             said = f"not refuted at {point}, one point of the curve of {claim.short}"
@@ -301,7 +350,11 @@ class _Case:
         if claim.is_curve:
             tested = f"of which {self.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
-        return Verdict.PASS, "statistical", f"not refuted; {resolved}"
+        calls = self.evidence.game.calls if self.evidence.game else None
+        drawn = "" if calls is None else f", in calls of {calls.size:,} outputs"
+        looked_for = ", ".join(self.evidence.game.looked_for) if self.evidence.game else ""
+        sought = looked_for and f"; looked for {looked_for}"
+        return Verdict.PASS, "statistical", f"not refuted; {resolved}{drawn}{sought}"
 
 
 def _open(reason: str) -> Decision:

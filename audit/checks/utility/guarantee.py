@@ -150,9 +150,8 @@ def gather_looks(
     trials: Callable[..., Any], terms: GuaranteeTerms, allowance: Allowance, *, stop_early: bool = True
 ) -> GuaranteeEvidence:
     """Draw trials until a look decides; or the whole budget, unprobed, for one look at the full significance."""
-    size = min(_MOST_PROBED, allowance.budget // _PROBED_SHARE) if stop_early else 0
+    size, plan = looks_for(allowance.budget, stop_early)
     spent = PROBED_CALLS * size
-    plan = planned_looks(allowance.budget - spent) if stop_early else [allowance.budget]
     evidence = GuaranteeEvidence(spent, "simulation", len(plan))
     held = failures = 0
 
@@ -175,6 +174,12 @@ def gather_looks(
         return evidence
     except Unusable as failure:
         return replace(evidence, failure=str(failure))
+
+
+def looks_for(budget: int, stop_early: bool) -> tuple[int, list[int]]:
+    """Return the trials in each call of the probe, and the numbers of trials at which the guarantee is tested."""
+    size = min(_MOST_PROBED, budget // _PROBED_SHARE) if stop_early else 0
+    return size, planned_looks(budget - PROBED_CALLS * size) if stop_early else [budget]
 
 
 def planned_looks(budget: int) -> list[int]:

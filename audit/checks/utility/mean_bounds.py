@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from audit.base.errors import InvalidArgument
+from audit.base.text import described
+from audit.checks.exchangeability import kruskal_pvalue
 from audit.subjects import Stream
-from audit.subjects.subject import CAUGHT
+from audit.subjects.keeper import is_of_subject
 
 _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2 of each rate over the central one
 _WEIGHTS = np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100  # of the mixture; the outer rates hedge against a bad pilot
@@ -142,8 +144,10 @@ def call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:
     """Call a function of the caller; raise `Unusable` with the exception if it raises one."""
     try:
         return function(*arguments)
-    except CAUGHT as error:
-        raise Unusable(f"{what} raised {type(error).__name__}: {str(error)[:200]}") from error
+    except BaseException as error:  # also the one of sys.exit
+        if not is_of_subject(error):
+            raise
+        raise Unusable(f"{what} raised {type(error).__name__}: {described(error)[:200]}") from error
 
 
 def call_number(function: Callable[..., Any], name: str, size: int) -> float:
@@ -189,7 +193,7 @@ def probed(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> n
     values = np.concatenate(calls)
     if len(calls[0]) >= _FEWEST_PER_CALL and len(np.unique(values)) > 1:
         constant = all(len(np.unique(part)) == 1 for part in calls)
-        if constant or stats.kruskal(*calls).pvalue < _ALARM:
+        if constant or kruskal_pvalue(calls) < _ALARM:
             raise Unusable(f"{what} gave values that share noise within a call: the replicates are not independent")
     return values
 
@@ -314,7 +318,7 @@ def _lowest(sample: MeanSample) -> tuple[float, float]:
         sample.low if math.isfinite(sample.low) else min(sample.mean, sample.high) - 1,
         sample.high if math.isfinite(sample.high) else max(sample.mean, sample.low) + 1,
     )
-    found = optimize.minimize_scalar(lambda mean: float(sample.log_wealth(mean)), bounds=ends, method="bounded")
+    found = scipy.optimize.minimize_scalar(lambda mean: float(sample.log_wealth(mean)), bounds=ends, method="bounded")
     at_mean = float(sample.log_wealth(sample.mean))
     place, least = (float(found.x), float(found.fun)) if found.fun <= at_mean else (sample.mean, at_mean)
     return place, least - _SAFETY

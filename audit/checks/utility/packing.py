@@ -10,13 +10,15 @@ import numpy as np
 from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
+from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.base import Allowance, Evidence, Result, run_check
 from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, GuaranteeTerms, gather_looks, look_share
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
-from audit.subjects.subject import CAUGHT, name_of
+from audit.subjects.keeper import is_of_subject
+from audit.subjects.subject import name_of
 
 DatasetFor = Callable[[int, np.random.Generator], Any]
 Hits = Callable[[int, Any], Any]
@@ -165,8 +167,10 @@ class PackingCheck(UtilityCheck):
                     raise InvalidArgument.of("distance", rule, steps)
             try:
                 output = self.learner(dataset, 1, rng)[0]
-            except CAUGHT as error:
-                raised.append(f"{type(error).__name__}: {str(error)[:200]}")
+            except BaseException as error:
+                if not is_of_subject(error):
+                    raise
+                raised.append(f"{type(error).__name__}: {described(error)[:200]}")
                 continue
             missed[run] = not self.hits(target, output)
             if run == 0:

@@ -1,13 +1,11 @@
 """Declare comparisons, audit every implementation in one run, sample each, and put the findings side by side.
 
-Half of the significance goes to the privacy checks, in equal shares. The other half goes to the statements that two
-laws differ.
+Half of the significance goes to the privacy checks, in equal shares, and half to the statements that two laws differ.
 """
 
 import json
 import math
 import os
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,17 +20,20 @@ from rich.text import Text
 from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import InvalidArgument
+from audit.base.text import printable_data
 from audit.base.verdict import Verdict
+from audit.checks.base import name_key
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
-from audit.faces.compare.samples import MISSED, Sample, draw_sample, errors_of, tell_apart
+from audit.faces.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
 from audit.report.certificate import Report, write_whole
 from audit.report.renderers import environment
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import interval, number
 from audit.runs.suite import listed_in, run
 from audit.subjects import Outputs, Stream
-from audit.subjects.pool import Place, open_pool
+from audit.subjects.place import Place
+from audit.subjects.pool import open_pool
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 
@@ -311,15 +312,14 @@ def compare(
     listed = require_comparisons(comparisons)
     checks = [check for comparison in listed for check in comparison.checks]
     report = run(checks, significance=significance / 2, seed=seed, **settings)
-    samples: dict[str, Sample | str] = {}
-    with open_pool(Place(workers=1)) as pool:  # one implementation after the other: speeds stay comparable
+    samples, timeout = dict[str, Sample | str](), settings.get("timeout", DEFAULT_TIMEOUT)
+    with open_pool(Place(workers=1), [check.subject for check in checks]) as pool:  # one by one: comparable speeds
         for comparison in listed:
             for one in comparison.implementations:
-                key = _stream(seed, comparison, one, "sample")
-                work = one.mechanism, comparison.pairs[0][0], comparison.sample, key
-                name = comparison.check_name(one)
+                name, stream = comparison.check_name(one), _stream(seed, comparison, one, "sample")
+                work = one.mechanism, comparison.pairs[0][0], comparison.sample, stream
                 try:
-                    samples[name] = pool.call(draw_sample, *work, timeout=settings.get("timeout", DEFAULT_TIMEOUT))
+                    samples[name] = sample_of(pool.call(draw_plain, *work, timeout=timeout))
                 except Exception as error:  # it raised, hung, died, or cannot be sent: the others go on
                     samples[name] = f"the implementation {error}"
     pairs = sum(math.comb(len(comparison.implementations), 2) for comparison in listed)  # the most that are tested
@@ -328,7 +328,7 @@ def compare(
 
 def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) -> Stream:
     """Return a stream that depends on the seed, the two names and the use only."""
-    return Stream(seed, (zlib.crc32(f"{use}/{comparison.check_name(one)}".encode()),))
+    return Stream(seed, (name_key(f"{use}/{comparison.check_name(one)}"),))
 
 
 def wasted(row: Row) -> str:
@@ -379,12 +379,12 @@ def sentences(comparison: Row) -> list[str]:
 def rendered(suffix: str, table: Row) -> str:
     """Return a comparison as a page: ".html", without network or script, or ".md"; everything it shows is escaped."""
     (legend,) = _lines("legend", table=table)
-    words = {"table": table, "columns": _COLUMNS, "legend": legend, "sentences": sentences}
+    words = {"table": printable_data(table), "columns": _COLUMNS, "legend": legend, "sentences": sentences}
     return environment(__package__).get_template(f"comparison{suffix}.j2").render(words)
 
 
 def print_comparisons(console: Console, table: Row) -> None:
-    for comparison in table["comparisons"]:
+    for comparison in printable_data(table)["comparisons"]:
         console.print(Text(f"\n{comparison['name']}: {comparison['claim']}", style="bold"))
         print_table(console, _COLUMNS, comparison["implementations"])
         for sentence in sentences(comparison):
@@ -396,5 +396,5 @@ def print_comparisons(console: Console, table: Row) -> None:
 
 def _lines(macro: str, **words: Row) -> list[str]:
     """Return the lines of a macro of sentences.txt.j2; each ends with a line feed, and the text in it has none."""
-    said = getattr(environment(__package__).get_template("sentences.txt.j2").module, macro)(**words)
+    said = getattr(environment(__package__).get_template("sentences.txt.j2").module, macro)(**printable_data(words))
     return [line for line in said.split("\n") if line]

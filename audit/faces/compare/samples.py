@@ -6,13 +6,16 @@ implementations in place of neighboring datasets. A game of R guesses needs a Bi
 side; R is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
 """
 
+import base64
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from audit.base.arguments import open_probability
 from audit.checks.utility.mean_bounds import summarize
@@ -20,7 +23,7 @@ from audit.game.events import choose_events
 from audit.game.guesses import POWER, GameCounts, delta_lower_bound, game_epsilon_lower_bound, game_resolution
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import Outputs, Side, Stream, Subject, concatenate
+from audit.subjects import BadLength, Outputs, Side, Stream, Subject, SubjectFailed, Texts, concatenate
 
 MISSED = 0.05  # probability that an interval misses
 _PILOT = 0.1  # share of the errors that chooses the bets
@@ -75,13 +78,59 @@ def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Samp
         rounds += 1
         draw(size, rounds)
     outputs = concatenate(drawn)
-    return Sample(Outputs(outputs.numbers, outputs.numbers, outputs.symbols), size * rounds / seconds)
+    return Sample(replace(outputs, raw=outputs.numbers), size * rounds / seconds)
+
+
+def draw_plain(mechanism: Any, dataset: Any, size: int, stream: Stream) -> dict[str, Any]:
+    """Return what `draw_sample` does as plain data, for `sample_of`: it comes from the process of the mechanism."""
+    try:
+        sample = draw_sample(mechanism, dataset, size, stream)
+    except (SubjectFailed, BadLength) as failure:
+        return {"failure": str(failure)}
+    outputs = sample.outputs
+    return {
+        "per_second": sample.per_second,
+        "shape": outputs.numbers.shape,
+        "numbers": _text_of(outputs.numbers, "<f8"),
+        "symbols": None if outputs.symbols is None else _plain_texts(outputs.symbols),
+        "names": outputs.names,
+        "texts": {name: _plain_texts(texts) for name, texts in outputs.texts.items()},
+        "ragged": outputs.ragged,
+    }
+
+
+def sample_of(data: Mapping[str, Any]) -> Sample | str:
+    """Return the sample that `draw_plain` made plain, or why there is none."""
+    if "failure" in data:
+        return f"the implementation {data['failure']}"
+    numbers = _array_of(data["numbers"], "<f8").reshape(data["shape"])
+    symbols = None if data["symbols"] is None else _texts_of(data["symbols"])
+    names = None if data["names"] is None else tuple((str(name), int(width)) for name, width in data["names"])
+    texts = {str(name): _texts_of(kept) for name, kept in data["texts"].items()}
+    return Sample(Outputs(numbers, numbers, symbols, names, texts, bool(data["ragged"])), float(data["per_second"]))
+
+
+def _plain_texts(texts: Texts) -> list[Any]:
+    return [list(texts.table), _text_of(texts.codes, "<i8")]
+
+
+def _texts_of(data: Any) -> Texts:
+    table, codes = data
+    return Texts(tuple(map(str, table)), _array_of(codes, "<i8"))
+
+
+def _text_of(array: np.ndarray, kind: str) -> str:
+    return base64.b64encode(array.astype(kind).tobytes()).decode()
+
+
+def _array_of(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), kind)
 
 
 def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors | None:
     """Return the errors of outputs, none above `largest`; None when they are not numbers in the form of the truth."""
     answer = np.asarray(truth, dtype=float)
-    if outputs.symbolic.any() or outputs.numbers.shape[1:] != answer.shape:
+    if not outputs.is_plain or outputs.numbers.shape[1:] != answer.shape:
         return None
     away = np.abs(outputs.numbers - answer)
     errors = away if away.ndim == 1 else away.mean(axis=1)
@@ -90,7 +139,8 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
         pilot = int(_PILOT * size)
         known = summarize(errors[:pilot], errors[pilot:], (0.0, largest), MISSED / 2)
         interval = known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
-    rank = max(1, int(stats.binom.ppf(MISSED / 2, size, 0.5)))  # the least with P(Binomial(n, 1/2) <= rank) >= 0.025
+    # the least with P(Binomial(n, 1/2) <= rank) >= 0.025
+    rank = max(1, int(scipy.stats.binom.ppf(MISSED / 2, size, 0.5)))
     ordered = np.sort(errors)
     return Errors(
         count=size,
@@ -129,7 +179,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
         one_sided=events.thresholds.used < 2,
     )
     # the best events guess every time, right with probability (1 + variation) / 2
-    needed = stats.binom.isf(level, runs, 0.5)
+    needed = scipy.stats.binom.isf(level, runs, 0.5)
     certain = float(special.betaincinv(needed + 1, runs - needed, POWER)) if needed < runs else 1.0
     return LawTest(
         differ=ratio > 0,

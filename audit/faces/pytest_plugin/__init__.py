@@ -16,7 +16,8 @@ import pytest
 
 from audit.base.arguments import integer, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
-from audit.base.errors import AuditError, InvalidArgument
+from audit.base.errors import AuditError, InvalidArgument, NotWhole
+from audit.base.text import printable
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.faces.pytest_plugin.auditor import Auditor
@@ -145,7 +146,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "call" and auditor is not None and auditor.results:
         from audit.faces.pytest_plugin.auditor import sent
 
-        setattr(outcome.get_result(), _ATTACHED, json.dumps([sent(result) for result in auditor.results]))
+        found = [sent(result, auditor.seed) for result in auditor.results]
+        setattr(outcome.get_result(), _ATTACHED, json.dumps(found))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -170,6 +172,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     from audit.faces.pytest_plugin.auditor import lines
     from audit.report.certificate import Report
+    from audit.report.verify import require_whole
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")
@@ -178,6 +181,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     folder = config.getoption("--dp-report")
     if folder is not None:
         report = Report(results, session.significance, session.budget, session.seed)
+        try:
+            require_whole(report.certificate)
+        except NotWhole as error:
+            pytest.exit(printable(error), pytest.ExitCode.INTERNAL_ERROR)
         terminalreporter.write_line(f"certificate: {report.save(folder)}")
 
 

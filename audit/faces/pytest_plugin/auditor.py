@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import shlex
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -16,7 +15,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import pytest
 
 from audit.base.errors import AuditError
-from audit.checks.base import Result
+from audit.base.text import printable
+from audit.checks.base import Result, name_key
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
 from audit.checks.randomness import check_randomness
@@ -30,7 +30,7 @@ from audit.checks.utility import (
 )
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import Session, Settings
-from audit.runs.suite import Recorded
+from audit.runs.checkpoint import Recorded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -69,6 +69,7 @@ class Auditor:
     def __init__(self, session: Session, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
         self._session, self._test, self._settings = session, test, settings
+        self.seed = settings.seed  # None: the session's
         self._audits = 0
 
     def _audit(self, check: Callable[..., R], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> R:
@@ -93,7 +94,7 @@ class Auditor:
             **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
             name=name,
             significance=session.significance / session.tests / parts,
-            seed=seed + zlib.crc32(name.encode(errors="surrogatepass")),  # whatever the order of the tests
+            seed=seed + name_key(name),  # whatever the order of the tests
         )
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
@@ -106,10 +107,11 @@ class Auditor:
         return result
 
 
-def sent(result: Result) -> dict[str, Any]:
-    """Return a result as plain data for `received`."""
+def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
+    """Return a result as plain data for `received`; `seed` is the test's own, if it has one."""
     try:
-        return result.to_dict()
+        document = result.to_dict()
+        return document if seed is None else {**document, "settings": {**document["settings"], "seed": seed}}
     except AuditError:  # a claim of the user's own kind, which no certificate can hold; the summary can
         return {
             "name": result.name,
@@ -125,7 +127,8 @@ def sent(result: Result) -> dict[str, Any]:
 def received(record: Mapping[str, Any]) -> Recorded:
     """Return the result that this process or another one has put into the report of a test."""
     document = dict(record)
-    return Recorded.of_record(document, float(document.pop("seconds")))
+    apart = {name: document.pop(name) for name in ("isolation", "printed") if name in document}
+    return Recorded.of_record(document, float(document.pop("seconds")), **apart)
 
 
 def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
@@ -133,7 +136,7 @@ def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        yield f"{result.verdict.value:12} {result.name}: {result.reason}"
+        yield printable(f"{result.verdict.value:12} {result.name}: {result.reason}")
     rest = ordered[unmet + _SHOWN :]
     if rest:
         counts = Counter(result.verdict.value for result in rest)

@@ -7,6 +7,7 @@ whichever of the two is coarser, and that grid is what the bits leak.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ from audit.game.bits.reachability import (
 )
 from audit.game.scorers import Score, Scorer, Training
 from audit.game.scorers.base import RatioTable
-from audit.game.scorers.cells import mixed_keys
 from audit.subjects import Outputs
+from audit.subjects.outputs import mixed_keys
 
 MANTISSA = 53  # bits of a double's significand, the implicit one included
 _SPECIAL = 1 << 20  # codes above this stand for values that have no lowest bit
@@ -90,72 +91,83 @@ def _with_specials(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), MISSING, codes)
 
 
-BitFeature = Callable[[np.ndarray], np.ndarray]
+BitFeature = Callable[[np.ndarray], np.ndarray]  # from numbers, shape (size,), to codes: integers
 
 
 @dataclass(frozen=True)
 class TableScore(Score):
-    """Sum over some coordinates of the log-ratio of a code of the number there."""
+    """Sum over some coordinates of the log-ratio of a code of the number there; 0 for codes not seen in training."""
 
-    tables: tuple[tuple[int, RatioTable], ...]
+    parts: tuple[tuple[int, BitFeature, RatioTable], ...]
+    name: str
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = columns(outputs)
-        if numbers.shape[1] <= max(index for index, _ in self.tables):
+        if numbers.shape[1] <= max(index for index, _, _ in self.parts):
             return np.full(len(outputs), np.nan)
-        total = np.sum([table(self.code(numbers[:, index], index)) for index, table in self.tables], axis=0)
+        total = np.sum([table(feature(numbers[:, index])) for index, feature, table in self.parts], axis=0)
         return np.where(outputs.symbolic, np.nan, total)
 
-    @abstractmethod
-    def code(self, values: np.ndarray, index: int) -> np.ndarray:
-        """Return the codes of the numbers at one coordinate; shape (size,)."""
-
-
-@dataclass(frozen=True)
-class PatternScore(TableScore):
-    """Read one feature of the bits of each number."""
-
-    feature: BitFeature
-    name: str
-
-    def code(self, values: np.ndarray, index: int) -> np.ndarray:
-        return self.feature(values)
-
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        if len(self.tables) > 1:
+        if len(self.parts) > 1:
             return super().describe(upper, lower)
-        ratios = self.tables[0][1].ratios
+        ratios = self.parts[0][2].ratios
         return self._listed(ratios >= upper), self._listed(ratios <= lower)
 
     def meaning(self) -> str:
         return f"sum over coordinates of the log-ratios of the {self.name}"
 
     def _listed(self, chosen: np.ndarray, most: int = 8) -> str:
-        index, table = self.tables[0]
+        index, _, table = self.parts[0]
         codes = table.keys[chosen]
         more = f" and {len(codes) - most} more" if len(codes) > most else ""
         return f"{self.name} of coordinate {index} in {{{', '.join(map(str, codes[:most].tolist()))}}}{more}"
 
 
 @dataclass(frozen=True)
-class BitPatterns(Scorer):
-    """Propose one feature of the bits: of the most informative coordinate alone, and of all together."""
+class Tables(Scorer):
+    """Propose one feature of the numbers: of the most informative coordinate alone, and of all together."""
 
     name: str
-    feature: BitFeature
+
+    @abstractmethod
+    def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature | None:
+        """Return what to read of one coordinate; None where there is nothing to read."""
+
+    def coordinates(self, training: Training) -> Sequence[int]:
+        """Return the coordinates that are read."""
+        return range(columns(training.left).shape[1])
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = numeric_columns(training)
         if sides is None or sides[0].shape[1] != sides[1].shape[1]:
             return []
-        tables, strengths = [], []
-        for index in range(sides[0].shape[1]):
-            left, right = (self.feature(side[:, index]) for side in sides)
-            table = RatioTable.fit(left, right)
-            tables.append((index, table))
-            strengths.append(float(table(left).mean() - table(right).mean()))
-        scores = [PatternScore((tables[int(np.argmax(strengths))],), self.feature, self.name)]
-        return scores if len(tables) == 1 else [*scores, PatternScore(tuple(tables), self.feature, self.name)]
+        parts, strengths = [], []
+        for index in self.coordinates(training):
+            feature = self.fit(*(side[:, index] for side in sides))
+            if feature is not None:
+                left, right = (feature(side[:, index]) for side in sides)
+                table = RatioTable.fit(left, right)
+                parts.append((index, feature, table))
+                strengths.append(float(table(left).mean() - table(right).mean()))
+        if not parts:
+            return []
+        alone = self.score((parts[int(np.argmax(strengths))],))
+        return [alone] if sides[0].shape[1] == 1 else [alone, self.score(tuple(parts))]
+
+    def score(self, parts: tuple[tuple[int, BitFeature, RatioTable], ...]) -> TableScore:
+        """Return the score that reads these parts."""
+        return TableScore(parts, self.name)
+
+
+@dataclass(frozen=True)
+class BitPatterns(Tables):
+    """Read the same feature of the bits everywhere."""
+
+    feature: BitFeature
+
+    def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature:
+        return self.feature
 
 
 @dataclass(frozen=True)
@@ -163,10 +175,9 @@ class GridScore(TableScore):
     """Read the cell of each number: last place of x, of x - left and x - right, and the lowest bits of both."""
 
     answers: AnswerPair
-    name = "grid around the answers"
 
-    def code(self, values: np.ndarray, index: int) -> np.ndarray:
-        return grid_code(values, self.answers, index)
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        return Score.describe(self, upper, lower)
 
     def meaning(self) -> str:
         left, right = shown(self.answers.left), shown(self.answers.right)
@@ -187,11 +198,11 @@ class Grids(Scorer):
         guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
         scores: list[Score] = []
         for answers in guesses[: tuning.MOST_GRIDS]:
-            tables = [
-                (i, RatioTable.fit(*(grid_code(side[:, i], answers, i) for side in sides)))
-                for i in range(sides[0].shape[1])
-            ]
-            scores.append(GridScore(tuple(tables), answers))
+            parts = []
+            for index in range(sides[0].shape[1]):
+                feature = partial(grid_code, answers=answers, index=index)
+                parts.append((index, feature, RatioTable.fit(*(feature(side[:, index]) for side in sides))))
+            scores.append(GridScore(tuple(parts), "grid around the answers", answers))
         return scores
 
 

@@ -183,6 +183,7 @@ class RoundTripScore(ReachScore):
     """Reached means that some double n gives x = fl(c + n)."""
 
     name = "round trips"
+    seeks = ("round trips around guessed answers",)
 
     def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         return survives_round_trip(numbers, np.atleast_1d(answer))

@@ -3,7 +3,7 @@
 A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
-from audit.game.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
+from audit.game.scorers.base import FineScorer, Likelihood, Score, Scorer, Screening, Training, stated_log_likelihood
 from audit.game.scorers.cells import Atoms, Cells, Monotone
 from audit.game.scorers.flags import Flags, ReleasedValues, Votes
 from audit.game.scorers.rows import Coordinates, Distances
@@ -16,4 +16,4 @@ SCORERS: tuple[Scorer, ...] = (
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 
-__all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]
+__all__ = ["SCORERS", "SLOW_SCORERS", "FineScorer", "Score", "Scorer", "Screening", "Training", "stated_log_likelihood"]

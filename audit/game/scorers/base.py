@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -42,8 +42,14 @@ class Score(ABC):
     """A fitted real function of one output that grows with the likelihood ratio of left over right."""
 
     name: str  # shown in reports
-    complete: bool = False  # whether every difference between the two output laws shows in it, given enough outputs
+    complete: bool = False  # whether it counts every value that the output takes: no difference can escape it
+    general: bool = False  # whether it sees any difference on large sets of outputs, given enough of them
     calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        """Return what it looks for, in words for a PASS."""
+        return (self.name,)
 
     @abstractmethod
     def __call__(self, outputs: Outputs) -> np.ndarray:
@@ -63,12 +69,27 @@ class Scorer(ABC):
 
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
-    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
+    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete or general
     needs_all: bool = False
 
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
         """Fit on training outputs; return no score when they are not of its kind."""
+
+
+class Screening(NamedTuple):
+    """Say whether a fine scorer is worth fitting, and what it looked for in words; no words if it read nothing."""
+
+    differs: bool
+    seeks: str
+
+
+class FineScorer(Scorer):
+    """A scorer of structure finer than cells. It competes where a cheap test of few training outputs shows any."""
+
+    @abstractmethod
+    def screen(self, training: Training) -> Screening:
+        """Compare the two sides on few of the training outputs."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +155,9 @@ class LikelihoodRatio(Score):
 
     log_likelihood: Callable[[Any, Any], Any]
     pair: tuple[Any, Any]
-    complete: bool
     name = "likelihood"
     calibrated = True
+    seeks = ("the stated likelihood ratio",)
 
     def meaning(self) -> str:
         return "log-likelihood ratio"
@@ -166,7 +187,7 @@ class Likelihood(Scorer):
         log_likelihood = stated_log_likelihood(training.mechanism)
         if log_likelihood is None:
             return []
-        score = LikelihoodRatio(log_likelihood, training.pair, complete=False)
+        score = LikelihoodRatio(log_likelihood, training.pair)
         try:
             usable = any(bool((~np.isnan(score(outputs))).any()) for outputs in training.sides)
         except Exception:  # the log-likelihood is the mechanism's code and may fail; the other scorers carry on

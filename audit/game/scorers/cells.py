@@ -1,18 +1,15 @@
 """Score by counting cells: outputs that repeat, and intervals of the line."""
 
-import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
-from audit.subjects import Outputs, Symbols
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+from audit.subjects import Outputs, Texts
+from audit.subjects.outputs import text_key, text_keys
 
 
 @dataclass(frozen=True)
@@ -23,13 +20,14 @@ class AtomScore(Score):
     complete: bool = False
     texts: dict[int, str] = field(default_factory=dict)
     name = "atoms"
+    seeks = ("repeated values",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         known = replace(self.table, rare=np.nan)
         scores = known(atom_keys(outputs))
         missed = np.isnan(scores)
         if missed.any() and outputs.symbols is not None:
-            scores[missed] = known(_symbol_keys(outputs.symbols, _kind)[missed])
+            scores[missed] = known(_kind_keys(outputs.symbols)[missed])
         return np.where(np.isnan(scores), self.table.rare, scores)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
@@ -84,24 +82,11 @@ def count_atoms(training: Training) -> AtomScore | None:
 
 def atom_keys(outputs: Outputs) -> np.ndarray:
     """Return one 64-bit key per output: equal outputs have equal keys (and others too, with probability 2^-64)."""
-    bits = np.ascontiguousarray(outputs.numbers).view(np.uint64).reshape(len(outputs), -1)
-    keys = mixed_keys(bits.T, len(outputs))
-    if outputs.symbols is not None:
-        keys = np.where(outputs.symbolic, _symbol_keys(outputs.symbols, str), keys)
-    return keys
+    return outputs.keys()
 
 
-def mixed_keys(parts: Iterable[np.ndarray], size: int) -> np.ndarray:
-    """Hash the rows of some columns of 64-bit words; shape (size,)."""
-    keys = np.zeros(size, dtype=np.uint64)
-    for part in parts:
-        keys = (keys ^ part) * _MIX
-        keys ^= keys >> np.uint64(29)
-    return keys
-
-
-def _symbol_keys(symbols: Symbols, read: Callable[[str], str]) -> np.ndarray:
-    return np.array([*(_text_key(read(text)) for text in symbols.table), 0], dtype=np.uint64)[symbols.codes]
+def _kind_keys(symbols: Texts) -> np.ndarray:
+    return text_keys(Texts(tuple(map(_kind, symbols.table)), symbols.codes))
 
 
 def _repeats(ordered: np.ndarray) -> bool:
@@ -115,13 +100,13 @@ def _counted(outputs: Outputs) -> np.ndarray:
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _symbol_keys(outputs.symbols, _kind), keys)
+    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
 
 
 def _shown(outputs: Outputs, row: int, key: int) -> str:
     symbol = outputs.symbols.at(row) if outputs.symbols is not None else None
     if symbol is not None:
-        return symbol if _text_key(symbol) == key else f"any {_kind(symbol)}"
+        return symbol if text_key(symbol) == key else f"any {_kind(symbol)}"
     numbers = outputs.numbers[row]
     return f"{numbers:.17g}" if outputs.is_scalar else "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
 
@@ -130,18 +115,13 @@ def _kind(symbol: str) -> str:
     return symbol.split(": ", 1)[0] + ":"
 
 
-@lru_cache(maxsize=65536)
-def _text_key(text: str) -> np.uint64:
-    key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
-    return np.uint64(int.from_bytes(key, "little"))
-
-
 @dataclass(frozen=True)
 class SignedOutput(Score):
     """sign * output; symbols abstain."""
 
     sign: int
     name = "monotone"
+    seeks = ("thresholds",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.sign * outputs.numbers if outputs.is_scalar else np.full(len(outputs), np.nan)
@@ -170,7 +150,11 @@ class CellScore(Score):
     ratios: np.ndarray  # log-likelihood ratio of each interval; shape (k,)
     atoms: AtomScore | None  # of the values that repeat; NaN for any other
     name = "cells"
-    complete = True
+    general = True
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return "repeated values", f"{len(self.ratios)} cells"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if not outputs.is_scalar:

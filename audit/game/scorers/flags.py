@@ -59,6 +59,7 @@ class FlagScore(RowScore):
 
     parts: tuple[FlagCounts, ...]
     name = "flags"
+    seeks = ("counts of flags",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.sum([part(numbers) for part in self.parts], axis=0)
@@ -84,6 +85,7 @@ class VoteScore(RowScore):
 
     votes: np.ndarray
     name = "votes"
+    seeks = ("votes of bits",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         chosen = np.flatnonzero(self.votes)
@@ -199,6 +201,7 @@ class ReleasedValuesScore(RowScore):
     parts: Parts
     weights: np.ndarray
     name = "releases"
+    seeks = ("flags and released values",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(_table(self.parts, numbers) @ self.weights)

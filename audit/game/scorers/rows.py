@@ -139,6 +139,7 @@ class CoordinateScore(Score):
 
     parts: tuple[tuple[int, CellScore], ...]
     name = "coordinates"
+    seeks = ("cells of each coordinate",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
@@ -185,6 +186,7 @@ class DistanceScore(RowScore):
     squared: bool
     increments: bool
     name: str
+    seeks = ("distances to the inputs",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         if self.increments:

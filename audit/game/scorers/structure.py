@@ -6,6 +6,8 @@ entries or characters that occur most), to which the scorers of vectors apply. N
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.subjects import Outputs
 
-_KINDS = ("list:", "str:", "set:", "frozenset:", "dict:", "bytes:")
+_KINDS = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,17 @@ class Embedding:
 
     def _numbers(self, row: Any) -> list[float]:
         entries = _entries(row)
+        length, most = len(entries), tuning.STRUCTURE_ENTRIES
+        if length > most:
+            entries = entries[: most // 2] + entries[-(most // 2) :]
         values = [_as_number(entry) for entry in entries]
         counts = Counter(map(_hashable, entries))
         if not values:
             return [float(_is_container(row))] + [0.0] * (10 + len(self.counted))
-        steps = np.diff(values)
-        summary = [1.0, len(values), values[0], values[-1], min(values), max(values), sum(values)]
-        order = [float(np.sum(steps > 0)), float(np.sum(steps < 0)), len(counts), max(counts.values())]
+        steps = list(itertools.pairwise(values))  # a few numbers: arrays would cost more than what is done with them
+        summary = [1.0, length, values[0], values[-1], min(values), max(values), sum(values)]
+        rising, falling = sum(b - a > 0 for a, b in steps), sum(b - a < 0 for a, b in steps)
+        order = [rising, falling, len(counts), max(counts.values())]
         return summary + order + [counts[entry] for entry in self.counted]
 
 
@@ -50,8 +56,12 @@ class StructureScore(Score):
     inner: Score
     name: str
 
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return ("lengths, order and entries of the structure", *self.inner.seeks)
+
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        return self.inner(self.embedding(outputs.raw)) if _is_ragged(outputs) else np.full(len(outputs), np.nan)
+        return self.inner(self.embedding(outputs.raw))
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         plus, minus = self.inner.describe(upper, lower)
@@ -88,7 +98,7 @@ def _is_container(row: Any) -> bool:
 
 def _entries(row: Any) -> list[Any]:
     if isinstance(row, dict):
-        return sorted(row.items(), key=repr)
+        return list(row.items())
     if isinstance(row, (set, frozenset)):
         return sorted(row, key=repr)
     if isinstance(row, np.ndarray):
@@ -103,7 +113,8 @@ def _hashable(entry: Any) -> Any:
 def _as_number(entry: Any) -> float:
     """Return the entry itself when it is a number, the code of a character, the length of anything longer."""
     if isinstance(entry, (bool, int, float, np.number, np.bool_)):
-        return float(entry) if np.isfinite(float(entry)) else 0.0
+        number = float(entry)
+        return number if math.isfinite(number) else 0.0
     if isinstance(entry, str):
         return float(ord(entry)) if len(entry) == 1 else float(len(entry))
     return float(len(entry)) if hasattr(entry, "__len__") else 0.0

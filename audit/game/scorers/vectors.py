@@ -204,6 +204,7 @@ class LogOddsScore(RowScore):
     table: FeatureTable
     weights: np.ndarray
     name = "logistic"
+    seeks = ("logistic regression on coordinates and pairs of them",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(self.table(numbers) @ self.weights)
@@ -249,9 +250,11 @@ def independent(x: np.ndarray) -> np.ndarray:
     kept = np.zeros(len(gram), dtype=bool)
     kept[0] = True
     for i in range(1, len(gram)):
-        explained = gram[i, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, i])
         variance = gram[i, i] - gram[i, 0] ** 2
-        kept[i] = variance > 0 and gram[i, i] - explained > tuning.OWN_VARIANCE * variance
+        if variance <= tuning.ROUNDED_VARIANCE * gram[i, i]:
+            continue
+        explained = gram[i, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, i])
+        kept[i] = gram[i, i] - explained > tuning.OWN_VARIANCE * variance
     return kept
 
 
@@ -266,8 +269,9 @@ class TreeScore(RowScore):
 
     features: tuple[Feature, ...]
     model: Any
-    complete: bool
+    general: bool
     name = "trees"
+    seeks = ("trees on coordinates and pairs of them",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(self.model.decision_function(_finite_table(self.features, numbers)))
@@ -291,7 +295,7 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES)
     with threadpool_limits(limits=1, user_api="openmp"):  # sums taken in another order would give another model
         model.fit(table, of_left)
-    return TreeScore(width, of_symbols, tuple(features), model, complete=width <= tuning.FEW_COORDINATES)
+    return TreeScore(width, of_symbols, tuple(features), model, general=width <= tuning.FEW_COORDINATES)
 
 
 def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:

@@ -1,0 +1,191 @@
+"""State what the parts of a certificate have to do with each other: one rule per line, with what a breach of it says.
+
+The rules hold for whatever a run writes. They reveal evidence that contradicts itself, its check, or the plan of its
+run, but not invented evidence that agrees with itself. See docs/threat-model.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from typing import Any
+
+from audit.checks.base import name_key
+from audit.checks.utility.guarantee import looks_for
+from audit.claims import is_known_relation
+from audit.game.fixed_budget import VIRTUAL
+from audit.report.certificate import digest
+from audit.report.wording import PRIVACY_KINDS
+
+_ROUNDING = 1e-9  # relative
+_UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
+_METHODS = {"game": ("auto", "fixed"), "exact": ("auto", "exact"), "sequential": ("sequential",)}  # that bring a part
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A check of a certificate, with what its rules read."""
+
+    check: Record
+    run: Record  # the certificate
+
+    def __getitem__(self, key: str) -> Any:
+        """Return a part of the evidence, of the settings or of the record; None if there is none."""
+        for place in (self.check["evidence"], self.check["settings"], self.check):
+            if key in place:
+                return place[key]
+        return None
+
+    @property
+    def played(self) -> int:
+        """Outputs that the game counts, and those that trained it."""
+        return int(sum(self["game"]["counts"].values()) + 2 * len(self["pairs"]) * self["game"]["training"])
+
+    @property
+    def outcome(self) -> Any:
+        return self["sequential"]["outcome"]
+
+    @property
+    def named_pairs(self) -> list[int]:
+        single = (self[part] for part in ("game", "sequential", "curve", "witness"))
+        return [part["pair"] for part in (*self["exact"], *single) if part]
+
+    @property
+    def means(self) -> list[Record]:
+        points = [*(self["points"] or ()), *(self["compared"] or ())]
+        return [part for part in (*(point["sample"] for point in points), self["sample"]) if part]
+
+    def has_own_coins(self) -> bool:
+        """Test whether the coins follow from a seed and the name: the run's, or in a session of pytest a test's own."""
+        seed, key, found = self.run["settings"]["seed"], name_key(self["name"]), self["game"]["coins"]
+        own = seed if self["seed"] is None else self["seed"]
+        of_test = max(found[0], key) if self.run["schema_version"] < "1.2" else own + key  # not recorded before
+        return found in ([seed, key, VIRTUAL], [of_test, VIRTUAL])
+
+    def is_one_sided(self) -> bool:
+        game, counts = self["game"], self["game"]["counts"]
+        return any(game[side] == "never" and not counts[f"left_{side}"] + counts[f"right_{side}"] for side in _SIDES)
+
+    def has_own_witness(self) -> bool:
+        witness, game, counts = self["witness"], self["game"], self["game"]["counts"]
+        leads = counts["left_plus"] - counts["right_plus"] >= counts["right_minus"] - counts["left_minus"]
+        due = [game["pair"], *(("left", game["plus"]) if leads else ("right", game["minus"]))]
+        return [witness["pair"], witness["direction"], witness["event"]] == due and self["verdict"] == "FAIL"
+
+    def is_fitted_as_finely(self, law: Record) -> bool:
+        """Test whether a resolution is that of its outputs, at an equal share for each law and each test of it."""
+        level = 2 * math.exp(-(law["fit_resolution"] ** 2) * 2 * law["fit_outputs"])
+        if self.run["schema_version"] < "1.2" and _same(level, self["significance"] / 2):
+            return True
+        tests = self["significance"] / len(self["exact"]) / level
+        return tests > 0.5 and math.isclose(tests, round(tests), rel_tol=1e-6)
+
+    def has_own_wealth(self) -> bool:
+        """Test whether the wealth that decides is the one against the claim."""
+        grid, tested = self.outcome["grid"], (self["tested"] or self["claim"])["epsilon"]
+        wealth = dict(zip(grid, self.outcome["grid_log_wealth"], strict=True))
+        return wealth[tested] == self.outcome["log_wealth"] and all(a < b for a, b in pairwise(grid))
+
+    def has_planned_looks(self) -> bool:
+        taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
+        plans = [looks_for(self["budget"], stop_early)[1] for stop_early in (True, False)]
+        return any((planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
+
+
+def _same(value: float, due: float) -> bool:
+    return math.isclose(value, due, rel_tol=_ROUNDING)
+
+
+def _bets_fit(sample: Record) -> bool:
+    """Test whether losses in the support with this mean can bring the growth of every bet: logarithms are concave."""
+    low, mean, high, count = (float(sample[key]) for key in ("low", "mean", "high", "count"))
+    sides = (sample["above_low"], mean - low), (sample["below_high"], high - mean)
+    grown = [(n, r, d) for bets, d in sides if bets for r, n in zip(bets["rates"], bets["growth"], strict=True)]
+    room = _ROUNDING * max(1.0, abs(mean))
+    return low - room <= mean <= high + room and all(n <= count * math.log1p(r * max(d, 0)) + 1e-6 for n, r, d in grown)
+
+
+_SIDES = ("plus", "minus")
+_ODD = ("nan", "raised")
+_COMPUTED = ("evaluator", "stated values")  # evidence that is not bounded by a budget
+Rule = tuple[str, str, Callable[[Case], bool]]  # the part that it is about, what a breach of it says, the rule
+# fmt: off
+PRIVACY_RULES: tuple[Rule, ...] = (
+    ("pairs", "speaks of a pair that is not listed", lambda c: max(c.named_pairs, default=0) < len(c["pairs"])),
+    ("method", "its method brings no such evidence", lambda c: all(
+        c["method"] in methods for part, methods in _METHODS.items() if c[part])),
+    ("oddities", "has more oddities than outputs", lambda c: max(map(c["oddities"].get, _ODD, (0, 0))) <= c["samples"]),
+    ("game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
+    ("game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
+    ("game", "its coins are not those of its seed and its name", Case.has_own_coins),
+    ("game", "its events are not those that were counted", lambda c: c.is_one_sided() == c["game"]["one_sided"]),
+    ("witness", "its witness is not the event by which a game refuted it", Case.has_own_witness),
+    ("exact", "does not state the law of each pair", lambda c: (
+        [p["pair"] for p in c["exact"]] == list(range(len(c["pairs"]))))),
+    ("exact", "fits more outputs than were drawn", lambda c: (
+        2 * sum(p["fit_outputs"] for p in c["exact"]) <= c["samples"])),
+    ("exact", "its law was not tested as finely as it says", lambda c: all(map(c.is_fitted_as_finely, c["exact"]))),
+    ("exact", "has a delta beyond its own bound", lambda c: all(
+        p["delta_lower_bound"] <= p["delta_upper_bound"] * (1 + _ROUNDING) + 1e-12 for p in c["exact"])),
+    ("sequential", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
+    ("sequential", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
+    ("sequential", "its wealth is not the one against its claim", Case.has_own_wealth),
+)
+OTHER_RULES: tuple[Rule, ...] = (  # of randomness and utility checks
+    ("evidence", "drew more than its budget has", lambda c: c["samples"] <= c["budget"] or c["uses"] in _COMPUTED),
+    ("evidence", "uses more losses than were drawn", lambda c: sum(p["count"] for p in c.means) <= c["samples"]),
+    ("evidence", "its bets do not fit the mean of their losses", lambda c: all(map(_bets_fit, c.means))),
+    ("cases", "has more cases than values", lambda c: len(c["cases"]) <= c["samples"]),
+    ("looks", "its looks are not those that its budget plans", Case.has_planned_looks),
+    ("looks", "has more trials than were drawn", lambda c: c["looks"][-1]["trials"] <= c["samples"]),
+    ("looks", "fails more often than it was tried", lambda c: all(p["failures"] <= p["trials"] for p in c["looks"])),
+    ("looks", "loses failures", lambda c: all(p["failures"] <= q["failures"] for p, q in pairwise(c["looks"]))),
+    ("comparisons", "compares more outputs than were drawn", lambda c: all(
+        p["won"] + p["lost"] + p["tied"] <= c["samples"] for p in c["comparisons"])),
+)
+# fmt: on
+
+
+def broken_rules(certificate: Record) -> Iterator[str]:
+    """Yield what contradicts a rule, one line each; the certificate must have the form of its schema."""
+    names = Counter(check["name"] for check in certificate["checks"])
+    yield from (f"{name}: listed {many} times" for name, many in names.items() if many > 1)
+    for check in certificate["checks"]:
+        rules = PRIVACY_RULES if check["kind"] in PRIVACY_KINDS else OTHER_RULES
+        case = Case(check, certificate)
+        yield from (f"{check['name']}: {says}" for part, says, rule in rules if case[part] and not _keeps(case, rule))
+    if "plan" in certificate:
+        yield from _unplanned(certificate)
+
+
+def _keeps(case: Case, rule: Callable[[Case], bool]) -> bool:
+    try:
+        return rule(case)
+    except _UNREADABLE:  # text where a number is due, lists of different lengths: no run writes them
+        return False
+
+
+def _unplanned(certificate: Record) -> Iterator[str]:
+    """Yield where the checks are not those of the plan, or the plan does not share out the run's significance."""
+    plan, settings = certificate["plan"], certificate["settings"]
+    nothing: dict[str, Any] = {}
+    for entry, check in zip_longest(plan["checks"], certificate["checks"], fillvalue=nothing):
+        if entry.get("check") != check.get("name"):
+            yield f"plan: {entry.get('check', 'nothing')} was planned where {check.get('name', 'nothing')} is listed"
+            break
+        own, due = check["settings"], {**entry, "budget": entry["budget"] or settings["budget"]}
+        found = {"claim": digest(check["claim"]), "budget": own["budget"], "share": own["significance"]}
+        keys = [key for key in due if due[key] != {**check, "check": check["name"], **found}[key]]
+        yield from (f"{check['name']}: its {key} is not the planned one" for key in keys)
+        if not is_known_relation(check["claim"].get("relation", "local")):
+            yield f"{check['name']}: no known relation is called {check['claim']['relation']!r}"
+    shares, whole = [entry["share"] for entry in plan["checks"]], settings["significance"]
+    if plan["shared"] == "equally" and not all(_same(share * len(shares), whole) for share in shares):
+        yield f"plan: its {len(shares)} shares are not equal parts of the significance {whole:g}"
+    if not _same(sum(shares) + plan["unspent"], whole):
+        yield f"plan: its shares and what was not spent add up to {sum(shares) + plan['unspent']:g}, not {whole:g}"
