@@ -45,6 +45,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "subjects/workers/",
     "verdicts/test_certificates.py",
     "verdicts/test_curve_claims.py",
+    "verdicts/test_forgeries.py",
     "verdicts/test_verify.py",
     "wild/",
 )

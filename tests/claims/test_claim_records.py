@@ -21,7 +21,7 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record
+from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record, is_known_relation
 from audit.claims.claim import SHARES
 from audit.laws import FiniteLoss
 
@@ -58,7 +58,11 @@ def test_a_relation_of_one_s_own_is_known_by_name():
         def why_not(self, left, right):
             return None
 
-    again = claim_of(claim_record(PrivacyClaim(1.0, relation=Reversal()))).relation
+    record = claim_record(PrivacyClaim(1.0, relation=Reversal()))
+    assert record["relation"].startswith(f"reversal (defined by {__name__}.")
+    assert is_known_relation(record["relation"])
+    assert not is_known_relation("reversal")
+    again = claim_of(record).relation
     assert again.name == "reversal"
     assert "name only" in again.why_not([1], [2])
 

@@ -78,6 +78,17 @@ def test_edit_distance_is_a_metric_with_the_obvious_bounds(a, b):
     assert (distance == 0) == (a == b)
 
 
+@given(st.lists(st.sampled_from([0.0, 1.0, np.nan]), max_size=8), st.lists(st.sampled_from([0.0, np.nan]), max_size=8))
+def test_arrays_and_labeled_data_are_as_far_apart_as_their_records(a, b):
+    length = min(len(a), len(b))
+    for relation, pair in ((AddRemove(), (a, b)), (Substitution(), (a[:length], b[:length]))):
+        expected, flat = relation.distance(*pair), [np.array(side, dtype=float) for side in pair]
+        columns = [np.c_[side, np.ones(len(side))] for side in flat]
+        assert relation.distance(*flat) == relation.distance(*columns) == expected
+        assert relation.distance(*(Labeled(X, np.zeros(len(X))) for X in columns)) == expected
+        assert relation.distance(*(Labeled(np.zeros(len(X)), X[:, 0]) for X in columns)) == expected
+
+
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=10), st.data())
 def test_substitution_counts_positions(records, data):
     other = data.draw(st.lists(st.integers(0, 2), min_size=len(records), max_size=len(records)))

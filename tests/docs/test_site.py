@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,6 +10,7 @@ import pytest
 
 import audit
 import audit.adapters
+from tests.processes import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = ("http", "https", "mailto", "data", "javascript")
@@ -41,11 +40,9 @@ class Page(HTMLParser):
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")
     out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-d", str(out / "trees")]
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", out / "trees"]
     offline = {**os.environ, "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
-    done = subprocess.run(
-        [*command, str(ROOT / "docs"), str(out / "html")], capture_output=True, text=True, timeout=600, env=offline
-    )
+    done = run_python("-m", "sphinx", *options, ROOT / "docs", out / "html", cwd=ROOT, env=offline, timeout=600)
     assert done.returncode == 0, done.stderr
     return out / "html"
 

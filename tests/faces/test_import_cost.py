@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "loky", "jinja2", "jsonschema")
+HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "jinja2", "jsonschema")
 
 
 def modules_after(code: str) -> set[str]:
@@ -28,6 +28,14 @@ def test_help_imports_nothing_heavy():
     loaded = modules_after("from audit.faces.command_line import cli; cli(['run', '--help'], standalone_mode=False)")
     assert "click" in loaded
     assert not loaded & {*HEAVY, "rich"}
+
+
+def test_a_process_that_runs_checks_imports_little():
+    """What only few checks or only the one who reports needs is imported there: a worker does without it."""
+    loaded = "import sys, audit.runs.suite; print(*sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert "scipy.special" in printed
+    assert not {"scipy.stats", "scipy.optimize", "hypothesis", "joblib", "jinja2", "rich", "asyncio"} & set(printed)
 
 
 def test_a_name_that_is_not_public_is_an_attribute_error():

@@ -1,5 +1,6 @@
-"""The recipes of docs/ for continuous integration: their commands run as they stand."""
+"""The recipes of docs/ for continuous integration and signatures: their commands run as they stand."""
 
+import json
 import os
 import re
 import shlex
@@ -8,8 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import audit
+from audit.report.certificate import seal_of
 from tests.processes import PROGRAMS, run_python
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -77,5 +81,55 @@ def test_the_workflow_and_the_page(project):
 def test_the_hook(project):
     (line,) = commands("pre-commit-config.yaml", "entry")
     assert project(line).returncode == 0
-    (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", "0.2"))
+    (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", "0.200"))
     assert project(line).returncode == 1
+
+
+SIGNING = (DOCS / "signing.md").read_text()
+SECTIONS = dict(section.split("\n", 1) for section in SIGNING.split("\n## ")[1:])
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A folder with a certificate, to be copied."""
+    folder = tmp_path_factory.mktemp("signed") / "certificate"
+    pairs = [(np.zeros(3), np.r_[1.0, 0, 0])]
+    check = audit.PrivacyCheck(name="count", mechanism=noisy_count, claim=audit.PrivacyClaim(1.5), pairs=pairs)
+    audit.run([check], budget=2_000, workers=0).save(folder)
+    return folder
+
+
+def noisy_count(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def signed(line, folder):
+    """Run a line of the page; a `dp-audit` in it runs in a process that is forked, as everywhere in the suite."""
+    line = re.sub(r'"\$\(cat (\S+)\)"', lambda found: (folder / found[1]).read_text().strip(), line)
+    if not line.startswith("dp-audit"):
+        return subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True)
+    command, _, rest = line.partition(" | ")
+    done = run_python(*PROGRAMS["dp-audit"], *shlex.split(command)[1:], cwd=folder)
+    return subprocess.run(["bash", "-c", rest], cwd=folder, input=done.stdout, text=True) if rest else done
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_recipes_for_signing(certificate, tmp_path, section):
+    """Every line runs whose tool is there and needs no network; afterwards an edited certificate is refused."""
+    shutil.copytree(certificate, tmp_path / "certificate")
+    lines = re.findall(r"^(?:\$ |(?=gh |cosign |dp-audit ))(.+)$", SECTIONS[section], re.MULTILINE)
+    tools = {line.split()[0] for line in lines} - {"dp-audit", "echo"}
+    missing = {tool for tool in tools if shutil.which(tool) is None or tool in ("gh", "cosign")}
+    assert any(line.startswith("dp-audit verify certificate --require-seal") for line in lines)
+    run = [line for line in lines if line.startswith("dp-audit") or not missing]
+    for line in run:
+        assert signed(line, tmp_path).returncode == 0, line
+    path = tmp_path / "certificate" / "certificate.json"
+    document = json.loads(path.read_text())
+    document["provenance"]["platform"] = "another"
+    path.write_text(json.dumps({**document, "seal": seal_of(document)}))  # whole, and not the one that was signed
+    checks = [line for line in run if re.search(r"--seal \"|minisign -V|-Y verify", line)]
+    assert bool(checks) == (not missing)
+    assert [signed(line, tmp_path).returncode == 0 for line in checks] == [False] * len(checks)
+    if missing:
+        pytest.skip(f"only the lines of dp-audit were run: {', '.join(sorted(missing))} is not there, or needs network")

@@ -6,16 +6,20 @@ import random
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import audit
+from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.base.errors import InvalidArgument
 from audit.faces.command_line import main
-from audit.report.certificate import load_certificate
+from audit.report.certificate import digest, load_certificate
+from audit.report.verify import problems_of
 from audit.runs import suite
-from audit.runs.suite import FOLDER, Checkpoint
+from audit.runs.checkpoint import FOLDER, Checkpoint
 from tests.processes import Python
 
 CHECKS, KILLS = 25, 10
@@ -114,8 +118,8 @@ def is_alive(process):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for a process in /proc")
 def test_a_killed_run_leaves_no_worker_behind(tmp_path):
-    process = start(write(tmp_path), "--out", "out", workers=1)
-    while len(log_of(tmp_path)) < 2 and process.poll() is None:
+    process = start(write(tmp_path, pause=300), "--out", "out", workers=1)
+    while not log_of(tmp_path) and process.poll() is None:
         time.sleep(0.01)
     worker = int((tmp_path / "worker").read_text())
     assert worker != process.pid
@@ -243,3 +247,65 @@ def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
     with pytest.raises(InvalidArgument, match="unfinished run"):
         Checkpoint(tmp_path, checks, (1,), ["mechanisms.laplace"]).begin(resume=True)
     assert os.listdir(tmp_path) == [FOLDER]
+
+
+def edit(path, digest_of=None):
+    """Turn the verdict in the file of a check, and compute its digest again where one is asked for."""
+    file = json.loads(path.read_text())
+    file["record"]["verdict"] = {"INCONCLUSIVE": "PASS"}[file["record"]["verdict"]]
+    if digest_of is not None:
+        file["link"] = digest(digest_of, *(file[part] for part in ("record", "seconds", "isolation", "printed")))
+    path.write_text(json.dumps(file))
+
+
+def test_an_edited_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        stop_in(patch, Checkpoint, "end")
+        run_here()
+    files = sorted((tmp_path / "out" / FOLDER).glob("[0-9]*.json"))
+    edit(files[0])
+    files[2].write_text('{"link": "", "record": [], "seconds": NaN}')
+    assert run_here("--resume")[0] == 0
+    assert log_of(tmp_path)[3:] == ["check 0", "check 2"]
+    assert problems_of(load_certificate("out")) == []
+
+
+def test_a_forged_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        stop_in(patch, suite, "require_whole")
+        assert run_here()[0] == 130
+    folder = tmp_path / "out" / FOLDER
+    edit(folder / "00001.json", json.loads((folder / "plan.json").read_text())["plan"])
+    assert run_here("--resume")[0] == 0
+    assert log_of(tmp_path)[3:] == ["check 1"]
+    assert problems_of(load_certificate("out")) == []
+
+
+def test_an_edited_certificate_of_a_finished_run_is_audited_again(run_here, tmp_path):
+    assert run_here()[0] == 0
+    path = tmp_path / "out" / "certificate.json"
+    path.write_text(path.read_text().replace('"verdict": "INCONCLUSIVE"', '"verdict": "PASS"'))
+    assert run_here("--resume")[0] == 0
+    assert len(log_of(tmp_path)) == 6
+    assert problems_of(load_certificate("out")) == []
+
+
+class Forger:
+    """A mechanism without noise, which replaces the judge of the process that it runs in."""
+
+    def __call__(self, data, size, rng):
+        import audit.checks.privacy.check as home
+
+        def judge(terms, evidence, significance):
+            return JUDGE(terms, replace(evidence, game=None, failure=None), significance)
+
+        JUDGE = home.PrivacyCheck.__dict__.get("genuine") or home.judge
+        home.PrivacyCheck.genuine, home.PrivacyCheck.judge = JUDGE, staticmethod(judge)
+        return np.full(size, data.sum())
+
+
+def test_a_judge_that_a_mechanism_forges_in_its_process_judges_nothing(tmp_path):
+    pairs = [(np.zeros(3), np.r_[1.0, 0, 0])]
+    check = PrivacyCheck(name="forged", mechanism=Forger(), claim=PrivacyClaim(1.0), pairs=pairs, budget=400)
+    assert audit.run([check], workers=1, directory=tmp_path).verdict is Verdict.FAIL
+    assert problems_of(load_certificate(tmp_path)) == []

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.game.guesses import POWER, GameCounts, blind_spot, game_epsilon_lower_bound, game_resolution
+from audit.game.guesses import (
+    POWER,
+    GameCounts,
+    _critical_count,
+    _upper_tail,
+    blind_spot,
+    game_epsilon_lower_bound,
+    game_resolution,
+)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])
@@ -38,3 +46,12 @@ def test_no_runs_resolve_nothing():
     assert game_resolution(1.0, 0.0, 10, 1e-6) == math.inf
     assert blind_spot(0) == 1.0
     assert blind_spot(20_000) == 0.001
+
+
+@pytest.mark.parametrize("trials", [1, 7, 1000, 10**8])
+@pytest.mark.parametrize("level", [1e-9, 0.01, 0.3])
+def test_the_critical_count_is_that_of_scipy(trials, level):
+    for probability in (0.02, 0.5, 0.9):
+        count = _critical_count(level, trials, probability)
+        assert count == stats.binom.isf(level, trials, probability)
+        assert _upper_tail(count, trials, probability) == pytest.approx(stats.binom.sf(count, trials, probability))

@@ -8,6 +8,7 @@ import typing
 from enum import Enum
 
 import pytest
+from hypothesis.strategies import SearchStrategy
 from numpydoc.docscrape import NumpyDocString
 
 import audit
@@ -81,7 +82,7 @@ def test_a_check_and_its_function_agree(kind):
 
 @pytest.mark.parametrize("kind", CHECKS)
 def test_every_check_says_its_claim_by_the_same_word(kind):
-    hints = typing.get_type_hints(CHECKS[kind])
+    hints = typing.get_type_hints(CHECKS[kind], localns={"SearchStrategy": SearchStrategy})
     claims = {word for word, hint in hints.items() if getattr(hint, "__name__", "").endswith("Claim")}
     assert claims <= {"claim"}
     assert "claim" in hints or hasattr(CHECKS[kind], "claim")

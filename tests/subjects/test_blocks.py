@@ -6,10 +6,11 @@ import types
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from audit import PrivacyClaim, check_privacy
-from audit.subjects import BLOCK, Side, Stream, map_blocks
-from audit.subjects.pool import Place
+from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
+from audit.subjects.place import Place
 from benchmarks import subjects
 
 
@@ -27,18 +28,32 @@ def test_blocks_cover_the_total_with_distinct_seeds():
     assert len({first(job) for job in jobs}) == 4
 
 
-def test_seeds_are_those_of_spawn():
-    spawned = np.random.SeedSequence(7, spawn_key=(1,)).spawn(2)
-    jobs = list(Side(None, 2 * BLOCK, Stream(7, (1,))).blocks())
-    assert [first(job) for job in jobs] == [float(np.random.default_rng(s).random()) for s in spawned]
+def test_seeds_name_neither_their_stream_nor_its_parent():
+    seeds = [Stream(entropy, key).digest() for entropy in (0, 7) for key in ((), (1,), (2,), (1, 2), (12,))]
+    assert {seed.spawn_key for seed in seeds} == {()}
+    assert len({seed.entropy for seed in seeds}) == len(seeds)
+    assert Stream(7, (1, 2)).digest().entropy == Stream(7).child(1, 2).digest().entropy
+
+
+def test_calls_are_mixed_and_each_is_made_once():
+    """Every round has one call of each side that is not done, in a random order; which order says nothing."""
+    sides = [Side(None, total, Stream(1), 10) for total in (10_000, 0, 4_000, 10_000)]
+    calls = Calls(sides, 5)
+    located = [calls.locate(call) for call in range(len(calls))]
+    assert sorted(located) == [(side, number) for side in (0, 2, 3) for number in range(len(sides[side]))]
+    assert all(abs(number - call // 3) <= 1 for call, (_, number) in enumerate(located[:1200]))
+    first = np.array([side for side, _ in located[0:1200:3]])
+    assert stats.chisquare([np.sum(first == side) for side in (0, 2, 3)]).pvalue > 1e-6
+    assert located != [Calls(sides, 6).locate(call) for call in range(len(calls))]
 
 
 def test_workers_change_nothing():
     sides = [Side(None, 5 * BLOCK, Stream(3)), Side(None, 0, Stream(4)), Side(None, 3 * BLOCK + 1, Stream(5))]
-    expected = [(number, first(block)) for number, side in enumerate(sides) for block in side.blocks()]
+    calls = Calls(sides)
+    expected = [first(calls[call]) for call in range(len(calls))]
+    assert sorted(expected) == sorted(first(block) for side in sides for block in side.blocks())
     for workers in (0, 1, 2, 3):
-        drawn = [(side, one) for side, group in map_blocks(all_firsts, sides, Place(workers=workers)) for one in group]
-        assert drawn == expected
+        assert [one for group in map_blocks(all_firsts, calls, Place(workers=workers)) for one in group] == expected
 
 
 @pytest.mark.parametrize("workers", [2, 3])

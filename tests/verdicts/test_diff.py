@@ -29,6 +29,12 @@ def check_of(certificate, name):
     return of(certificate, name=name)
 
 
+def test_certificates_of_two_versions_are_compared():
+    older, newer = load_certificate(OLD), load_certificate(OLD.with_name("certificate-1.1.json"))
+    found = {change.what for change in changes(older, newer)}
+    assert found == {"no longer checked", "is new"}
+
+
 def worse(old, new):
     return [change.what for change in changes(old, new) if change.is_regression]
 

@@ -72,6 +72,19 @@ def test_statistical_pass_needs_resolution_and_a_complete_score():
     assert "too coarse" in verdict(PrivacyEvidence(400, game=game(few))).reason
 
 
+def test_a_pass_needs_a_general_score_and_says_what_was_looked_for():
+    """Records without `general` are judged by `complete`, which meant the same, and keep their reason."""
+    old, new = game(), game(complete=False, general=True, looked_for=("thresholds", "63 cells"))
+    assert "looked for" not in verdict(PrivacyEvidence(400_000, game=old)).reason
+    found = verdict(PrivacyEvidence(400_000, game=new))
+    assert found.verdict is Verdict.PASS
+    assert found.reason.endswith("; looked for thresholds, 63 cells")
+    counted = dataclasses.replace(new, complete=True, general=False)
+    assert verdict(PrivacyEvidence(400_000, game=counted)).verdict is Verdict.INCONCLUSIVE
+    plain = {key: value for key, value in to_plain(old).items() if key not in ("general", "looked_for")}
+    assert from_plain(GameEvidence, plain) == old
+
+
 def test_the_default_tolerance():
     assert [PrivacyTerms(claim).allowed_epsilon(claim.point) for claim in (CLAIM, PrivacyClaim(0.125))] == [1.25, 0.175]
 

@@ -5,6 +5,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, TradeOffClaim, Verdict
+from audit.base.text import printable
 from audit.checks.kinds import CHECKS
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
@@ -49,7 +50,7 @@ def test_the_text_says_claim_reason_and_cost(results, kind):
     result = results[kind]
     first, second, *rest = str(result).split("\n  ")
     assert first == f"{result.verdict}: {result.check.stated}"
-    assert second == result.reason
+    assert second == printable(result.reason)
     assert rest[-1].startswith(f"{result.samples:,} {result.check.unit} in ")
 
 

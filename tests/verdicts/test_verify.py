@@ -14,7 +14,7 @@ from audit.report.certificate import chain_of, digest, load_certificate, schema,
 from audit.report.verify import problems_of
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
-OLD = Path(__file__).with_name("certificate-1.0.json")
+OLD, SECOND = (Path(__file__).with_name(f"certificate-1.{minor}.json") for minor in (0, 1))
 REFERENCE = Path(__file__).parents[2] / "reports"
 
 
@@ -68,7 +68,8 @@ def sealed(certificate):
 
 
 def chained(certificate):
-    return sealed({**certificate, "chain": chain_of(certificate["settings"], certificate["checks"])})
+    chain = chain_of(certificate["settings"], certificate["checks"], certificate["plan"])
+    return sealed({**certificate, "chain": chain})
 
 
 def test_what_a_run_writes_is_whole(certificate):
@@ -86,19 +87,20 @@ def test_every_change_of_any_leaf_is_noticed(certificate):
     assert len({seal_of(certificate), certificate["seal"]}) == 1
 
 
-@pytest.mark.parametrize("part", ["settings", "checks"])
-def test_the_chain_covers_settings_and_checks(certificate, part):
+@pytest.mark.parametrize("part", ["settings", "plan", "checks"])
+def test_the_chain_covers_settings_plan_and_checks(certificate, part):
     """Whoever computes the seal again, and not the chain, is noticed at any leaf of these."""
     for way in places(certificate[part], (part,)):
         changed = copy.deepcopy(certificate)
         change(changed, way)
-        assert chain_of(changed["settings"], changed["checks"]) != changed["chain"], way
+        assert chain_of(changed["settings"], changed["checks"], changed["plan"]) != changed["chain"], way
 
 
 @pytest.mark.parametrize(
     ("way", "says"),
     [
         (("settings", "seed"), "chain: the settings"),
+        (("plan", "checks", 0, "share"), "chain: the settings or the plan"),
         (("checks", 1, "claim", "epsilon"), "chain: broken at leak"),
         (("checks", 0, "evidence", "game", "counts", "left_plus"), "chain: broken at good"),
         (("checks", 3, "verdict"), "chain: broken at kept"),
@@ -153,7 +155,7 @@ def test_digests_do_not_depend_on_the_order_of_keys():
         digest(float("nan"))
 
 
-@pytest.mark.parametrize("path", [OLD, REFERENCE], ids=["schema 1.0", "reference"])
+@pytest.mark.parametrize("path", [OLD, SECOND, REFERENCE], ids=["schema 1.0", "schema 1.1", "reference"])
 def test_committed_certificates_are_read_for_ever(path):
     """Written by older versions of this package: their schema, their sums and all their verdicts still hold.
 
@@ -167,7 +169,9 @@ def test_the_oldest_schema_needs_no_digests_and_the_newest_does(certificate):
     assert old["schema_version"] == "1.0"
     assert "chain" not in old
     assert summary_of(old["checks"])["counts"] == old["counts"]
-    for name in ("chain", "seal", "audited"):
+    assert load_certificate(SECOND)["schema_version"] == "1.1"
+    assert "plan" not in load_certificate(SECOND)
+    for name in ("chain", "seal", "audited", "plan"):
         without = {key: part for key, part in certificate.items() if key != name}
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(without, schema())

@@ -13,7 +13,7 @@ pytest.importorskip("opendp")
 pytest.importorskip("diffprivlib")
 pytest.importorskip("pydp")
 
-from audit.checks.privacy.gather import stated_loss, states_a_law
+from audit.checks.privacy.stated_law import stated_loss, states_a_law
 from audit.faces.compare.comparison import require_comparisons
 from mechanisms.comparisons import COMPARISONS
 

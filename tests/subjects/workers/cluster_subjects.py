@@ -114,5 +114,6 @@ def mixed(program):
 
 def judged(certificate):
     """All of a certificate but durations, and where and when it was made."""
-    text = json.dumps({**certificate, "provenance": 0, "timing": sorted(certificate["timing"]), "seal": 0})
+    apart = {"provenance": 0, "isolation": 0, "printed": 0, "seal": 0}
+    text = json.dumps({**certificate, **apart, "timing": sorted(certificate["timing"])})
     return json.loads(text)

@@ -10,16 +10,27 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-SETTINGS = {"DASK_LOGGING__DISTRIBUTED": "critical", "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+SETTINGS = {
+    "DASK_LOGGING__DISTRIBUTED": "critical",
+    "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+    "DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD": "forkserver",  # imports once what every new worker needs
+    # by default idle workers look around many times a second
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "5s",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "30s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
 
 
 class Cluster:
     """A scheduler with workers of one thread each; a nanny replaces those that die."""
 
-    def __init__(self, folder, workers, nanny=True):
-        self._file = folder / "scheduler.json"
-        self._workers = []
-        self.scheduler = self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--scheduler-file", self._file)
+    def __init__(self, folder, workers, nanny=True, protocol="tcp", settings=()):
+        self._file, self._settings = folder / "scheduler.json", {**SETTINGS, **dict(settings)}
+        self._workers, self._client = [], None
+        where = ["--protocol", protocol, "--port", "0", "--host", "127.0.0.1"]
+        self.scheduler = self._start("scheduler", *where, "--scheduler-file", self._file)
         wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
         self.address = json.loads(self._file.read_text())["address"]
         if workers:
@@ -31,13 +42,23 @@ class Cluster:
         self._workers.append(self._start("worker", self.address, *more))
         return self._workers[-1]
 
+    def width(self):
+        """Return the number of workers there are now, asked over one connection."""
+        from distributed import Client
+
+        if self._client is None:
+            self._client = Client(self.address, set_as_default=False)
+        return len(self._client.ncores())
+
     def close(self):
+        if self._client is not None:
+            self._client.close(timeout=2)
         for process in (*self._workers, self.scheduler):
             end(process)
 
     def _start(self, kind, *arguments):
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *map(str, arguments)]
-        environment = {**os.environ, **SETTINGS, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, **self._settings, "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             command, cwd=self._file.parent, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
         )
@@ -55,4 +76,4 @@ def wait_until(holds, seconds=200.0):
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.02)
+        time.sleep(0.1)

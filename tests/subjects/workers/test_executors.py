@@ -7,22 +7,27 @@ import pickle
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 from cluster_subjects import Marking, check, dies, judged, laplace, marks
+from plain_calls import divide, end, raise_what_cannot_travel, write_own_number
 
 import audit
 from audit.base.errors import InvalidArgument, MissingExtra, OtherCode, Unreachable
 from audit.checks.base import Allowance
 from audit.faces.command_line import main
 from audit.runs import suite
-from audit.runs.suite import finished_checks
-from audit.subjects import BLOCK, Side, Stream, map_blocks
+from audit.runs.checkpoint import finished_checks
+from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
+from audit.subjects import keeper as keeper_module
 from audit.subjects import process as process_module
 from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.pool import HERE, Place, Pool, open_pool
-from audit.subjects.process import loaded_code
+from audit.subjects.code import loaded_code
+from audit.subjects.place import HERE, Place
+from audit.subjects.pool import Pool, open_pool
+from audit.subjects.process import Outcome
 
 
 @pytest.mark.parametrize(
@@ -95,25 +100,6 @@ def test_a_cluster_has_workers_of_its_own(tmp_path, capsys):
     assert "has its own" in capsys.readouterr().err
 
 
-def divide(a, b):
-    return a / b
-
-
-def end():
-    os._exit(3)
-
-
-class CannotTravel(Exception):
-    """Can be pickled, and not unpickled: its constructor wants two arguments."""
-
-    def __init__(self, a, b):
-        super().__init__(a)
-
-
-def raise_what_cannot_travel():
-    raise CannotTravel("here", 2)
-
-
 @pytest.mark.parametrize("text", ["serial", "processes"])
 def test_a_call_returns_or_raises_what_the_function_does(text):
     with open_pool(Place(text)) as pool:
@@ -137,7 +123,7 @@ def pool(request):
         assert executor.submit(divide, 6, 3).result(60) == 2  # its owner may go on with it
         begun = time.monotonic()
         executor.shutdown()
-        assert time.monotonic() - begun < 0.8 * process_module._IDLE  # no wait for idle processes
+        assert time.monotonic() - begun < 0.8 * keeper_module._IDLE  # no wait for idle processes
 
 
 def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
@@ -147,9 +133,9 @@ def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
         pool.call(end, timeout=60)
     with pytest.raises(RuntimeError, match="CannotTravel: here"):
         pool.call(raise_what_cannot_travel, timeout=60)
-    before = pool.call(os.getpid, timeout=60)
-    assert before not in (os.getpid(), None)
-    os.kill(before, 9)  # between two calls: no fault of the next one
+    before, keeper = pool.call(numbers_of_process, timeout=60)
+    assert before != os.getpid()
+    os.kill(keeper, 9)  # between two calls: no fault of the next one
     time.sleep(0.2)
     assert pool.call(os.getpid, timeout=60) != before
 
@@ -171,9 +157,112 @@ def test_closing_a_pool_ends_the_calls_under_way(tmp_path):
         time.sleep(0.05)
 
 
-def write_own_number(path):
-    path.with_suffix(".part").write_text(str(os.getpid()))
-    path.with_suffix(".part").rename(path)
+def numbers_of_process():
+    return os.getpid(), os.getppid()
+
+
+def test_a_call_whose_keeper_dies_under_it_is_tried_again_and_then_to_blame(tmp_path):
+    with open_pool(Place(workers=1)) as pool:
+        with pytest.raises(ChildProcessError, match="killed its process, and the one that watches it"):
+            pool.call(kill_keeper, tmp_path / "always", 9, timeout=60)
+        assert pool.call(kill_keeper, tmp_path / "twice", 2, timeout=60) == "at last"
+
+
+def kill_keeper(path, times):
+    with path.open("a") as marks:
+        marks.write("x")
+    if len(path.read_text()) <= times:
+        os.kill(os.getppid(), 9)
+        time.sleep(60)
+    return "at last"
+
+
+def test_a_forked_process_has_what_nothing_could_send_to_it():
+    lock, seen = threading.Lock(), []
+    objects = [lambda value: seen.append(value) or (value, lock.locked())]
+    with open_pool(Place(workers=2), objects) as pool:
+        assert [pool.call(apply, objects[0], value) for value in "ab"] == [["a", False], ["b", False]]
+    assert not seen  # it was a copy
+
+
+def apply(function, value):
+    return function(value)
+
+
+def test_a_library_whose_threads_have_run_before_the_fork_runs_after_it(tmp_path):
+    """Scikit-learn with GNU's OpenMP: a forked process that starts its threads again hangs for good."""
+    ensemble, threads = pytest.importorskip("sklearn.ensemble"), pytest.importorskip("threadpoolctl")
+    features = np.random.default_rng(0).normal(size=(5000, 20))
+    model = ensemble.HistGradientBoostingClassifier(max_iter=3)
+    with threads.threadpool_limits(2):
+        model.fit(features, features[:, 0] > 0)
+        with open_pool(Place(workers=1), [model]) as pool:
+            assert pool.call(fit_again, model, features, timeout=30) == [5000]
+
+
+def fit_again(model, features):
+    return model.fit(features, features[:, 0] > 0).predict(features).shape
+
+
+def test_global_generators_differ_between_processes():
+    """Forked copies of one state would give the same outputs; two of eight draws agree with probability 1e-14."""
+    with open_pool(Place(workers=2)) as pool:
+        drawn = [pool.call(draw_globally) for _ in range(8)]
+    assert len({first for first, _ in drawn}) == len({second for _, second in drawn}) == 8
+
+
+def draw_globally():
+    import random
+
+    return random.random(), float(np.random.random())  # noqa: NPY002
+
+
+def test_nothing_of_a_call_is_unpickled_here(tmp_path):
+    """Neither a value nor an exception, each of which would leave a file where it is unpickled."""
+    with open_pool(Place(workers=1)) as pool:
+        with pytest.raises(TypeError, match="not JSON serializable"):
+            pool.call(Leaving, tmp_path / "value")
+        with pytest.raises(RuntimeError, match="Leaving: "):
+            pool.call(raise_leaving, tmp_path / "error")
+    assert not list(tmp_path.iterdir())
+
+
+class Leaving(Exception):
+    """Leaves a file where it is unpickled."""
+
+    def __reduce__(self):
+        return self.args[0].touch, ()
+
+
+def raise_leaving(path):
+    raise Leaving(path)
+
+
+def test_a_worker_that_cannot_load_a_check_is_lost_and_not_the_check(tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text("def function(): return 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_here
+
+    with open_pool(Place(concurrent.futures.ThreadPoolExecutor(1))) as pool:
+        (tmp_path / "only_here.py").unlink()
+        with pytest.raises(Unreachable, match=r"cannot load a check: ModuleNotFoundError: .*only_here"):
+            pool.call(only_here.function, timeout=60)
+
+
+def test_what_a_call_prints_is_heard_also_when_it_fails(tmp_path):
+    heard = []
+    with open_pool(Place(workers=1)) as pool:
+        pool.call(print, "\x1b[31m", "a" * 5000, hear=heard.append)
+        with pytest.raises(TimeoutError):
+            pool.call(print_and_sleep, timeout=0.5, hear=heard.append)
+    first, second = heard
+    assert first.startswith("\\x1b[31m a")
+    assert 4000 < len(first) <= 4096 + len("\\x1b")
+    assert second == "before\n"
+
+
+def print_and_sleep():
+    print("before")
     time.sleep(1e6)
 
 
@@ -202,8 +291,8 @@ def packed(function, *arguments):
 class Threads(Pool):
     """Calls in threads of this process, without isolation; remembers how many there were at a time."""
 
-    def __init__(self, place=HERE):
-        super().__init__(concurrent.futures.ThreadPoolExecutor(3), 3, run=self.here)
+    def __init__(self, place=HERE, objects=(), shares=True):
+        super().__init__(concurrent.futures.ThreadPoolExecutor(3), 3, run=self.here, shares=shares)
         self.now, self.most, self.calls, self.lock = 0, 0, 0, threading.Lock()
 
     def here(self, function, arguments, session, timeout):
@@ -211,7 +300,8 @@ class Threads(Pool):
             self.now, self.calls = self.now + 1, self.calls + 1
             self.most = max(self.most, self.now)
         try:
-            return process_module.run_pickled(function, arguments)
+            kind, _, content = process_module.run_pickled(function, arguments).partition(b" ")
+            return process_module.Outcome(kind.decode(), content)
         finally:
             with self.lock:
                 self.now -= 1
@@ -259,7 +349,7 @@ block_module = sys.modules["audit.subjects.blocks"]  # the package has a functio
 
 def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
     def drawn(place=HERE):
-        return [(side, block) for side, group in map_blocks(numbers, SIDES, place) for block in group]
+        return [block for group in map_blocks(numbers, Calls(SIDES, 1), place) for block in group]
 
     here = drawn()
     assert len(here) == 101 + 41
@@ -267,40 +357,39 @@ def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
     for limit in (1e-9, 1.0):  # seconds a call: single blocks, and groups
         monkeypatch.setattr(block_module, "_TASK", limit)
         threads = Threads()
-        monkeypatch.setattr(block_module, "open_pool", lambda place: threads)  # noqa: B023
+        monkeypatch.setattr(block_module, "open_pool", lambda place, shares: threads)  # noqa: B023
         assert drawn(Place(workers=3)) == here
         assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
 
 
 def test_what_takes_a_moment_opens_no_pool(monkeypatch):
-    monkeypatch.setattr(block_module, "open_pool", lambda place: pytest.fail("opened"))
-    assert sum(len(group) for _, group in map_blocks(numbers, SIDES, Place())) == 142
+    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
+    assert sum(map(len, map_blocks(numbers, Calls(SIDES), Place()))) == 142
 
 
 def test_what_cannot_be_sent_is_drawn_here(monkeypatch):
     monkeypatch.setattr(block_module, "_ALONE", 0.0)
-    monkeypatch.setattr(block_module, "open_pool", lambda place: pytest.fail("opened"))
+    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
     lock = threading.Lock()
 
     def locked(group):
         with lock:
             return numbers(group)
 
-    assert sum(len(group) for _, group in map_blocks(locked, SIDES, Place(workers=2))) == 142
+    assert sum(map(len, map_blocks(locked, Calls(SIDES), Place(workers=2)))) == 142
 
 
 @pytest.mark.parametrize("seconds", [5e-4, 1.0])
 def test_groups_of_an_audit_of_1e11_outputs(seconds):
     """Every block once, in order; few enough calls for any scheduler, and enough for every worker."""
-    sides = [Side("a", 10**11, Stream(1)), Side("b", 10**11, Stream(2))]
-    total = sum(map(len, sides))
+    total = len(Calls([Side("a", 10**11, Stream(1)), Side("b", 10**11, Stream(2))]))
     size = group_size(seconds, total - 1, width=50)
-    calls, expected = 0, [1, 0]
-    for side, first, last in groups_from(sides, (0, 1, 2), size):
-        assert first == expected[side] < last <= len(sides[side])
-        expected[side] = last
+    calls, expected = 0, 1
+    for first, last in groups_from(total, 1, size):
+        assert first == expected < last
+        expected = last
         calls += 1
-    assert expected == [len(side) for side in sides]
+    assert expected == total
     assert calls >= 16 * 50
     assert size * seconds <= 300
     assert calls < 50_000
@@ -362,14 +451,15 @@ def test_any_executor_may_run_checks(kind, tmp_path):
     """The evidence is that of this process; what hangs or dies is one INCONCLUSIVE among others."""
     checks = [check("good", laplace), check("closure", lambda data, size, rng: data.sum() + rng.laplace(size=size))]
     bad = [check("dies", dies), check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=2)]
+    workers = 2 if kind == "processes" else None  # the same number, told or asked
     with EXECUTORS[kind](2) as executor:
-        report = audit.run(checks, budget=60_000, executor=executor)
-        other = audit.run([*bad, *checks], budget=60_000, executor=executor, workers=2)
+        report = audit.run([*bad, *checks], budget=60_000, significance=0.04, executor=executor, workers=workers)
         assert executor.submit(divide, 6, 3).result() == 2
-    assert judged(report.certificate) == judged(audit.run(checks, budget=60_000, executor="serial").certificate)
-    assert [str(result.verdict) for result in other.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
-    assert other["dies"].reason == "the mechanism killed its process"
-    assert other["hangs"].reason == "the mechanism took longer than 2 s"
+    here = audit.run(checks, budget=60_000, significance=0.02, executor="serial")  # the same share for each check
+    assert judged(report.certificate)["checks"][2:] == judged(here.certificate)["checks"]
+    assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
+    assert report["dies"].reason == "the mechanism killed its process"
+    assert report["hangs"].reason == "the mechanism took longer than 2 s"
     assert not any(is_alive(process) for _, process in marks(tmp_path))
 
 
@@ -387,13 +477,13 @@ def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypat
     checks = [check("lost", laplace), check("good", laplace)]
 
     class Losing(Threads):
-        def submit(self, function, *arguments, timeout):
+        def submit(self, function, *arguments, **options):
             if arguments[0].name == "lost":
                 raise Unreachable("the cluster is gone")
-            return super().submit(function, *arguments, timeout=timeout)
+            return super().submit(function, *arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(suite, "open_pool", Losing)
+        patch.setattr(suite, "open_pool", partial(Losing, shares=False))
         report = audit.run(checks, budget=60_000, directory=tmp_path)
     assert report["lost"].reason == "the cluster is gone"
     assert report.verdict is audit.Verdict.INCONCLUSIVE
@@ -410,3 +500,10 @@ def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypat
     assert begun == ["lost"]
     assert again["lost"].verdict is audit.Verdict.PASS
     assert not list(itertools.chain(tmp_path.glob("unfinished"), tmp_path.glob(".unfinished*")))
+
+
+@pytest.mark.parametrize("kind", ["", "error\0value", "other kind"])
+def test_an_outcome_of_no_known_kind_is_the_fault_of_the_call(kind):
+    """The code under audit can write to the pipe that carries it."""
+    with open_pool(Place(workers=1)) as pool, pytest.raises(ChildProcessError, match="cannot be read"):
+        pool._value(Outcome(kind, b"{}"))

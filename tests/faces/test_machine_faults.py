@@ -1,0 +1,161 @@
+"""What the machine does to a run: each is one line that names the path, an exit status, and no traceback."""
+
+import errno
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+import audit
+from audit.faces.command_line import main
+from audit.report import certificate as certificate_module
+from audit.runs.checkpoint import FOLDER, Checkpoint
+from tests.processes import Python
+
+MODULE = """
+import os, time
+import numpy as np
+from audit import PrivacyCheck, PrivacyClaim, Verdict
+
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+
+def laplace(data, size, rng):
+    while os.path.exists("wait"):
+        open("waits", "w").close()
+        time.sleep(0.02)
+    return data.sum() + rng.laplace(size=size)
+
+CHECKS = [
+    PrivacyCheck(name=name, mechanism=laplace, claim=PrivacyClaim(1.5), pairs=[PAIR], budget=400,
+                 expected=Verdict.INCONCLUSIVE)
+    for name in ("a", "b", "c")
+]
+"""
+
+
+@pytest.fixture
+def run_here(tmp_path, monkeypatch, capsys):
+    """Call `dp-audit run mine` in this process; return its status and the only line that it says of its failure."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MODULE)
+
+    def call(*arguments, out="out", workers="0"):
+        monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+        sys.modules.pop("mine", None)
+        with pytest.raises(SystemExit) as stop:
+            main(["run", "mine", "--workers", workers, "--out", out, *arguments])
+        return stop.value.code, capsys.readouterr().err.strip()
+
+    return call
+
+
+def one_line(said, *words):
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("dp-audit: ")
+    assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize("full_after", [0, 2, 4])  # the plan, a check, the certificate
+def test_a_full_disk_is_one_line_and_resume_goes_on(run_here, monkeypatch, tmp_path, full_after):
+    written = []
+
+    def replace(old, new, real=os.replace):
+        written.append(new)
+        if len(written) > full_after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), old)
+        real(old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(certificate_module.os, "replace", replace)
+        status, said = run_here()
+    assert status == 74
+    one_line(said, "No space left on device", str(written[-1]), "repeat the command")
+    assert not list(tmp_path.rglob(".*"))  # no half-written file
+    assert run_here("--resume")[0] == 0
+
+
+@pytest.mark.parametrize("out", ["file/out", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_written_is_one_line_before_anything_is_drawn(run_here, tmp_path, out):
+    (tmp_path / "file").write_text("")
+    status, said = run_here(out=out)
+    assert status == 74
+    one_line(said, out, "cannot be written", "choose another folder")
+
+
+@pytest.mark.parametrize("plan", ["[]", "{", '{"plan": 1}', "\x00", "[" * 100_000])
+def test_a_plan_that_cannot_be_read_is_one_line(run_here, tmp_path, plan):
+    (tmp_path / "out" / FOLDER).mkdir(parents=True)
+    (tmp_path / "out" / FOLDER / "plan.json").write_text(plan)
+    for options in ((), ("--resume",)):
+        status, said = run_here(*options)
+        assert status == 64
+        one_line(said, "plan.json cannot be read", f"delete {os.path.join('out', FOLDER)}")
+
+
+def test_a_second_run_in_a_folder_is_refused_and_names_the_first(run_here, tmp_path):
+    (tmp_path / "wait").touch()
+    first = threading.Thread(target=lambda: audit.run(checks_of(tmp_path), workers=0, directory="out"))
+    first.start()
+    try:
+        until(tmp_path / "waits")
+        status, said = run_here("--resume")
+    finally:
+        (tmp_path / "wait").unlink()
+        first.join()
+    assert status == 64
+    one_line(said, "out is in use by another run", f"process {os.getpid()}", "choose another folder")
+    assert run_here("--resume", "--workers", "1")[0] == 0  # the lock went with the run
+
+
+def checks_of(folder):
+    sys.path.insert(0, str(folder))
+    try:
+        sys.modules.pop("mine", None)
+        return audit.runs.suite.collect(["mine"])
+    finally:
+        sys.path.remove(str(folder))
+        sys.modules.pop("mine", None)
+
+
+def until(path, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes(tmp_path, number, status):
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "wait").touch()
+    code = "from audit.faces.command_line import main; main()"
+    arguments = ["-c", code, "run", "mine", "--workers", "2", "--out", "out"]
+    process = Python(arguments, tmp_path, stderr=tmp_path / "said")
+    until(tmp_path / "waits")
+    process.send_signal(number)
+    assert process.wait(60) == status
+    one_line((tmp_path / "said").read_text().strip(), "the same command with --resume goes on from here")
+    (tmp_path / "wait").unlink()
+    assert json.loads((tmp_path / "out" / FOLDER / "plan.json").read_text())["checks"] == 3
+    assert Python([*arguments, "--resume"], tmp_path).wait(60) == 0
+
+
+def test_a_kept_verdict_that_does_not_follow_from_its_evidence_is_audited_again(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    checks, begun = checks_of(tmp_path), []
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "end", lambda self: None)
+        audit.run(checks, workers=0, directory="out")
+    file = tmp_path / "out" / FOLDER / "00001.json"
+    document = json.loads(file.read_text())
+    document["record"]["verdict"] = "PASS"
+    file.write_text(json.dumps(document))
+    announce = dict(announce=lambda check: begun.append(check.name))
+    report = audit.run(checks, workers=0, directory="out", resume=True, **announce)
+    assert begun == ["b"]
+    assert report["b"].verdict is audit.Verdict.INCONCLUSIVE

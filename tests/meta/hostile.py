@@ -1,0 +1,396 @@
+"""Subjects that attack what audits them: one way each, in the name. None of them keeps its claim or earns a verdict.
+
+Each is `(data, size, rng)` or made by `output(...)`: a mechanism whose outputs have one method that misbehaves.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import gc
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+class Own(BaseException):
+    """What only `except BaseException` catches."""
+
+
+class Unspeakable(Exception):
+    """Its text raises."""
+
+    def __str__(self):
+        raise Own("no text")
+
+
+class Bomb(Exception):
+    """Runs code where it is unpickled."""
+
+    def __reduce__(self):
+        return os._exit, (13,)
+
+
+def honest(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def raising(error):
+    def mechanism(data, size, rng):
+        raise error
+
+    return mechanism
+
+
+def with_method(method, body):
+    """A mechanism whose outputs are objects with one method that does something else."""
+    kind = type("Output", (), {method: lambda self, *arguments, **named: body()})
+    return lambda data, size, rng: [kind() for _ in range(size)]
+
+
+def throw(error):
+    def body():
+        raise error
+
+    return body
+
+
+def ends_its_interpreter(data, size, rng):
+    os._exit(0)
+
+
+def aborts(data, size, rng):
+    faulthandler.disable()
+    os.abort()
+
+
+def reads_address_zero(data, size, rng):
+    ctypes.string_at(0)
+
+
+def kills_itself(data, size, rng):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def terminates_itself(data, size, rng):
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+
+
+def interrupts_itself(data, size, rng):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+
+def kills_its_group(data, size, rng):
+    os.killpg(0, signal.SIGKILL)
+
+
+def kills_its_parent(data, size, rng):
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def stops_its_parent(data, size, rng):
+    os.kill(os.getppid(), signal.SIGSTOP)
+    time.sleep(60)
+
+
+def kills_its_grandparent(data, size, rng):
+    os.kill(parent_of(os.getppid()), signal.SIGKILL)
+    os._exit(1)
+
+
+def stops_itself(data, size, rng):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def sleeps(data, size, rng):
+    time.sleep(1e6)
+
+
+def ignores_signals_and_sleeps(data, size, rng):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, signal.SIG_IGN)
+    time.sleep(1e6)
+
+
+def holds_the_lock_of_the_interpreter(data, size, rng):
+    import re
+
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def closes_all_files(data, size, rng):
+    os.closerange(0, 256)
+    return honest(data, size, rng)
+
+
+def closes_standard_output(data, size, rng):
+    sys.stdout.close()
+    sys.stderr.close()
+    raise ValueError("after closing")
+
+
+def prints_without_end(data, size, rng):
+    while True:
+        os.write(1, b"::error::\x1b[2J" * 1000)
+
+
+def prints_and_raises(data, size, rng):
+    print("\x1b[2J::error::forged\x07")
+    subprocess.run(["echo", "from a child"], check=True)
+    os.write(2, b"from C\xff\n")
+    raise ValueError("after printing")
+
+
+def leaving(act, words):
+    """A mechanism that leaves something behind when it is first called, and always raises."""
+
+    def mechanism(data, size, rng):
+        if not left:
+            left.append(act())
+        raise ValueError(words)
+
+    left = []
+    return mechanism
+
+
+def start_a_timer():
+    threading.Timer(2.0, os._exit, (0,)).start()
+
+
+def start_a_thread_that_prints():
+    threading.Thread(target=lambda: [os.write(1, b"x" * 100) for _ in iter(int, 1)], daemon=True).start()
+
+
+def start_a_child():
+    subprocess.Popen(["sleep", "1234"])
+
+
+def start_a_daemon():
+    subprocess.Popen(["sleep", "1235"], start_new_session=True)
+
+
+def forks_and_dies(data, size, rng):
+    if os.fork():
+        os._exit(7)
+    time.sleep(1e6)
+
+
+def sets_an_alarm(data, size, rng):
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    time.sleep(60)
+
+
+def changes_folder_and_environment(data, size, rng):
+    os.chdir("/")
+    os.environ.clear()
+    sys.path.clear()
+    raise ValueError("elsewhere")
+
+
+def removes_modules(data, size, rng):
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("audit", "numpy", "json", "pickle")]:
+        del sys.modules[name]
+    raise ValueError("no modules")
+
+
+def forbids_memory(data, size, rng):
+    resource.setrlimit(resource.RLIMIT_AS, (2**20, 2**20))
+    return np.ones(10**8)
+
+
+def forbids_processes(data, size, rng):
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    raise ValueError("nothing can be opened")
+
+
+def recurses_without_end(data, size, rng):
+    return recurses_without_end(data, size, rng)
+
+
+def returns_a_generator(data, size, rng):
+    return (number for number in range(size))
+
+
+def returns_an_endless_list(data, size, rng):
+    cyclic = []
+    cyclic.append(cyclic)
+    return [cyclic] * size
+
+
+def returns_deep_lists(data, size, rng):
+    deep = 1
+    for _ in range(100_000):
+        deep = [deep]
+    return [deep] * size
+
+
+def returns_itself(data, size, rng):
+    return returns_itself
+
+
+def returns_a_masked_array(data, size, rng):
+    return np.ma.masked_array(np.ones((size, 2)), mask=True)[:, 0:0]
+
+
+def returns_a_structured_array(data, size, rng):
+    return np.zeros(size, dtype=[("a", "f8"), ("b", "O")])
+
+
+def returns_huge_integers(data, size, rng):
+    return [10**5000] * size
+
+
+def collects_what_raises(data, size, rng):
+    kind = type("Output", (), {"__del__": lambda self: (_ for _ in ()).throw(Own("in __del__"))})
+    made = [kind() for _ in range(size)]
+    del made
+    gc.collect()
+    raise ValueError("after __del__")
+
+
+def traces_everything(data, size, rng):
+    def trace(frame, event, argument):
+        raise Own("traced")
+
+    sys.settrace(trace)
+    threading.settrace(trace)
+    return honest(data, size, rng)
+
+
+def poisons_the_judge(data, size, rng):
+    """Replace, in its process, whatever would judge it: the verdict is given in another."""
+    from audit.base.verdict import Verdict
+    from audit.checks.privacy import check, judge
+
+    def passes(terms, evidence, significance):
+        return judge.PrivacyJudgment(Verdict.PASS, "exact", "forged", 0.0, 0.0, 0.0, 0.0)
+
+    judge.judge = check.judge = passes
+    check.PrivacyCheck.judge = staticmethod(passes)
+    return data.sum() + np.zeros(size)
+
+
+def writes_its_own_outcome(data, size, rng):
+    """Write to the pipes that its keeper reads from."""
+    pipes = {link for link, flags in ends(os.getppid()).values() if flags.endswith("0")}
+    for number, (link, flags) in ends(os.getpid()).items():
+        if number > 2 and link in pipes and flags.endswith("1"):
+            os.write(number, b"\0\0\0\0\0\0\0\x05error")
+    raise ValueError("wrote")
+
+
+def ends(process):
+    """The pipes that a process has open, by file descriptor: which, and the flags of its end."""
+    found = {}
+    for number in os.listdir(f"/proc/{process}/fd"):
+        with contextlib.suppress(OSError):  # that of the listing
+            link = os.readlink(f"/proc/{process}/fd/{number}")
+            if link.startswith("pipe:"):
+                said = Path(f"/proc/{process}/fdinfo/{number}").read_text()
+                found[int(number)] = link, said.split("flags:")[1].split()[0]
+    return found
+
+
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
+def starts_a_pool_and_hangs_in_it(data, size, rng):
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        pool.map(time.sleep, [1e6])
+
+
+def machinery(name):
+    """A mechanism that raises what only the machinery may."""
+    from audit.base import errors
+
+    return raising(getattr(errors, name)("forged"))
+
+
+# name: the mechanism, and words of its reason; those that hang have a short time
+SUBJECTS = {
+    "BaseException": (raising(Own("mine")), "raised Own: mine"),
+    "GeneratorExit": (raising(GeneratorExit()), "raised GeneratorExit"),
+    "KeyboardInterrupt": (raising(KeyboardInterrupt()), "raised KeyboardInterrupt"),
+    "SystemExit": (raising(SystemExit(0)), "raised SystemExit"),
+    "StopIteration": (raising(StopIteration()), "raised StopIteration"),
+    "MemoryError": (raising(MemoryError()), "raised MemoryError"),
+    "TimeoutError": (raising(TimeoutError("forged")), "raised TimeoutError"),
+    "ChildProcessError": (raising(ChildProcessError("forged")), "raised ChildProcessError"),
+    "Unreachable": (machinery("Unreachable"), "raised Unreachable"),
+    "OtherCode": (machinery("OtherCode"), "raised OtherCode"),
+    "unspeakable": (raising(Unspeakable()), "Own"),
+    "bomb": (raising(Bomb()), "raised Bomb"),
+    **{
+        f"{method} raises {type(error).__name__}": (with_method(method, throw(error)), "")
+        for method in ("__repr__", "__len__", "__array__", "__iter__", "__float__", "__hash__", "__eq__", "__class__")
+        for error in (Own("mine"), KeyboardInterrupt())
+    },
+    **{
+        f"{method} raises": (with_method(method, throw(SystemExit(1))), "")
+        for method in ("__reduce__", "__getstate__", "__del__", "__str__", "__bool__", "__getattribute__")
+    },
+    **{
+        f"leaves: {act.__name__}": (leaving(act, "something is left"), "something is left")
+        for act in (start_a_timer, start_a_thread_that_prints, start_a_child, start_a_daemon, os.fork)
+    },
+    "__repr__ exits": (with_method("__repr__", lambda: os._exit(0)), "never varied"),
+    "__reduce_ex__ exits": (with_method("__reduce_ex__", lambda: os._exit(0)), "killed its process"),
+    "__del__ exits": (with_method("__del__", lambda: os._exit(0)), "killed its process"),
+    "__len__ lies": (with_method("__len__", lambda: 10**18), ""),
+    "__reduce_ex__ sleeps": (with_method("__reduce_ex__", lambda: time.sleep(1e6)), "took longer"),
+}
+HANGING = {
+    sleeps,
+    ignores_signals_and_sleeps,
+    holds_the_lock_of_the_interpreter,
+    stops_itself,
+    stops_its_parent,
+    prints_without_end,
+    starts_a_pool_and_hangs_in_it,
+}
+WORDS = {
+    ends_its_interpreter: "killed its process",
+    aborts: "killed its process",
+    reads_address_zero: "killed its process",
+    kills_itself: "killed its process",
+    terminates_itself: "killed its process",
+    kills_its_group: "killed its process",
+    kills_its_parent: "killed its process, and the one that watches it",
+    kills_its_grandparent: "killed its process",
+    forks_and_dies: "killed its process",
+    interrupts_itself: "raised KeyboardInterrupt",
+    closes_all_files: "",
+    closes_standard_output: "after closing",
+    prints_and_raises: "after printing",
+    sets_an_alarm: "killed its process",
+    changes_folder_and_environment: "elsewhere",
+    removes_modules: "",
+    forbids_memory: "",
+    forbids_processes: "nothing can be opened",
+    recurses_without_end: "raised RecursionError",
+    returns_a_generator: "",
+    returns_an_endless_list: "",
+    returns_deep_lists: "",
+    returns_itself: "",
+    returns_a_masked_array: "",
+    returns_a_structured_array: "",
+    returns_huge_integers: "",
+    collects_what_raises: "after __del__",
+    traces_everything: "",
+    writes_its_own_outcome: "sent an outcome that cannot be read",
+    **dict.fromkeys(sorted(HANGING, key=lambda hanging: hanging.__name__), "took longer"),
+}
+SUBJECTS |= {mechanism.__name__: (mechanism, words) for mechanism, words in WORDS.items()}

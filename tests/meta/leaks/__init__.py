@@ -1,0 +1,11 @@
+"""Mechanisms that leak in what a careless auditor throws away: types, bits, seeds, the pattern of calls.
+
+`python -m tests.meta.leaks [NAME ...]` audits them at the defaults and prints a table. Natural bugs are marked: each
+occurs in code that somebody could have written with good intentions.
+"""
+
+from . import numbers, representation  # noqa: F401 - they register their leaks
+from .registry import CLAIM, LEAKS, LEFT, RIGHT, private
+from .seeds_and_calls import SUSPICIOUS, LeaksLater
+
+__all__ = ["CLAIM", "LEAKS", "LEFT", "RIGHT", "SUSPICIOUS", "LeaksLater", "private"]

@@ -1,0 +1,114 @@
+"""What a forger changes is refused, or the page on threats says that it cannot be, and how it looks to a reader."""
+
+import copy
+import json
+from pathlib import Path
+
+import forged_evidence  # noqa: F401 - registers its forgeries
+import pytest
+from forged_documents import MALFORMED
+from forging import CHECKS, LEFT_ALONE, REFUSED, Forged, completed
+
+import audit
+from audit import Verdict
+from audit.base.errors import InvalidCertificate
+from audit.report.certificate import digest, load_certificate, summary_of
+from audit.report.verify import notes_on, problems_of, require_form, why_unsealed
+
+PAGE = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def written():
+    return json.loads(json.dumps(audit.run(CHECKS, budget=20_000, workers=0).certificate))
+
+
+def forged(written, forge, judged=True):
+    """Return the text of a forged certificate."""
+    certificate = Forged(copy.deepcopy(written))
+    text = forge(certificate)
+    return text or json.dumps(completed(certificate, written["checks"], judged))
+
+
+def read(tmp_path, text):
+    path = tmp_path / "certificate.json"
+    path.write_text(text)
+    return load_certificate(path)
+
+
+def test_the_certificate_that_is_forged_is_whole(written, tmp_path):
+    assert problems_of(read(tmp_path, forged(written, lambda c: None))) == []
+    assert [check["verdict"] for check in written["checks"]].count("FAIL") >= 3
+    assert len(written["checks"][7]["evidence"]["looks"]) > 1
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(written, tmp_path, name):
+    """A replay refuses it too, which needs no digests and no sums, unless it is about these."""
+    forge, says, judged = REFUSED[name]
+    try:
+        found = problems_of(read(tmp_path, forged(written, forge, judged)))
+    except InvalidCertificate as error:
+        found = [str(error)]
+    assert any(says in line for line in found), found
+    assert not judged or any(not line.startswith(("chain", "seal", "timing", "significance")) for line in found)
+
+
+@pytest.mark.parametrize("part", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_record_is_refused_by_its_form(written, part):
+    certificate = Forged(copy.deepcopy(written))
+    check = certificate["checks"][0]
+    if isinstance(part, tuple):
+        check["evidence"][part[0]].update(part[1])
+    certificate["checks"][0] = (
+        {**check, **part} if isinstance(part, dict) else check if isinstance(part, tuple) else part
+    )
+    assert problems_of(certificate)[0].startswith("schema: ")
+    with pytest.raises(InvalidCertificate, match="does not have its form"):
+        require_form(certificate)
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_left_alone_but_for_what_is_kept_elsewhere(written, tmp_path, name):
+    """Whole, under another seal; a plan that was changed has another digest as well, which is known before a run."""
+    found = read(tmp_path, forged(written, LEFT_ALONE[name]))
+    assert problems_of(found) == []
+    assert found["seal"] != written["seal"]
+    plans = [digest(each["settings"], each["plan"]) for each in (found, written)]
+    assert [each["chain"]["start"] for each in (found, written)] == plans
+    assert (plans[0] != plans[1]) == (found["plan"] != written["plan"])
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_downgrade_is_whole_and_not_sealed(written, tmp_path, version):
+    certificate = Forged(copy.deepcopy(written))
+    certificate["schema_version"] = version
+    del certificate["plan"]
+    for key in ("chain", "seal", "audited") if version == "1.0" else ():
+        del certificate[key]
+    certificate.check("leak")["expected"] = "FAIL"
+    if version == "1.1":
+        completed(certificate)
+    else:
+        certificate.update(summary_of(certificate["checks"]))
+    found = read(tmp_path, json.dumps(certificate))
+    assert problems_of(found) == []
+    assert version in why_unsealed(found)
+    assert why_unsealed(written) is None
+
+
+def test_notes_name_what_a_verdict_hides(written):
+    certificate = Forged(copy.deepcopy(written))
+    assert list(notes_on(certificate)) == []
+    certificate.check("leak")["expected"] = Verdict.FAIL.value
+    certificate["plan"]["unspent"] = 0.01
+    first, second = notes_on(certificate)
+    assert "leak" in first
+    assert "0.01" in second
+
+
+def test_the_page_lists_every_forgery():
+    assert len(REFUSED) + len(MALFORMED) >= 40
+    refused_rows, alone_rows = PAGE.partition("### What cannot be refused")[::2]
+    assert [name for name in REFUSED if name not in refused_rows] == []
+    assert [name for name in LEFT_ALONE if name not in alone_rows] == []
