@@ -33,6 +33,29 @@ CHECKS = [{checks}]
 """
 
 
+UNPICKLABLE = """
+import threading
+import audit
+lock = threading.Lock()
+
+def locked(data, size, rng):
+    with lock:
+        return laplace(data, size, rng)
+
+CHECKS[0] = check("locked", 1.5)
+object.__setattr__(CHECKS[0], "mechanism", lambda *given: locked(*given))
+try:
+    import opendp.prelude as dp
+except ImportError:
+    pass
+else:
+    dp.enable_features("contrib")
+    noise = dp.m.make_laplace(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), 1.0)
+    CHECKS.append(check("handle", 1.5, budget=3_000, expected=Verdict.INCONCLUSIVE))
+    object.__setattr__(CHECKS[1], "mechanism", audit.per_call(lambda data: noise(float(data[0]))))
+"""
+
+
 @dataclass
 class Done:
     returncode: int
@@ -82,6 +105,17 @@ def test_exit_status_follows_the_worst_verdict(dp_audit, tmp_path, checks, statu
     assert certificate["verdict"] in dp_audit(tmp_path, "report", "r").stdout
 
 
+def test_checks_that_cannot_be_pickled_run_in_processes(dp_audit, tmp_path):
+    """A closure over a lock, and over a handle of a foreign library where one is installed."""
+    folder = write(tmp_path, "check('a', 1.5)")
+    (folder / "mine.py").write_text((folder / "mine.py").read_text() + UNPICKLABLE)
+    done = dp_audit(folder, "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "2")
+    certificate = json.loads((tmp_path / "r" / "certificate.json").read_text())
+    assert set(certificate["isolation"].values()) == {"process"}
+    assert not {"error", "died"} & {kind for check in certificate["checks"] for kind in check["evidence"]["oddities"]}
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -124,7 +158,7 @@ def test_a_target_that_raises_is_bad_usage_with_the_cause(dp_audit, tmp_path):
 def test_a_tampered_certificate_is_noticed(dp_audit, tmp_path):
     dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
     path = tmp_path / "r" / "certificate.json"
-    path.write_text(path.read_text().replace('"FAIL"', '"PASS"'))
+    path.write_text(path.read_text().replace(': "FAIL"', ': "PASS"'))
     done = dp_audit(tmp_path, "replay", "r")
     assert done.returncode == 65
     assert "the evidence gives 'FAIL'" in done.stdout
@@ -190,7 +224,60 @@ def test_verify_and_diff(dp_audit, tmp_path):
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
     broken = dp_audit(tmp_path, "verify", "old")
     assert broken.returncode == 65
-    assert "chain: the settings are not those that were chained" in broken.stdout
+    assert "chain: the settings or the plan are not those that were chained" in broken.stdout
+
+
+def test_a_seal_and_a_plan_kept_elsewhere(dp_audit, tmp_path):
+    run = ["--budget", "2e3", "--workers", "0"]
+    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "old", *run)
+    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "new", "--seed", "5", *run)
+    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 19.0)"), "run", "mine", "--out", "other", *run)
+    kept = dict(line.split(": ") for line in dp_audit(tmp_path, "verify", "old").stdout.splitlines()[1:])
+    assert set(kept) == {"seal", "plan"}
+    for folder, seal, plan in (("old", 0, 0), ("new", 65, 0), ("other", 65, 65)):
+        assert dp_audit(tmp_path, "verify", folder, "--require-seal").returncode == 0
+        assert dp_audit(tmp_path, "verify", folder, "--seal", kept["seal"].upper()).returncode == seal
+        done = dp_audit(tmp_path, "verify", folder, "--plan", kept["plan"])
+        assert done.returncode == plan
+        assert ("not " + kept["plan"] in done.stdout) == bool(plan)
+    assert dp_audit(tmp_path, "verify", "old", "--seal", "short").returncode == 64
+
+
+@pytest.mark.parametrize("minor", [0, 1])
+def test_an_older_version_is_whole_and_not_sealed(dp_audit, tmp_path, minor):
+    path = Path(__file__).parents[1] / "verdicts" / f"certificate-1.{minor}.json"
+    whole = dp_audit(tmp_path, "verify", str(path))
+    assert whole.returncode == 0
+    assert f"not sealed: schema version 1.{minor}" in whole.stdout
+    assert "are not expected to PASS" in whole.stdout
+    refused = dp_audit(tmp_path, "verify", str(path), "--require-seal")
+    assert refused.returncode == 65
+    assert len(refused.stderr.splitlines()) == 1
+    assert "follow from the evidence" in dp_audit(tmp_path, "replay", str(path)).stdout
+
+
+@pytest.mark.parametrize("command", ["verify", "replay"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"left_plus": ', f'"left_plus": {10**400}'),
+        ('"left_plus": ', f'"left_plus": {10**90}'),
+        ('"checks": [', '"checks": [1, '),
+        ('"coins": [', '"coins": [], "coins": ['),
+        ('"settings": {', '"settings": null, "other": {'),
+        ('"relation": "', f'"relation": "{"group(1) of " * 9_999}'),
+        ('"relation": "', '"relation": "group(0) of '),
+    ],
+    ids=range(7),
+)
+def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, command, old, new):
+    text = (Path(__file__).parents[1] / "verdicts" / "certificate-1.1.json").read_text()
+    assert old in text
+    (tmp_path / "c.json").write_text(text.replace(old, new, 1))
+    done = dp_audit(tmp_path, command, "c.json")
+    assert done.returncode == 65
+    assert done.stderr.startswith("dp-audit: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", [["report", "r"], ["diff", "r", "r"], ["verify", "r"], ["replay", "r"]])
