@@ -1,7 +1,12 @@
 """Settings of the documentation site: `make docs` builds it into build/docs, without network; warnings are errors."""
 
+import functools
+import gc
 import inspect
 from importlib.metadata import version as installed
+
+from jinja2 import BytecodeCache
+from numpydoc import docscrape_sphinx
 
 project = "dp-audit"
 author = "the dp-audit authors"
@@ -29,6 +34,27 @@ html_title = f"dp-audit {version}"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+
+gc.set_threshold(100_000)  # trees of pages are large and stay: looking through them for garbage takes long
+
+
+class Compiled(BytecodeCache):
+    """Templates that were compiled; numpydoc makes an environment for each docstring."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def load_bytecode(self, bucket):
+        if bucket.key in self._kept:
+            bucket.bytecode_from_string(self._kept[bucket.key])
+
+    def dump_bytecode(self, bucket):
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+docscrape_sphinx.SandboxedEnvironment = functools.partial(
+    docscrape_sphinx.SandboxedEnvironment, bytecode_cache=Compiled()
+)
 
 
 def setup(app):
