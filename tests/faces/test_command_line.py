@@ -230,7 +230,8 @@ def test_verify_and_diff(dp_audit, tmp_path):
 def test_a_seal_and_a_plan_kept_elsewhere(dp_audit, tmp_path):
     run = ["--budget", "2e3", "--workers", "0"]
     dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "old", *run)
-    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "new", "--seed", "5", *run)
+    isolated = ["--budget", "2e3", "--workers", "1"]  # which the seal covers, and the plan does not
+    dp_audit(write(tmp_path, "check('a', 1.5), check('b', 2.0)"), "run", "mine", "--out", "new", *isolated)
     dp_audit(write(tmp_path, "check('a', 1.5), check('b', 19.0)"), "run", "mine", "--out", "other", *run)
     kept = dict(line.split(": ") for line in dp_audit(tmp_path, "verify", "old").stdout.splitlines()[1:])
     assert set(kept) == {"seal", "plan"}
