@@ -5,8 +5,8 @@ from .base.verdict import Verdict as Verdict
 from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck
-from .checks.privacy.check import PrivacyResult as PrivacyResult
 from .checks.privacy.check import check_privacy as check_privacy
+from .checks.privacy.result import PrivacyResult as PrivacyResult
 from .checks.randomness import RandomnessCheck as RandomnessCheck
 from .checks.randomness import RandomnessResult as RandomnessResult
 from .checks.randomness import check_randomness as check_randomness

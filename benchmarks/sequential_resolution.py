@@ -16,7 +16,7 @@ from collections.abc import Callable
 import joblib
 import numpy as np
 
-from audit.game.guesses import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
+from audit.game.resolution import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
 from audit.game.sequential import play_sequentially
 from audit.subjects import Outputs
 

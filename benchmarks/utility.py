@@ -22,7 +22,8 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
-from audit.checks.base import Allowance, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import run_check
 from audit.checks.utility import UtilityCheck
 from audit.checks.utility.mean_bounds import summarize
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound

@@ -8,7 +8,6 @@ result. Settings, results, records, isolation and time limits are written once, 
 from __future__ import annotations
 
 import time
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,44 +15,22 @@ from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from audit.base.arguments import integer, open_probability, positive
+from audit.base.arguments import open_probability, positive
+from audit.base.budgets import EFFORTS, Budget, Effort, budget_of
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.text import described, printable
 from audit.base.verdict import Verdict
+from audit.checks import confirm
+from audit.checks.allowance import Allowance
 from audit.checks.plain import from_plain, to_plain
-from audit.subjects import Stream
 from audit.subjects.keeper import is_of_subject
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
 from audit.subjects.subject import describe_mechanism, name_of
 
+_ALLOWED = ("budget", "significance", "confirmation", "seed", "workers")  # parameters of every function `check_...`
 _LINE = 100  # characters of a result's `repr`
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
-
-
-def name_key(name: str) -> int:
-    """Return the number of a check's name: its seeds depend on it, and on no other check."""
-    return zlib.crc32(name.encode(errors="surrogatepass"))
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """Say what one check may spend, and where."""
-
-    budget: int  # outputs per dataset of a pair; for other checks than privacy and precision, draws in all
-    significance: float  # probability of a wrong FAIL
-    stream: Stream  # source of all seeds
-    place: Place = HERE  # where blocks of outputs are drawn when they take long; the evidence does not depend on it
-
-    @classmethod
-    def of(cls, budget: int, significance: float, seed: int, workers: int | None = 0) -> Allowance:
-        """Return the allowance of a check that runs alone; raise for a value outside its admissible set."""
-        return cls(
-            integer(budget, "budget", at_least=2),
-            open_probability(significance, "significance"),
-            Stream(integer(seed, "seed", at_least=0)),
-            Place(workers=workers),
-        )
 
 
 @dataclass(frozen=True)
@@ -62,6 +39,8 @@ class Evidence:
 
     samples: int  # outputs, losses or trials drawn, or values computed
     failure: str | None = field(default=None, kw_only=True)  # why the check ended early
+    # evidence of the same kind from fresh outputs, where this one refutes the claim
+    confirmation: Any = field(default=None, kw_only=True, metadata={"since": "1.2"})
 
     def __post_init__(self) -> None:
         if self.samples < 0:
@@ -87,12 +66,13 @@ class Result:
 
     check: Any  # where it searched for its pairs, with the pairs that it found
     budget: int  # what it was allowed to draw
-    significance: float  # probability that a true claim is judged FAIL
+    significance: float  # probability that a true claim is suspected; it is judged FAIL with that of `confirmation`
     evidence: Any
     judgment: Any
     seconds: float
     # the process that the code under audit ran in: "process" for one of its own, "caller" for that of the caller
     isolation: str = field(default="caller", kw_only=True)
+    confirmation: float | None = field(default=None, kw_only=True)  # probability of a wrong FAIL, with fresh outputs
     printed: str = field(default="", kw_only=True)  # the first 4 KB of what it printed in a process of its own
 
     @property
@@ -118,7 +98,8 @@ class Result:
     @property
     def samples(self) -> int:
         """Outputs, losses or trials drawn, or values computed."""
-        return int(self.evidence.samples)
+        fresh = self.evidence.confirmation
+        return int(self.evidence.samples + (fresh.samples if fresh else 0))
 
     @property
     def met(self) -> bool:
@@ -136,7 +117,12 @@ class Result:
             "mechanism": describe_mechanism(subject),
             "expected": check.expected.value,
             "claim": check.recorded_claim(),
-            "settings": {"budget": self.budget, "significance": self.significance, **check.recorded_settings()},
+            "settings": {
+                "budget": self.budget,
+                "significance": self.significance,
+                "confirmation": self.confirmation,
+                **check.recorded_settings(),
+            },
             **self.recorded_inputs(),
             "evidence": to_plain(self.evidence),
             **self.judgment.record(),
@@ -179,7 +165,7 @@ class Check(ABC):
     name: str  # unique within a run; `--select` matches it
     # PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false
     expected: Verdict = Verdict.PASS
-    budget: int | None = None  # what the check may draw, in the unit of its kind; None takes the run's
+    budget: Budget | None = None  # what the check may draw, in the unit of its kind; None takes the run's
     timeout: float | None = None  # seconds after which it is stopped and is INCONCLUSIVE; None takes the run's
 
     kind: ClassVar[str]  # its name in records
@@ -194,7 +180,7 @@ class Check(ABC):
         if not isinstance(self.expected, Verdict):
             raise InvalidArgument.of("expected", "be a Verdict", self.expected)
         if self.budget is not None:
-            object.__setattr__(self, "budget", integer(self.budget, "budget", at_least=2))
+            object.__setattr__(self, "budget", budget_of(self.budget))
         if self.timeout is not None:
             object.__setattr__(self, "timeout", positive(self.timeout, "timeout"))
         self._validate()
@@ -213,6 +199,17 @@ class Check(ABC):
     def stated(self) -> str:
         """The claim in words."""
 
+    def planned(self, allowance: Allowance) -> tuple[Self, Allowance]:
+        """Return the check and the allowance with a budget in numbers; the check's own budget replaces the run's."""
+        budget = self.budget or allowance.budget
+        if not isinstance(budget, str):
+            return self, replace(allowance, budget=budget)
+        return self.with_effort(EFFORTS[budget], allowance)
+
+    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+        """Return the check and the allowance that a named budget means."""
+        return self, replace(allowance, budget=effort.draws)
+
     @abstractmethod
     def gather(self, allowance: Allowance) -> Any:
         """Observe; return evidence of `evidence_type`. A fault of the code under audit is recorded as its `failure`."""
@@ -220,6 +217,10 @@ class Check(ABC):
     @abstractmethod
     def nothing(self, failure: str, cause: str = "error") -> Any:
         """Return the evidence of a check that observed nothing; `cause` is "hung", "died", "lost" or "error"."""
+
+    def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
+        """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
+        return map(self.gather, confirm.fresh_allowances(allowance, level))
 
     @classmethod
     @abstractmethod
@@ -232,7 +233,15 @@ class Check(ABC):
 
     def received(self, data: Any) -> Any:
         """Return the evidence that `sent` made plain: it is all that is believed of the other process."""
-        return from_plain(self.evidence_type, data)
+        return self.evidence_of(data)
+
+    @classmethod
+    def evidence_of(cls, data: Any) -> Any:
+        """Return recorded evidence, with that of fresh outputs in it."""
+        evidence = from_plain(cls.evidence_type, data)
+        if evidence.confirmation is None:
+            return evidence
+        return replace(evidence, confirmation=from_plain(cls.evidence_type, evidence.confirmation))
 
     def terms(self) -> Any:
         """Return what the judge needs of the claim and the settings."""
@@ -260,9 +269,12 @@ class Check(ABC):
         """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run."""
         try:
             terms = cls.recorded_terms(record)
-            evidence = from_plain(cls.evidence_type, record["evidence"])
+            evidence = cls.evidence_of(record["evidence"])
             significance = open_probability(record["settings"]["significance"], "significance")
-            return cls.judge(terms, evidence, significance)
+            if (confirmation := record["settings"].get("confirmation")) is not None:  # not in older records
+                confirmation = open_probability(confirmation, "confirmation")
+            judgment: Judgment = confirm.judge(cls, terms, evidence, significance, confirmation)
+            return judgment
         except InvalidCertificate:
             raise
         except _MALFORMED as error:
@@ -282,7 +294,9 @@ def run_check(
     plain data, and is judged here. It is INCONCLUSIVE with the cause when it hangs, dies or cannot be sent. An
     `AuditError` of the check, or `Unreachable`, is raised.
     """
-    allowance = replace(allowance, budget=check.budget or allowance.budget)
+    check, allowance = check.planned(allowance)
+    if timeout is not None and allowance.seconds is not None:  # the rest of it is for what is not drawing
+        allowance = replace(allowance, seconds=min(allowance.seconds, timeout / 2))
     if timeout is None:
         return _gather_and_judge(check, allowance)
     if pool is None:
@@ -292,8 +306,18 @@ def run_check(
     try:
         if pool.is_here:
             return pool.call(_gather_and_judge, check, there)
-        evidence, seconds = pool.call(_gather, check, there, timeout=timeout, hear=printed.append)
-        result = _judged(check, allowance, check.received(evidence), float(seconds))
+        seconds = 0.0
+
+        def gathered(allowed: Allowance) -> Any:
+            nonlocal seconds
+            evidence, taken = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
+            seconds += float(taken)
+            return check.received(evidence)
+
+        evidence = confirm.confirmed(  # it is, unless the subject has kept its process from that
+            check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
+        )
+        result = _judged(check, allowance, evidence, seconds)
     except AuditError:
         raise
     except TimeoutError:
@@ -309,14 +333,14 @@ def run_check(
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Any:
     """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
-    allowance = replace(allowance, budget=check.budget or allowance.budget)
+    check, allowance = check.planned(allowance)
     return _judged(check, allowance, check.nothing(reason, cause), seconds)
 
 
 def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
     """Run the check that the `locals()` of a function `check_...` describe, and return its result."""
     fields = dict(arguments)
-    allowance = {name: fields.pop(name) for name in ("budget", "significance", "seed", "workers") if name in fields}
+    allowance = {name: fields.pop(name) for name in _ALLOWED if name in fields}
     # unless a name is given, the first callable lends its own
     fields["name"] = fields["name"] or name_of(next(filter(callable, fields.values()), None))
     check = check_type(**fields)
@@ -326,17 +350,24 @@ def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
 def _gather(check: Check, allowance: Allowance) -> tuple[Any, float]:
     """Return evidence as plain data and its duration: what runs in a process of its own, and is judged in another."""
     started = time.perf_counter()
-    evidence = check.gather(allowance)
+    evidence = confirm.gather(check, allowance)
     return check.sent(evidence), time.perf_counter() - started
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
     started = time.perf_counter()
-    evidence = check.gather(allowance)
+    evidence = confirm.gather(check, allowance)
     return _judged(check, allowance, evidence, time.perf_counter() - started)
 
 
 def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float) -> Any:
-    budget, significance = allowance.budget, allowance.significance
-    judgment = check.judge(check.terms(), evidence, significance)
-    return check.result_type(check.completed(evidence), budget, significance, evidence, judgment, seconds)
+    judgment = confirm.judge(type(check), check.terms(), evidence, allowance.significance, allowance.confirmation)
+    return check.result_type(
+        check.completed(evidence),
+        allowance.budget,
+        allowance.significance,
+        evidence,
+        judgment,
+        seconds,
+        confirmation=allowance.confirmation,
+    )

@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.defaults import DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, checked
-from audit.checks.privacy.check import Method, PrivacyCheck, PrivacyResult
+from audit.checks.allowance import Allowance
+from audit.checks.base import checked
+from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.result import PrivacyResult
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
@@ -110,8 +113,9 @@ def check_precision(
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_PRECISION_BUDGET,
+    budget: Budget = DEFAULT_PRECISION_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
     workers: int | None = None,

@@ -7,17 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.defaults import DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Judgment, Result, checked
+from audit.checks.allowance import Allowance
+from audit.checks.base import Check, Evidence, Judgment, Result, checked
 from audit.checks.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.checks.utility.theorem import StatedClaim
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import show
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
-_CALLS = 64  # short calls: 32 pairs, with which comparisons of whole calls reach a p-value of 2^-32
+_CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48
 _FEWEST, _MOST = 1_024, 8_192  # outputs below which nothing can be said; that are drawn, whatever the budget
 _WORKERS = 2  # processes that are forked at the same moment
 _LONG_SHARE, _WORKER_SHARE = 4, 16  # the long call, and each worker, draw this part of the budget
@@ -264,8 +266,9 @@ def check_randomness(
     source: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_RANDOMNESS_BUDGET,
+    budget: Budget = DEFAULT_RANDOMNESS_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> RandomnessResult:

@@ -19,7 +19,13 @@ from typing import Any
 
 import click
 
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from audit.base.defaults import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_EXECUTOR,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+)
 from audit.base.errors import AuditError, InvalidCertificate, NotWhole, Unwritable
 from audit.base.text import printable
 
@@ -74,13 +80,18 @@ _SETTINGS = (
     _setting(
         "--budget",
         DEFAULT_BUDGET,
-        "Outputs per dataset, or losses in all, for each check that states no budget of its own.",
-        type=float,
+        "For each check that states no budget of its own: auto, as many outputs as resolve its claim; quick, at twice "
+        "the tolerance; deep, at 0.4 of it; or outputs per dataset, losses in all.",
+        metavar="N",
     ),
     _setting(
         "--significance",
         DEFAULT_SIGNIFICANCE,
-        "Probability that any true claim of the run is judged FAIL (compare: or two equal laws called different).",
+        "Probability that any true claim of the run is suspected, and tested again (compare: or two equal laws called "
+        "different).",
+    ),
+    _setting(
+        "--confirmation", DEFAULT_CONFIRMATION, "Probability that any true claim of the run is judged FAIL.", type=float
     ),
     _setting("--seed", 0, "The same seed gives the same evidence."),
     _setting(

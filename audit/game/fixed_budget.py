@@ -49,6 +49,8 @@ class Split:
         if first < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
             first, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
         first = min(int(first), tuning.MOST_FIRST, most)
+        if first < tuning.FEWEST_SEEN * pairs <= budget / 4:  # many pairs: rare events of each have to show
+            first = tuning.FEWEST_SEEN * pairs
         training = max(1, first // pairs)
         calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
         size = int(np.clip(min(first // tuning.TRAINING_CALLS, budget / calls), 1, min(training, BLOCK)))
@@ -58,6 +60,13 @@ class Split:
         more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
         number = training // size
         return cls(number * size, more, size, number // tuning.TRAINING_PER_EARLY)
+
+    @staticmethod
+    def budget_for(runs: int, pairs: int) -> int:
+        """Return the outputs per dataset that leave so many certifying runs, and show rare events of each pair."""
+        training = tuning.FIRST_SHARE * (1 + 1 / tuning.TRAINING_PER_EARLY) + tuning.MORE_SHARE
+        certifying = math.ceil(runs / 2 / (1 - training))
+        return max(certifying + certifying // 100, math.ceil(tuning.FEWEST_SEEN * pairs / tuning.FIRST_SHARE)) + BLOCK
 
     def with_more(self, wanted: float) -> Split:
         """Let one more step train, or all steps needed to come near `wanted` times the outputs."""

@@ -21,18 +21,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy
 from scipy import special
 
 from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
 from audit.base.errors import InvalidArgument
 
-POWER = 0.8
-EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
-LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
-_FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
-_HIGHEST = 50.0  # epsilon above the claim that is tried at most
-_MOST_STEPS = 10**10
 MOST_DRAWN = 2**25  # uniforms that are drawn one by one: at most a quarter of a gigabyte
 _CHUNK = 2**20  # of them at a time
 _HALVINGS = 60  # of the unit interval, when uniforms are counted
@@ -90,7 +83,7 @@ def game_epsilon_lower_bound(
     delta = closed_probability(delta, "delta")
     significance = open_probability(significance, "significance")
     if delta == 0:
-        return _logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
+        return logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
     if coins is None:
         raise InvalidArgument.of("coins", "be given when delta > 0", coins)
     virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
@@ -98,7 +91,7 @@ def game_epsilon_lower_bound(
     for _ in range(virtual.rounds):  # to the least fixed point; every epsilon below the one reached is rejected
         odds = delta * math.exp(-epsilon)
         correct, guesses = virtual.replaced(odds / (1 + odds))
-        bound = _logit_lower_bound(correct, guesses, significance, inflation)
+        bound = logit_lower_bound(correct, guesses, significance, inflation)
         if bound <= epsilon:
             return epsilon
         epsilon = bound
@@ -197,7 +190,7 @@ def game_delta_lower_bound(
     return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
 
-def _logit_lower_bound(correct: int, guesses: int, significance: float, inflation: float = 1.0) -> float:
+def logit_lower_bound(correct: int, guesses: int, significance: float, inflation: float = 1.0) -> float:
     """Return the logit of the exact lower bound of a success probability, log(BetaInv / (1 - BetaInv)); 0.0 if less."""
     if correct == 0:
         return 0.0
@@ -307,69 +300,3 @@ def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.n
         if level >= limit:
             break
     return np.concatenate(found) if found else np.empty(0)
-
-
-def _upper_tail(count: int, trials: int, probability: float) -> float:
-    """Return P(Binomial(trials, probability) > count), for 0 <= count."""
-    return float(special.betainc(count + 1, trials - count, probability)) if count < trials else 0.0
-
-
-def _critical_count(level: float, trials: int, probability: float) -> int:
-    """Return the smallest count that a binomial exceeds with probability at most `level`."""
-    low, high = -1, trials
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _upper_tail(middle, trials, probability) <= level else (middle, high)
-    return high
-
-
-def game_resolution(
-    claimed_epsilon: float,
-    delta: float,
-    runs: int,
-    significance: float,
-    event_probability: float = EVENT_PROBABILITY,
-) -> float:
-    """Return the smallest epsilon above the claim that the game refutes with power 0.8; inf when none is caught.
-
-    The violation is an event E with P(E) = `event_probability` + delta and Q(E) = `event_probability` e^-epsilon, all
-    else equal: the game guesses "left" on E and abstains elsewhere.
-    """
-    odds = delta / 2 * math.exp(-claimed_epsilon)
-    eta = odds / (1 + odds)
-    theta = 1 / (1 + math.exp(-claimed_epsilon))
-
-    def lack(epsilon: float) -> float:
-        """Return what the binomial test at the expected number of guesses lacks in power."""
-        p, q = min(1.0, event_probability + delta), event_probability * math.exp(-epsilon)
-        right, wrong = (1 - eta) * p / 2, (1 - eta) * q / 2 + eta
-        guesses = int(runs * (right + wrong))
-        if guesses == 0:
-            return POWER
-        needed = _critical_count(significance, guesses, theta) + 1
-        return POWER - _upper_tail(needed - 1, guesses, right / (right + wrong))
-
-    if lack(claimed_epsilon + _HIGHEST) > 0:
-        return math.inf
-    low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
-    return float(scipy.optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
-
-
-def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
-    """Return the resolution of a sequential game: to learn its bets costs e^LEARNING_COST in evidence."""
-    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
-
-
-def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
-    """Return the fewest steps, up to a factor of 1.1, to a sequential resolution within `target`; None if never."""
-    steps = 1_000
-    while steps < _MOST_STEPS:
-        if sequential_resolution(claimed_epsilon, delta, steps, significance) <= target:
-            return steps
-        steps = int(1.1 * steps)
-    return None
-
-
-def blind_spot(training: int) -> float:
-    """Return the probability below which events were not examined: too few training outputs hit them."""
-    return _FEWEST_HITS / max(training, _FEWEST_HITS)

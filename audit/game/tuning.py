@@ -21,6 +21,7 @@ MORE_SHARE = 0.2  # of it that also trains when the events found are rare, so th
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs per dataset that show an event, unless they exceed this share
 MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, in a step: bounds memory
 MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128 MiB)
+FEWEST_SEEN = 2_100  # training outputs per dataset and pair that show events of probability 0.01, early ones included
 OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
 TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; seven times as many certify. TIME
 TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies

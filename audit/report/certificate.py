@@ -21,6 +21,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
+from audit.base.budgets import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
@@ -44,8 +45,8 @@ class Report:
     results : sequence of results, of one kind or several
         In the order of the checks.
     significance : float in (0, 1)
-        Probability that any true claim of the run is judged FAIL.
-    budget : int >= 2
+        Probability that any true claim of the run is suspected, and tested again on fresh outputs.
+    budget : int >= 2 or name
         Outputs per dataset, or losses and trials in all, of each check that stated no budget of its own.
     seed : int >= 0
         Seed of the run.
@@ -55,6 +56,8 @@ class Report:
         The modules of the checks, if they were named.
     plan : str or None
         Digest of what was to be run, by which a finished run is recognized.
+    confirmation : float in (0, 1), optional
+        Probability that any true claim of the run is judged FAIL; None where it is the significance.
 
     Examples
     --------
@@ -81,11 +84,12 @@ class Report:
 
     results: Sequence[Any]
     significance: float
-    budget: int
+    budget: Budget
     seed: int
     command: Sequence[str] = field(default=())
     targets: Sequence[str] = field(default=())
     plan: str | None = None
+    confirmation: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -117,7 +121,12 @@ class Report:
     def certificate(self) -> dict[str, Any]:
         """The certificate as plain data; equal for equal seeds but for times, places, what was printed, and `seal`."""
         records = [result.record() for result in self.results]
-        settings = {"significance": self.significance, "budget": self.budget, "seed": self.seed}
+        settings = {
+            "significance": self.significance,
+            "confirmation": self.confirmation,
+            "budget": self.budget,
+            "seed": self.seed,
+        }
         budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
         plan = plan_of(self.significance, records, budgets)
         document = {
@@ -173,7 +182,9 @@ def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def plan_of(significance: float, records: Sequence[Mapping[str, Any]], budgets: Iterable[int | None]) -> dict[str, Any]:
+def plan_of(
+    significance: float, records: Sequence[Mapping[str, Any]], budgets: Iterable[Budget | None]
+) -> dict[str, Any]:
     """Return what was to be checked, and each check's share of the significance; a budget of None is the run's.
 
     A run shares its significance out equally. In a session of pytest every test has a share, whether it audits or not.

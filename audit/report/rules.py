@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from audit.checks.base import name_key
+from audit.checks.allowance import name_key
 from audit.checks.utility.guarantee import looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
@@ -170,6 +170,14 @@ def _keeps(case: Case, rule: Callable[[Case], bool]) -> bool:
         return False
 
 
+def _shares_confirmation(own: Record, settings: Record) -> bool:
+    """Test whether a check has the part of the run's confirmation that it has of its significance."""
+    whole, part = settings.get("confirmation"), own.get("confirmation")
+    if whole is None or part is None:
+        return whole == part
+    return _same(part * settings["significance"], whole * own["significance"])
+
+
 def _unplanned(certificate: Record) -> Iterator[str]:
     """Yield where the checks are not those of the plan, or the plan does not share out the run's significance."""
     plan, settings = certificate["plan"], certificate["settings"]
@@ -179,7 +187,11 @@ def _unplanned(certificate: Record) -> Iterator[str]:
             yield f"plan: {entry.get('check', 'nothing')} was planned where {check.get('name', 'nothing')} is listed"
             break
         own, due = check["settings"], {**entry, "budget": entry["budget"] or settings["budget"]}
+        if isinstance(due["budget"], str):  # a name, from which every check computes its own
+            del due["budget"]
         found = {"claim": digest(check["claim"]), "budget": own["budget"], "share": own["significance"]}
+        if not _shares_confirmation(own, settings):
+            yield f"{check['name']}: its confirmation is not its share of the run's"
         keys = [key for key in due if due[key] != {**check, "check": check["name"], **found}[key]]
         yield from (f"{check['name']}: its {key} is not the planned one" for key in keys)
         if not is_known_relation(check["claim"].get("relation", "local")):

@@ -44,10 +44,12 @@ class Recorded(Result):
     document: Mapping[str, Any]
 
     @classmethod
-    def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None, **apart: str) -> Recorded:
+    def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None, **apart: Any) -> Recorded:
         """Return the result that a record tells; `check` is the check itself where it is at hand."""
         check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
-        settings, evidence = document["settings"], Evidence(int(document["evidence"]["samples"]))
+        settings, drawn = document["settings"], int(document["evidence"]["samples"])
+        fresh = document["evidence"].get("confirmation")
+        evidence = Evidence(drawn, confirmation=fresh and Evidence(int(fresh["samples"])))
         judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
         budget, significance = settings.get("budget", 0), settings["significance"]
         return cls(check, budget, significance, evidence, judgment, seconds, dict(document), **apart)
@@ -60,7 +62,7 @@ class Checkpoint:
     """The finished checks of one run, in the folder `unfinished` beside its certificate."""
 
     def __init__(
-        self, directory: Path, checks: Sequence[Check], settings: Sequence[float], targets: Iterable[str]
+        self, directory: Path, checks: Sequence[Check], settings: Sequence[Any], targets: Iterable[str]
     ) -> None:
         self.directory, self.folder = directory, directory / FOLDER
         self._lock: int | None = None

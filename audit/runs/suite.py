@@ -15,9 +15,17 @@ from threading import Event
 from typing import Any
 
 from audit.base.arguments import positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
+from audit.base.budgets import Budget
+from audit.base.defaults import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_EXECUTOR,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+)
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.checks.base import Allowance, Check, Result, failed_check, name_key, run_check
+from audit.checks.allowance import Allowance, name_key
+from audit.checks.base import Check, Result, failed_check, run_check
 from audit.checks.kinds import require_check
 from audit.checks.privacy.check import PrivacyCheck
 from audit.report.certificate import Report, versions
@@ -35,7 +43,8 @@ def run(
     checks: Iterable[Check],
     *,
     significance: float = DEFAULT_SIGNIFICANCE,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     workers: int | None = None,
     timeout: float = DEFAULT_TIMEOUT,
@@ -48,18 +57,22 @@ def run(
 ) -> Report:
     """Run checks and return their report.
 
-    The probability that any true claim is judged FAIL is at most `significance`, over the randomness of all
-    draws: each of the k checks gets significance / k.
+    The probability that any true claim is judged FAIL is at most `confirmation`, over the randomness of all draws. A
+    claim that the first outputs refute, with a probability of `significance` for any true one, is tested again on
+    fresh outputs. Each of the k checks gets the k-th part of both.
 
     Parameters
     ----------
     checks : iterable of checks, of one kind or several
         At least one; names are unique.
     significance : float in (0, 1)
-        Probability that any true claim of the run is judged FAIL; shared out equally.
-    budget : int >= 2
+        Probability that any true claim of the run is suspected; shared out equally.
+    budget : {"auto", "quick", "deep"} or int >= 2
         What each check without a budget of its own may draw: outputs per dataset for privacy and precision checks;
-        outputs, losses or trials in all for the others.
+        outputs, losses or trials in all for the others. By default as many as resolve its claim.
+    confirmation : float in (0, 1), optional
+        Probability that any true claim of the run is judged FAIL; shared out equally. None: no claim is tested again,
+        and the probability is `significance`.
     seed : int >= 0
         Every check derives its seeds from this and from its name, so that a selection repeats the same draws.
     workers : int >= 0, optional
@@ -110,15 +123,15 @@ def run(
     (['PASS', 'FAIL'], 'FAIL')
     """
     listed, place, timeout = require_checks(checks), Place(executor, workers), positive(timeout, "timeout")
-    whole = Allowance.of(budget, significance, seed)
+    whole = Allowance.of(budget, significance, seed, confirmation=confirmation)
     if resume and directory is None:
         raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
-    settings = (whole.budget, whole.significance, whole.stream.entropy, timeout)
+    settings = (whole.budget, whole.significance, whole.confirmation, whole.stream.entropy, timeout)
     checkpoint = None if directory is None else Checkpoint(Path(directory), listed, settings, targets)
     with checkpoint or nullcontext():
         results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
         if fresh := [check for check in listed if check.name not in results]:
-            share = replace(whole, significance=whole.significance / len(listed))
+            share = whole.share(len(listed))
             place = replace(place, code=_code(fresh, targets))
             results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
         report = Report(
@@ -126,6 +139,7 @@ def run(
             whole.significance,
             whole.budget,
             whole.stream.entropy,
+            confirmation=whole.confirmation,
             targets=targets,
             plan=None if checkpoint is None else checkpoint.plan,
         )
@@ -207,7 +221,7 @@ class _Run:
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
         """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
-        budgets = {check.name: check.budget or self.share.budget for check in checks}
+        budgets = {check.name: check.planned(self.share)[1].budget for check in checks}
         least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
         return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
 from audit.checks.privacy.gather import train
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound

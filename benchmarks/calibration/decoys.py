@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit import PrivacyCheck, Verdict
-from audit.checks.base import Allowance, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import run_check
 from audit.runs.suite import collect, stream_of
 
 BUDGET, SIGNIFICANCE = 300, 1e-6

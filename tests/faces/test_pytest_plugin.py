@@ -195,7 +195,7 @@ def test_the_marker_sets_budget_seed_and_equal_shares(pytester):
     outcome.stdout.fnmatch_lines(["*the marker says audits=1, and this is one more*"])
     checks = {check["name"]: check["settings"] for check in certificate_of(pytester, "out")["checks"]}
     first, second = (checks[f"test_marked.py::test_two{suffix}"] for suffix in ("", "[2]"))
-    assert first["budget"] == second["budget"] == 20_000
+    assert first["tolerance"] == second["tolerance"] == 0.1  # twice the usual one
     assert first["significance"] == second["significance"] == 0.05 / 2 / 2
     assert checks["test_marked.py::test_one_too_many"]["budget"] == 5_000
 
@@ -209,7 +209,7 @@ def test_tests_that_use_the_fixture_can_be_selected_by_the_marker(pytester):
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ("budget='plenty'", "*`budget` must be a number or one of quick, standard, deep*"),
+        ("budget='plenty'", "*`budget` must be a number >= 2 or one of auto, quick, standard, deep*"),
         ("audits=0", "*`audits` must*"),
         ("epsilon=1", "*`dp_audit` must be marked with budget, audits, seed, timeout only*"),
         ("1000", "*takes keywords only*"),

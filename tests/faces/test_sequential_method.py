@@ -76,7 +76,7 @@ def test_the_recorded_wealth_decides(report):
 
 
 def test_the_same_seed_repeats(report):
-    again = audit.run([check(0.5)], workers=0, budget=60_000, seed=2, significance=0.05 / 4)
+    again = audit.run([check(0.5)], workers=0, budget=60_000, seed=2, significance=0.05 / 4, confirmation=1e-6 / 4)
     assert again.results[0].evidence == report.results[0].evidence
 
 

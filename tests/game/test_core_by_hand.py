@@ -21,15 +21,7 @@ from audit import (
     packing_epsilon_lower_bound,
 )
 from audit.game.canaries import guessing_epsilon_lower_bound, guessing_pvalue
-from audit.game.guesses import (
-    GameCounts,
-    blind_spot,
-    game_epsilon_lower_bound,
-    game_resolution,
-    sequential_resolution,
-    smallest_uniforms,
-    steps_to_resolve,
-)
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound, smallest_uniforms
 from audit.game.intervals import (
     _ExtremeTables,
     event_epsilon_lower_bound,
@@ -37,6 +29,7 @@ from audit.game.intervals import (
     proportion_upper_bound,
 )
 from audit.game.packing import group_delta, largest_hit_rate
+from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
 from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3), (2000, 300, 900)]

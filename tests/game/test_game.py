@@ -11,12 +11,7 @@ from scipy import stats
 
 from audit import AuditError
 from audit.game import guesses
-from audit.game.guesses import (
-    GameCounts,
-    delta_lower_bound,
-    game_epsilon_lower_bound,
-    smallest_uniforms,
-)
+from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
 
 counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
 from audit.checks.privacy.gather import train
 from audit.game import tuning
 from audit.game.fixed_budget import Split

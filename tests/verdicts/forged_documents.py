@@ -5,7 +5,7 @@ import json
 import numpy as np
 from forging import left_alone, refused
 
-from audit.checks.base import name_key
+from audit.checks.allowance import name_key
 
 # Checks that are not those of the plan
 

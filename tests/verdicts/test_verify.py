@@ -58,7 +58,7 @@ def change(certificate, way):
     value = part[last]
     swaps = {"PASS": "FAIL", "FAIL": "PASS", None: 0.5, True: False, False: True}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        part[last] = value + 1 if isinstance(value, int) else value * 0.999 + 1e-9
+        part[last] = value + 1 if isinstance(value, int) else value * 0.998 + 1e-9
     else:
         part[last] = swaps.get(value, f"{value}x")
 

@@ -3,153 +3,32 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-import numpy as np
-
 from audit.base.arguments import positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget, Effort
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Result, checked
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, gather_sequentially
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge
-from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
-from audit.game.guesses import GameCounts, game_delta_lower_bound
+from audit.checks.allowance import Allowance
+from audit.checks.base import Check, Evidence, Result, checked
+from audit.checks.plain import to_plain
+from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, gather_sequentially, play_again
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
+from audit.checks.privacy.plan import needed, needed_steps
+from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
+from audit.checks.privacy.stated_law import states_a_law
+from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
-from audit.subjects import BadLength, Subject, SubjectFailed, encode
+from audit.subjects import BadLength, Subject, SubjectFailed
 from audit.subjects.subject import Shown, code_of, show
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
 
 Method = Literal["auto", "fixed", "sequential", "exact"]
-_WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
-
-
-@dataclass(frozen=True)
-class Witness:
-    """Hold an event, a pair and a direction that break a claim."""
-
-    pair: tuple[Any, Any]
-    direction: str  # "left" or "right": the dataset whose outputs the event catches more often than the claim allows
-    # outputs -> bool array: those on which the auditor guesses that dataset; None when the event is another process's
-    event: Callable[[Any], np.ndarray] | None
-    text: str  # the event in words
-    counts: GameCounts  # of the certifying runs
-
-
-@dataclass(frozen=True, repr=False)
-class PrivacyResult(Result):
-    """The outcome of one privacy or precision check.
-
-    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line. A notebook shows the check
-    as its certificate does.
-
-    Parameters
-    ----------
-    check : PrivacyCheck
-        The check; where it searched for its pair, with the pair that it found.
-    budget : int
-        Outputs per dataset of a pair that it was allowed to draw, training and certifying together.
-    significance : float
-        Probability that a true claim is judged FAIL.
-    evidence, judgment
-        What was observed, and what follows from it; the properties say both.
-    seconds : float
-        Duration.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import audit
-    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
-    >>> result = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size),
-    ...                              audit.PrivacyClaim(0.5), pairs, budget=10_000, name="noisy sum")
-    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.samples <= 20_000
-    (<Verdict.FAIL: 'FAIL'>, 1.0, True)
-    >>> result.witness.direction, result.witness.text.split()[:2]
-    ('right', ['output', '>='])
-    >>> result  # doctest: +ELLIPSIS
-    <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
-    """
-
-    @property
-    def epsilon_lower_bound(self) -> float:
-        """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
-        return float(self.judgment.epsilon_lower_bound)
-
-    @property
-    def delta_lower_bound(self) -> float:
-        """Certified lower bound of delta at the tested epsilon, by the game at a fixed budget; 0.0 if none.
-
-        Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
-        """
-        game = self.evidence.game
-        if game is None or self.evidence.is_dependent:
-            return 0.0
-        counts, at, level = game.counts, self.tested, self.significance
-        totals = counts.correct, counts.correct + counts.wrong, counts.abstained
-        inflation = game.inflation(at.delta, level)
-        return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)
-
-    @property
-    def exact_epsilon(self) -> float | None:
-        """Epsilon at the tested delta by the stated laws (upper bound, worst pair), or None."""
-        return self.judgment.exact_epsilon
-
-    @property
-    def resolution(self) -> float:
-        """Smallest epsilon that would have been refuted with power 0.8."""
-        return float(self.judgment.resolution)
-
-    @property
-    def blind_spot(self) -> float:
-        """Events rarer than this were not examined."""
-        return float(self.judgment.blind_spot)
-
-    @property
-    def tested(self) -> Point:
-        """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
-        return self.evidence.tested or self.check.claim.point
-
-    @property
-    def witness(self) -> Witness | None:
-        """Event, pair and direction that break the claim, where a guess game refuted it."""
-        game, events = self.evidence.game, self.evidence.events
-        if self.verdict is not Verdict.FAIL or game is None:
-            return None
-        counts = game.counts
-        left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
-        sign = 1 if left_leads else -1
-
-        def event(outputs: Any) -> np.ndarray:
-            """Return whether each output makes the auditor guess the witness's side."""
-            return np.asarray(events is not None and events.guess(encode(outputs, len(outputs))) == sign)
-
-        direction, text = ("left", game.plus) if left_leads else ("right", game.minus)
-        return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
-
-    def recorded_inputs(self) -> dict[str, Any]:
-        """Return pairs and witness as plain data."""
-        plain = None
-        if (witness := self.witness) is not None:
-            left, right = (show(side, _WITNESS_LENGTH) for side in witness.pair)
-            pair, direction = self.evidence.game.pair, witness.direction
-            plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
-        pairs = [{"left": show(left), "right": show(right)} for left, right in self.check.pairs]
-        return {"pairs": pairs, "witness": plain}
-
-    def details(self) -> Iterator[str]:
-        """Yield the witness."""
-        if (witness := self.witness) is not None:
-            left, right = witness.pair
-            yield f"left  = {code_of(left)}"
-            yield f"right = {code_of(right)}"
-            yield f"event: {witness.text}, likelier on {witness.direction}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +53,7 @@ class PrivacyCheck(Check):
     expected : Verdict
         PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
         a claim known to be false. A run counts an expected FAIL as met.
-    budget : int >= 2, optional
+    budget : {"auto", "quick", "deep"} or int >= 2, optional
         Outputs per dataset of a pair, training and certifying together; None takes the run's budget.
     method : {"auto", "fixed", "sequential", "exact"}
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
@@ -253,6 +132,19 @@ class PrivacyCheck(Check):
         """The scorers that compete for the events."""
         return SCORERS
 
+    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+        """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
+        check = self
+        if self.tolerance is None and effort.tolerance != 1:
+            check = copy.copy(self)
+            object.__setattr__(check, "tolerance", effort.tolerance * usual_tolerance(self.claim.point.epsilon))
+        budget, enough, terms = effort.draws, None, check.terms()
+        if self.method == "sequential":
+            budget = needed_steps(terms, allowance.significance)
+        elif self.method == "fixed" or not (self.method == "exact" or states_a_law(self.mechanism)):
+            budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
+        return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
+
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
         if self.datasets is not None:
@@ -270,6 +162,20 @@ class PrivacyCheck(Check):
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
+    def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
+        """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
+        found = self.completed(evidence)
+        if evidence.game is None:
+            yield from super(PrivacyCheck, found).confirm(evidence, allowance, level)
+            return
+        session = found.session(allowance)
+        session.subject = replace(session.subject, one_by_one=evidence.one_by_one)
+        try:
+            yield from play_again(session, evidence, level)
+        except (SubjectFailed, BadLength) as failure:
+            said = f"the mechanism {failure}, when it was asked for fresh outputs"
+            yield PrivacyEvidence(session.samples, anomalies=session.noted(), failure=said)
+
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
         return Session(Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers)
@@ -281,14 +187,14 @@ class PrivacyCheck(Check):
     def sent(self, evidence: PrivacyEvidence) -> dict[str, Any]:
         """Return evidence as plain data, with the pair that was found as text."""
         found = evidence.found_pair
-        texts = None if found is None else [[show(side), show(side, _WITNESS_LENGTH), code_of(side)] for side in found]
+        texts = None if found is None else [[show(side), show(side, WITNESS_LENGTH), code_of(side)] for side in found]
         return {**to_plain(evidence), "found_pair": texts}
 
     def received(self, data: Any) -> PrivacyEvidence:
         """Return the evidence that `sent` made plain; the events stay where they were chosen."""
         parts = dict(data)
         texts = parts.pop("found_pair")
-        evidence = from_plain(PrivacyEvidence, parts)
+        evidence: PrivacyEvidence = self.evidence_of(parts)
         if texts is None:
             return evidence
         left, right = (Shown(*map(str, side)) for side in texts)
@@ -345,8 +251,9 @@ def check_privacy(
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
     workers: int | None = None,
@@ -361,10 +268,13 @@ def check_privacy(
         What `result.met` compares the verdict with.
     name : str, optional
         Shown in messages; the mechanism's own name unless given.
-    budget : int >= 2
-        Outputs per dataset of a pair, training and certifying together.
+    budget : {"auto", "quick", "deep"} or int >= 2
+        Outputs per dataset of a pair, training and certifying together. By default as many as resolve the claim at the
+        significance. "quick" doubles the tolerance and draws for 10 seconds at most, "deep" takes 0.4 of it.
     significance : float in (0, 1)
-        Probability of a wrong FAIL.
+        Probability that a true claim is suspected, and tested again on fresh outputs.
+    confirmation : float in (0, 1), optional
+        Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.
     seed : int >= 0
         The same seed gives the same evidence, for any number of workers.
     timeout : float > 0, optional

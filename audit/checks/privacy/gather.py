@@ -10,7 +10,7 @@ Each stage is a generator that asks for calls (`audit.game.drawing`), so that no
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
+from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.exchangeability import compare_calls, compare_long_call
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
+from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
 from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
@@ -39,7 +41,7 @@ from audit.game.fixed_budget import (
     play,
     set_aside,
 )
-from audit.game.guesses import steps_to_resolve
+from audit.game.resolution import runs_to_confirm, steps_to_resolve
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys
@@ -51,10 +53,7 @@ from audit.subjects.place import HERE
 from audit.subjects.subject import identical, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
-PROBED, PROBED_SHARE = (
-    16,
-    640,
-)  # outputs of a call of a sequential game's probe: at most, and by this share of the budget
+PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of a sequential game's probe; one for this many of the budget
 
 
 @dataclass
@@ -70,6 +69,7 @@ class Session:
     samples: int = 0
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
+    need: tuple[float, ...] = ()  # what would resolve the claim, where the time does not suffice
 
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():
@@ -90,6 +90,13 @@ class Session:
             raise InvalidArgument.of("pairs", "be a single pair for method 'sequential'", pairs)
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.samples += 2
+        if self.allowance.enough is None and self.method in ("auto", "fixed"):
+            due, _ = needed(self.terms, self.allowance.significance, pairs)
+            self.need = (float(due),) if budget < due < MOST_BUDGET else ()
+        if self.allowance.seconds is not None:
+            timing = self.allowance.stream.child(PROBE, 3)
+            self.allowance, drawn, self.need = within_time(self.subject, self.pairs, self.allowance, timing)
+            self.samples += drawn
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
         """Look for dependence among calls of one size, given for each dataset."""
@@ -159,6 +166,8 @@ def _gather(session: Session) -> Stage[PrivacyEvidence]:
         curve=trace_curve(mechanism, session.pairs, point, exact) if exact else None,
         events=None if choice is None else choice.events,
         failure=failure,
+        one_by_one=session.subject.one_by_one,
+        need=session.need,
     )
 
 
@@ -223,6 +232,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     runs = 2 * session.allowance.budget - session.samples + early - room - _long_call(session)
     if runs < 1:
         return None
+    runs = min(runs, session.allowance.enough or runs)
     critical = critical_value(session.allowance.significance)
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
@@ -261,7 +271,28 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
     return float((kappa * deviation(estimated) + (estimated - claimed) * wrong_share) / deviation(claimed))
 
 
-def _certify(session: Session, trained: Trained, choice: Choice) -> Stage[GameEvidence]:
+def play_again(session: Session, first: PrivacyEvidence, level: float) -> Iterator[PrivacyEvidence]:
+    """Play the game of `first` on fresh outputs: in as many runs as its guesses need, then in as many as any may."""
+    game, events = first.game, first.events
+    assert game is not None
+    assert game.calls is not None
+    assert events is not None
+    point, size = first.tested or session.terms.claim.point, game.calls.size
+    share, significance = events.delta_share(point.delta), session.allowance.significance
+    unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
+    most = math.ceil(growth(significance, level) * game.counts.runs)
+    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
+    few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
+    stream = session.allowance.stream
+    for look, runs in enumerate((few, most) if 2 * few < most else (most,)):
+        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
+        session.samples, session.anomalies = 0, Counter(first.anomalies)
+        trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
+        found = carry_out(_certify(session, trained, Choice(game.pair, events, point, runs), long=0))
+        yield replace(first, samples=session.samples, game=found, anomalies=session.noted())
+
+
+def _certify(session: Session, trained: Trained, choice: Choice, long: int | None = None) -> Stage[GameEvidence]:
     stream, events, pair, split = session.allowance.stream, choice.events, session.pairs[choice.pair], trained.split
     early = trained.aside[choice.pair]
     game = partial(play, session.subject, pair, events, choice.runs, stream, size=split.call, early=early)
@@ -271,7 +302,7 @@ def _certify(session: Session, trained: Trained, choice: Choice) -> Stage[GameEv
         counts, calls, drawn, found = yield from game(place=HERE)
     session.samples += drawn
     session.note(found)
-    if size := _long_call(session):
+    if size := _long_call(session) if long is None else long:
         calls = replace(calls, long=(yield from _call_long(session, choice, size)))
     plus, minus = events.describe()
     return GameEvidence(
@@ -328,7 +359,8 @@ def gather_sequentially(session: Session) -> PrivacyEvidence:
         session.anomalies["constant"] += 1
     sequential = SequentialEvidence(0, source.is_numeric, outcome)
     tested = claim.point if claim.is_curve else None
-    return PrivacyEvidence(session.samples, anomalies=session.noted(), sequential=sequential, tested=tested)
+    anomalies, need = session.noted(), session.need
+    return PrivacyEvidence(session.samples, anomalies=anomalies, sequential=sequential, tested=tested, need=need)
 
 
 def _probe_afterwards(session: Session) -> Stage[None]:

@@ -16,14 +16,8 @@ from audit.checks.exchangeability import OF_CALLS, STATE
 from audit.claims import Claim, Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
-from audit.game.guesses import (
-    EVENT_PROBABILITY,
-    GameCounts,
-    blind_spot,
-    game_epsilon_lower_bound,
-    game_resolution,
-    sequential_resolution,
-)
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 
@@ -128,8 +122,11 @@ class PrivacyEvidence(Evidence):
     sequential: SequentialEvidence | None = None
     tested: Point | None = field(default=None, metadata={"since": "1.1"})  # None: the claim's own
     curve: LossCurve | None = field(default=None, metadata={"since": "1.1"})
+    # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not
+    need: tuple[float, ...] = field(default=(), metadata={"since": "1.2"})
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+    one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,8 +166,13 @@ class PrivacyTerms(NamedTuple):
     tolerance: float | None = None
 
     def allowed_epsilon(self, point: Point) -> float:
-        """Return the resolution that a statistical PASS needs: max(0.05, epsilon / 4) beyond epsilon by default."""
-        return point.epsilon + (max(0.05, 0.25 * point.epsilon) if self.tolerance is None else self.tolerance)
+        """Return the resolution that a statistical PASS needs."""
+        return point.epsilon + (usual_tolerance(point.epsilon) if self.tolerance is None else self.tolerance)
+
+
+def usual_tolerance(epsilon: float) -> float:
+    """Return the tolerance of a check that states none."""
+    return max(0.05, 0.25 * epsilon)
 
 
 def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
@@ -337,6 +339,15 @@ class _Case:
             return _open(f"not refuted, but no resolution of the sequential game is known at delta = {point.delta:g}")
         return self._by_resolution()
 
+    def _advice(self) -> str:
+        """Say what would resolve the claim."""
+        advice = "raise the budget"
+        if self.evidence.need:
+            budget, *seconds = self.evidence.need
+            takes = f", and take {seconds[0]:,.3g} s" if seconds else ""
+            advice = f"{budget:,.0f} outputs per dataset would do{takes}; give budget={budget:.0f}, a larger tolerance"
+        return f"{advice}, or state the law" if self.claim.is_curve else advice
+
     def _by_resolution(self) -> Decision:
         claim, allowed = self.claim, self.terms.allowed_epsilon
         limits = [(each, self.resolution(each)) for each in claim.points]
@@ -345,7 +356,7 @@ class _Case:
         resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
         if coarse or blind_spot(self.evidence.trained_on) > EVENT_PROBABILITY:
             at = f" at {worst}, a point of {claim.short}," if claim.is_curve else ""
-            advice = "raise the budget, or state the law" if claim.is_curve else "raise the budget"
+            advice = self._advice()
             return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {advice}")
         if claim.is_curve:
             tested = f"of which {self.point} was tested; between them none was"

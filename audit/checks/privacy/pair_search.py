@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
 from audit.claims import Claim
 from audit.claims.relations import neighboring_pairs
 from audit.game.events import choose_events

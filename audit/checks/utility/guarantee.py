@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audit.base.arguments import closed_probability, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence, checked
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, checked
 from audit.checks.utility.mean_bounds import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.checks.utility.theorem import (
     Interval,
@@ -204,8 +206,9 @@ def check_guarantee(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import nonnegative, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence, checked
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, checked
 from audit.checks.utility.mean_bounds import LossDrawer, MeanSample, Support, Unusable, call, require_support
 from audit.checks.utility.theorem import (
     Interval,
@@ -236,8 +238,9 @@ def check_inequality(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:

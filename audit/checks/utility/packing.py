@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audit.base.arguments import integer, positive
-from audit.base.defaults import DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.text import described
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Evidence, Result, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, Result, run_check
 from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, GuaranteeTerms, gather_looks, look_share
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim
@@ -197,8 +199,9 @@ def check_packing(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = 1_000,
+    budget: Budget = 1_000,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> PackingResult:
@@ -240,7 +243,8 @@ def check_packing(
     FAIL 6.5
     """
     arguments = dict(locals())
-    allowance = Allowance.of(*(arguments.pop(setting) for setting in ("budget", "significance", "seed")))
+    settings = {setting: arguments.pop(setting) for setting in ("budget", "significance", "confirmation", "seed")}
+    allowance = Allowance.of(**settings)
     check = PackingCheck(**{**arguments, "name": name or name_of(learner)})
     if timeout is None:  # a run records the error as the cause; here it raises
         check.misses([], 2, allowance.stream.child(_SPOT_CHECK).rng())

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import integer, positive, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
@@ -186,8 +187,9 @@ def check_rate(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:

@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from audit.base.arguments import nonnegative, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
@@ -160,8 +161,9 @@ def check_consistency(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:
@@ -294,8 +296,9 @@ def check_lower_bound(
     statement: str = "",
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
-    budget: int = DEFAULT_BUDGET,
+    budget: Budget = DEFAULT_BUDGET,
     significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
     seed: int = 0,
     timeout: float | None = None,
 ) -> UtilityResult:

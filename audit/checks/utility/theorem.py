@@ -10,7 +10,8 @@ from typing import Any, ClassVar, ParamSpec, TypeVar, cast
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Allowance, Check, Evidence, Judgment, Result
+from audit.checks.allowance import Allowance
+from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.utility.mean_bounds import (
     ROUNDING,

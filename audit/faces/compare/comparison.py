@@ -22,7 +22,7 @@ from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import InvalidArgument
 from audit.base.text import printable_data
 from audit.base.verdict import Verdict
-from audit.checks.base import name_key
+from audit.checks.allowance import name_key
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.faces.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from audit.base.arguments import integer, open_probability, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_SIGNIFICANCE
+from audit.base.budgets import Budget, budget_of
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument, NotWhole
 from audit.base.text import printable
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # every pytest session of an environment loads this file: the
     from audit.faces.pytest_plugin.auditor import Auditor
 
 FIXTURE = "dp_audit"
-BUDGETS = {"quick": 20_000, "standard": DEFAULT_BUDGET, "deep": 2_000_000}  # outputs per dataset
 
 
 @dataclass
@@ -31,31 +31,21 @@ class Session:
     """Options of the command line, and the number of tests that audit."""
 
     significance: float  # of the whole session, in (0, 1)
-    budget: int  # outputs per dataset of an audit that states none
+    budget: Budget  # of an audit that states none
     seed: int  # of all audits; each draws outputs of its own
     recorded: bool = False  # a certificate is needed
     tests: int = 1  # among which the significance is shared
+    confirmation: float | None = None  # of the whole session
 
 
 @dataclass(frozen=True)
 class Settings:
     """Settings of the audits of one test, from its marker."""
 
-    budget: int | None = None
+    budget: Budget | None = None
     audits: int | None = None
     seed: int | None = None
     timeout: float | None = None
-
-
-def budget_of(value: Any, name: str = "budget") -> int:
-    """Return a budget given by a number or by a name; raise InvalidArgument for anything else."""
-    if value in BUDGETS:
-        return BUDGETS[value]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidArgument.of(name, f"be a number or one of {', '.join(BUDGETS)}", value) from None
-    return integer(number, name, at_least=2)
 
 
 _KEYWORDS: Mapping[str, Callable[[Any], Any]] = {
@@ -84,14 +74,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=float,
         default=DEFAULT_SIGNIFICANCE,
         metavar="A",
+        help="probability that any true claim of the session is suspected, and tested again (default: %(default)s)",
+    )
+    group.addoption(
+        "--dp-confirmation",
+        type=float,
+        default=DEFAULT_CONFIRMATION,
+        metavar="C",
         help="probability that any true claim of the session is judged FAIL (default: %(default)s)",
     )
-    named = ", ".join(f"{name} ({size:,})" for name, size in BUDGETS.items())
     group.addoption(
         "--dp-budget",
-        default="standard",
+        default=DEFAULT_BUDGET,
         metavar="N",
-        help=f"outputs per dataset for each audit that states no budget: a number, or {named} (default: %(default)s)",
+        help="for each audit that states no budget: auto, as many outputs as resolve its claim; quick, at twice the "
+        "tolerance and for 10 s at most; deep, at 0.4 of it; or outputs per dataset (default: %(default)s)",
     )
     group.addoption("--dp-seed", type=int, default=0, metavar="S", help="seed of all audits (default: %(default)s)")
     group.addoption("--dp-report", type=Path, default=None, metavar="DIR", help="write a certificate to DIR")
@@ -106,6 +103,7 @@ def pytest_configure(config: pytest.Config) -> None:
             budget_of(config.getoption("--dp-budget"), "--dp-budget"),
             integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),
             recorded=config.getoption("--dp-report") is not None,
+            confirmation=open_probability(config.getoption("--dp-confirmation"), "--dp-confirmation"),
         )
     except AuditError as error:
         raise pytest.UsageError(str(error)) from error
@@ -180,7 +178,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(line)
     folder = config.getoption("--dp-report")
     if folder is not None:
-        report = Report(results, session.significance, session.budget, session.seed)
+        report = Report(results, session.significance, session.budget, session.seed, confirmation=session.confirmation)
         try:
             require_whole(report.certificate)
         except NotWhole as error:

@@ -16,7 +16,8 @@ import pytest
 
 from audit.base.errors import AuditError
 from audit.base.text import printable
-from audit.checks.base import Result, name_key
+from audit.checks.allowance import name_key
+from audit.checks.base import Result
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
 from audit.checks.randomness import check_randomness
@@ -34,7 +35,7 @@ from audit.runs.checkpoint import Recorded
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_OWN = ("name", "significance", "seed")  # the session and the test decide these
+_OWN = ("name", "significance", "confirmation", "seed")  # the session and the test decide these
 _SHOWN = 20  # audits that came out as expected
 
 
@@ -94,6 +95,7 @@ class Auditor:
             **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
             name=name,
             significance=session.significance / session.tests / parts,
+            confirmation=session.confirmation and session.confirmation / session.tests / parts,
             seed=seed + name_key(name),  # whatever the order of the tests
         )
         self.results.append(cast(Result, result))
@@ -101,6 +103,7 @@ class Auditor:
             pytest.fail(
                 f"{result}; the same audit alone:\n  pytest {shlex.quote(self._test)} "
                 f"--dp-significance={session.significance / session.tests!r} "
+                f"--dp-confirmation={session.confirmation and session.confirmation / session.tests!r} "
                 f"--dp-budget={session.budget} --dp-seed={session.seed}",
                 pytrace=False,
             )

@@ -8,7 +8,8 @@ import pytest
 import audit
 from audit import Verdict
 from audit.base.errors import InvalidArgument
-from audit.checks.base import Allowance, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import run_check
 from audit.subjects import Stream
 from mechanisms.faults.local import rules
 from mechanisms.local.rates import ExcessOf

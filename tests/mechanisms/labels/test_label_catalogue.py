@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from audit import PrivacyCheck, Verdict, run
-from audit.checks.base import Allowance, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import run_check
 from audit.checks.utility import UtilityCheck
 from audit.subjects import Stream
 from mechanisms import labels

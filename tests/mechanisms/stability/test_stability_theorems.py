@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from audit import AuditError, Verdict
-from audit.checks.base import Allowance, run_check
+from audit.checks.allowance import Allowance
+from audit.checks.base import run_check
 from audit.subjects import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer

@@ -16,7 +16,7 @@ from plain_calls import divide, end, raise_what_cannot_travel, write_own_number
 
 import audit
 from audit.base.errors import InvalidArgument, MissingExtra, OtherCode, Unreachable
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
 from audit.faces.command_line import main
 from audit.runs import suite
 from audit.runs.checkpoint import finished_checks

@@ -1,0 +1,101 @@
+"""Say FAIL only with certainty: a claim that the first outputs refute is tested again on fresh ones.
+
+The first outputs are judged at the significance. Where they refute the claim, the check gathers evidence again, from
+outputs that nothing has seen, and this evidence is judged at a level so small that both tests together refute a true
+claim with the probability `confirmation`. They are independent, so that their error probabilities multiply. There may
+be two looks at fresh outputs, a short one and a long one, which share the level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from scipy import special
+
+from audit.base.verdict import Verdict
+from audit.game.resolution import POWER
+
+if TYPE_CHECKING:
+    from audit.checks.base import Check, Judgment
+from audit.checks.allowance import Allowance
+
+CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
+LOOKS = 2  # at fresh outputs, at most
+DOUBTFUL = 0.001  # level at which fresh outputs bar a PASS, although they do not confirm a FAIL
+CONFIRMING_POWER = 0.99  # with which a violation that the first outputs detect with power 0.8 is confirmed
+
+
+def confirming_level(significance: float, confirmation: float | None) -> float | None:
+    """Return the level of one look at fresh outputs; None where the first outputs decide alone."""
+    if confirmation is None or confirmation >= significance:
+        return None
+    return confirmation / significance / LOOKS
+
+
+def growth(significance: float, level: float) -> float:
+    """Return how many times as many outputs confirm a violation as show it: at `level` with power 0.99.
+
+    It is shown at `significance` with power 0.8. By the normal approximation, which only plans a budget.
+    """
+    shown = special.ndtri(POWER) - special.ndtri(significance)
+    return float(max(1.0, ((special.ndtri(CONFIRMING_POWER) - special.ndtri(level)) / shown) ** 2))
+
+
+def gather(check: Check, allowance: Allowance) -> Any:
+    """Gather the evidence of a check; where it refutes the claim, gather more on fresh outputs."""
+    evidence = check.gather(allowance)
+    return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
+
+
+def confirmed(check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
+    """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
+    level = confirming_level(allowance.significance, allowance.confirmation)
+    if level is None or evidence.confirmation is not None or not _refutes(check, evidence, allowance.significance):
+        return evidence
+    drawn, fresh = 0, None
+    for fresh in looks(level):
+        drawn += fresh.samples
+        if _refutes(check, fresh, level):
+            break
+    return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
+
+
+def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
+    """Yield what each look at fresh outputs may spend: the same budget, then one that confirms for sure."""
+    for look, times in enumerate((1.0, growth(allowance.significance, level))):
+        budget, stream = math.ceil(times * allowance.budget), allowance.stream.child(CONFIRMING + look)
+        yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
+
+
+def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float | None) -> Any:
+    """Judge the evidence of a kind of check; where it refutes the claim, the fresh outputs decide."""
+    first, fresh = kind.judge(terms, evidence, significance), evidence.confirmation
+    level = confirming_level(significance, confirmation)
+    if level is None or not is_refuted(first):
+        return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was suspected")
+    if fresh is None:
+        return _open(first, f"suspected, but no fresh outputs were drawn to confirm it: {first.reason}")
+    second = kind.judge(terms, fresh, level)
+    if is_refuted(second):
+        both = f"a true claim fails both with probability {significance * LOOKS * level:.2g}"
+        return replace(first, reason=f"{first.reason}, and on fresh draws {second.reason}; {both}")
+    if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
+        return _open(again, f"suspected twice, but not for certain: {first.reason}, and on fresh draws {again.reason}")
+    doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), fresh ones did not"
+    return replace(second, reason=f"{second.reason}; {doubt}")
+
+
+def _open(judgment: Any, reason: str) -> Any:
+    return replace(judgment, verdict=Verdict.INCONCLUSIVE, basis="none", reason=reason)
+
+
+def is_refuted(judgment: Judgment) -> bool:
+    """Return whether statistics refute the claim; what is computed without noise needs no second look."""
+    return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
+
+
+def _refutes(check: Check, evidence: Any, significance: float) -> bool:
+    return is_refuted(check.judge(check.terms(), evidence, significance))
