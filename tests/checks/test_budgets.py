@@ -1,0 +1,93 @@
+"""A budget is computed: suites of any size pass at the defaults, and what cannot pass says what would do."""
+
+import time
+
+import numpy as np
+import pytest
+
+import audit
+from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
+from audit.base.budgets import EFFORTS, budget_of
+from audit.base.errors import InvalidArgument
+from audit.checks.privacy.judge import PrivacyTerms
+from audit.checks.privacy.plan import needed
+from audit.game.fixed_budget import Split
+from audit.game.resolution import blind_spot, game_resolution
+
+PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+
+
+def noisy_sum(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+@pytest.mark.parametrize("checks", [1, 8, 30, 100, 300])
+@pytest.mark.parametrize("claim", [PrivacyClaim(0.1), PrivacyClaim(1.0), PrivacyClaim(4.0), PrivacyClaim(1.0, 1e-5)])
+@pytest.mark.parametrize("pairs", [1, 5, 60])
+def test_the_computed_budget_resolves_the_claim(checks, claim, pairs):
+    """Whatever the number of checks: the runs are there, resolve the claim, and the training shows rare events."""
+    terms, significance = PrivacyTerms(claim), 0.05 / checks
+    budget, runs = needed(terms, significance, pairs)
+    split = Split.of(budget, pairs, epsilon=claim.epsilon)
+    drawn = pairs * (split.training + split.early * split.call) + sum(split.more) + 3 * split.call
+    assert 2 * (budget - drawn) >= runs
+    assert game_resolution(*claim.point, runs, significance) <= terms.allowed_epsilon(claim.point)
+    assert blind_spot(split.training) <= 0.01
+
+
+@pytest.mark.parametrize("checks", [1, 300])
+def test_a_tight_mechanism_passes_at_the_defaults(checks):
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, significance=0.05 / checks, workers=0)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.resolution <= 1.25
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("quick", 0.5), ("deep", 0.1)])
+def test_a_named_budget_is_a_tolerance(name, tolerance):
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=name, workers=0)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.check.tolerance == pytest.approx(tolerance)
+    assert 1 + 0.9 * tolerance < result.resolution <= 1 + tolerance
+
+
+def test_a_name_means_the_same_everywhere():
+    assert budget_of("auto") == "auto"
+    assert budget_of("1e4") == budget_of(1e4) == 10_000
+    for wrong in ("plenty", 1, 2.5, None, True):
+        with pytest.raises(InvalidArgument, match="`--dp-budget` must be"):
+            budget_of(wrong, "--dp-budget")
+    assert EFFORTS["standard"] == EFFORTS["auto"]
+
+
+def slow(data, rng):
+    time.sleep(0.004)
+    return data.sum() + rng.laplace()
+
+
+def test_what_takes_too_long_says_what_would_do(monkeypatch):
+    """The cost of an output is measured before the budget is spent; sleeping makes it at least 4 ms."""
+    monkeypatch.setitem(EFFORTS, "quick", EFFORTS["quick"].__class__(2.0, 6.0, 20_000))
+    result = audit.check_privacy(per_call(slow), PrivacyClaim(1.0), PAIRS, budget="quick", workers=0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    budget, seconds = result.evidence.need
+    assert f"{budget:,.0f} outputs per dataset would do, and take" in result.reason
+    assert f"give budget={budget:.0f}, a larger tolerance" in result.reason
+    assert budget == needed(PrivacyTerms(PrivacyClaim(1.0), 0.5), 0.05, 1)[0]
+    assert seconds >= 0.004 * 2 * budget * 0.9
+    assert result.samples < 0.1 * 2 * budget
+
+
+def test_a_budget_that_is_too_small_says_what_would_do():
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, workers=0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    (budget,) = result.evidence.need
+    assert f"give budget={budget:.0f}" in result.reason
+    again = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=budget, workers=0)
+    assert again.verdict is Verdict.PASS, again.reason
+
+
+def test_a_curve_is_resolved_at_all_its_points():
+    budget, runs = needed(PrivacyTerms(GaussianClaim(0.5), 0.5), 0.05, 1)
+    for point in GaussianClaim(0.5).points:
+        assert game_resolution(*point, runs, 0.05) <= point.epsilon + 0.5
+    assert budget > runs / 2

@@ -1,0 +1,160 @@
+"""A FAIL is certain: what the first outputs refute is tested again on fresh ones, and only there."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyClaim, Verdict
+from audit.checks import confirm
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, Judgment
+from audit.checks.confirm import CONFIRMING_POWER, LOOKS, confirming_level, growth
+from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.game.resolution import game_resolution, runs_to_resolve
+from audit.subjects import Stream
+from mechanisms.laplace import LaplaceMechanism
+
+PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+
+
+def noisy_sum(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+@dataclass(frozen=True)
+class Seen(Evidence):
+    pvalue: float = 1.0
+
+
+class Stub:
+    """A check whose evidence is one p-value: uniform on a true claim, tiny on a false one."""
+
+    def __init__(self, small=1.0):
+        self.small = small
+
+    def gather(self, allowance):
+        return Seen(1, pvalue=float(allowance.stream.rng().random()) * self.small)
+
+    def confirm(self, evidence, allowance, level):
+        return map(self.gather, confirm.fresh_allowances(allowance, level))
+
+    def terms(self):
+        return None
+
+    @staticmethod
+    def judge(terms, evidence, significance):
+        refuted = evidence.pvalue <= significance
+        return Judgment(Verdict.FAIL if refuted else Verdict.PASS, "statistical", f"p = {evidence.pvalue:.2g}")
+
+
+def verdict_of(stub, significance, confirmation, seed):
+    evidence = confirm.gather(stub, Allowance(2, significance, Stream(seed), confirmation))
+    return confirm.judge(stub, None, evidence, significance, confirmation).verdict
+
+
+def test_a_true_claim_fails_with_the_stated_probability():
+    """4,000 runs at levels that can be counted: FAIL in at most 5 % of them, suspected in 50 %.
+
+    Null: P(FAIL) = 0.5 (1 - 0.95^2) = 0.04875. The counted share lies within its exact interval of 1 - 2e-8.
+    """
+    found = [verdict_of(Stub(), 0.5, 0.05, seed) for seed in range(4_000)]
+    failed = sum(verdict is Verdict.FAIL for verdict in found)
+    assert proportion_lower_bound(failed, 4_000, 1e-8) <= 0.5 * (1 - 0.95**LOOKS) <= 0.05
+    assert proportion_upper_bound(failed, 4_000, 1e-8) >= 0.5 * (1 - 0.95**LOOKS)
+
+
+def test_without_confirmation_the_significance_is_the_error_probability():
+    found = [verdict_of(Stub(), 0.05, None, seed) for seed in range(4_000)]
+    failed = sum(verdict is Verdict.FAIL for verdict in found)
+    assert proportion_lower_bound(failed, 4_000, 1e-8) <= 0.05 <= proportion_upper_bound(failed, 4_000, 1e-8)
+
+
+def test_a_false_claim_fails_whatever_the_levels():
+    for significance, confirmation in ((0.05, 1e-6), (0.5, 1e-12), (1e-9, 1e-6)):
+        assert verdict_of(Stub(1e-15), significance, confirmation, 0) is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("first", "fresh", "verdict", "said"),
+    [
+        (0.01, 1e-7, "FAIL", "a true claim fails both with probability 1e-06"),
+        (0.01, 1e-4, "INCONCLUSIVE", "suspected twice"),
+        (0.01, 0.02, "PASS", "fresh ones did not"),
+        (0.01, None, "INCONCLUSIVE", "no fresh outputs were drawn"),
+        (0.5, 1e-7, "INCONCLUSIVE", "where nothing was suspected"),
+        (0.5, None, "PASS", "p = 0.5"),
+    ],
+)
+def test_the_fresh_outputs_decide(first, fresh, verdict, said):
+    evidence = Seen(1, pvalue=first, confirmation=None if fresh is None else Seen(1, pvalue=fresh))
+    judgment = confirm.judge(Stub, None, evidence, 0.05, 1e-6)
+    assert judgment.verdict is Verdict(verdict)
+    assert said in judgment.reason
+
+
+@pytest.mark.parametrize("tests", [1, 8, 300])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_a_violation_as_large_as_the_resolution_is_confirmed(tests, epsilon, delta):
+    """The planned runs have power 0.99 at the resolution that the first ones have with power 0.8."""
+    significance = 0.05 / tests
+    level = confirming_level(significance, 1e-6 / tests)
+    runs = runs_to_resolve(epsilon, 1.25 * epsilon + 0.05, delta, significance)
+    resolution = game_resolution(epsilon, delta, runs, significance)
+    confirmed = game_resolution(epsilon, delta, int(growth(significance, level) * runs), level, power=CONFIRMING_POWER)
+    assert confirmed <= resolution * 1.01
+
+
+def test_what_is_not_suspected_draws_nothing_more():
+    alone = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, confirmation=None, workers=0)
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, workers=0)
+    assert result.evidence == alone.evidence
+    assert result.samples <= 40_000
+
+
+def test_fresh_outputs_are_other_outputs_and_few_where_few_convict():
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(0.1), PAIRS, budget=40_000, workers=0)
+    assert result.verdict is Verdict.FAIL
+    first, fresh = result.evidence.game, result.evidence.confirmation.game
+    assert first.coins != fresh.coins
+    assert fresh.counts.runs < 0.2 * first.counts.runs
+    assert (first.plus, first.minus, first.pair) == (fresh.plus, fresh.minus, fresh.pair)
+    assert result.samples == result.evidence.samples + result.evidence.confirmation.samples
+
+
+class TiresOut:
+    """Breaks its claim in the first outputs only, as a mechanism would that has a budget of its own."""
+
+    def __init__(self):
+        self.drawn = 0
+
+    def __call__(self, data, size, rng):
+        self.drawn += size
+        return data.sum() + rng.laplace(size=size) * (0.5 if self.drawn < 39_000 else 1.0)
+
+
+def test_fresh_outputs_that_behave_otherwise_do_not_confirm():
+    result = audit.check_privacy(TiresOut(), PrivacyClaim(1.1), PAIRS, budget=20_000, confirmation=1e-6, workers=0)
+    assert result.verdict is not Verdict.FAIL
+
+
+def test_a_stated_law_is_judged_without_fresh_outputs():
+    check = audit.check_privacy(LaplaceMechanism(np.sum, 1.0, 1.0), PrivacyClaim(1.0), PAIRS, budget=4_000, workers=0)
+    assert (check.verdict, check.basis) == (Verdict.PASS, "exact")
+    assert check.evidence.confirmation is None
+
+
+def test_the_certificate_holds_both_and_replays(tmp_path):
+    check = audit.PrivacyCheck(name="leak", mechanism=noisy_sum, claim=PrivacyClaim(0.3, 1e-5), pairs=PAIRS)
+    report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
+    record = report.certificate["checks"][0]
+    assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
+    from audit.report.verify import problems_of, replay
+
+    assert problems_of(report.certificate) == []
+    assert replay(report.certificate).verdict is Verdict.FAIL
+    without = replace(report.results[0].evidence, confirmation=None)
+    judged = confirm.judge(audit.PrivacyCheck, check.terms(), without, 0.05, 1e-6)
+    assert judged.verdict is Verdict.INCONCLUSIVE
