@@ -234,7 +234,7 @@ def _(c):
     c.drop("leak")
     share = 0.05 / len(c["checks"])
     for check in c["checks"]:
-        check["settings"]["significance"] = share
+        check["settings"].update(significance=share, confirmation=c["settings"]["confirmation"] * share / 0.05)
     for part in c.check("exact")["evidence"]["exact"]:
         part["fit_resolution"] = (np.log(4 / share) / 2 / part["fit_outputs"]) ** 0.5
     c.check("early")["witness"] = None

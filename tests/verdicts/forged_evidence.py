@@ -251,3 +251,27 @@ def _(c):
 def _(c):
     """more cases than values were computed"""
     c.check("cases")["evidence"]["cases"] *= 5
+
+
+@refused("its confirmation is not its share of the run's")
+def _(c):
+    """a refuted claim that is to be confirmed at a level that nothing reaches"""
+    c.check("leak")["settings"]["confirmation"] = 1e-300
+
+
+@refused("on fresh outputs, its game counts more outputs than were drawn")
+def _(c):
+    """more fresh guesses than fresh outputs"""
+    c.check("leak")["evidence"]["confirmation"]["game"]["counts"]["right_abstain"] += 10**6
+
+
+@refused("on fresh outputs, its coins are not those of its seed and its name")
+def _(c):
+    """the coins of the first outputs for the fresh ones"""
+    c.check("leak")["evidence"]["confirmation"]["game"]["coins"] = c.game("leak")["coins"]
+
+
+@refused("on fresh outputs, its coins are not those of its seed and its name")
+def _(c):
+    """fresh outputs for a claim that nothing refutes"""
+    c.check("good")["evidence"]["confirmation"] = c.check("leak")["evidence"]["confirmation"]

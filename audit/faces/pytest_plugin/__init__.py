@@ -131,7 +131,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
     from audit.faces.pytest_plugin.auditor import Auditor
 
     node = request.node
-    auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node))
+    auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node), getattr(node, "function", None))
     node.stash[_AUDITOR] = auditor
     return auditor
 

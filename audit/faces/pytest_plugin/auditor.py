@@ -5,9 +5,11 @@ Results travel between processes as plain data in the reports of tests: `sent` a
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import shlex
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
@@ -30,7 +32,7 @@ from audit.checks.utility import (
     check_rate,
 )
 from audit.claims import Claim, claim_record
-from audit.faces.pytest_plugin import Session, Settings
+from audit.faces.pytest_plugin import FIXTURE, Session, Settings
 from audit.runs.checkpoint import Recorded
 
 P = ParamSpec("P")
@@ -67,11 +69,12 @@ class Auditor:
     lower_bound = _method(check_lower_bound)
     packing = _method(check_packing)
 
-    def __init__(self, session: Session, test: str, settings: Settings) -> None:
+    def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []
         self._session, self._test, self._settings = session, test, settings
         self.seed = settings.seed  # None: the session's
         self._audits = 0
+        self._planned = settings.audits or audits_in(function)
 
     def _audit(self, check: Callable[..., R], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> R:
         """Audit with this test's name, share and seed; keep the result, and fail the test if it is not expected."""
@@ -84,12 +87,13 @@ class Auditor:
             if isinstance(claim, Claim):
                 claim_record(claim)
         self._audits += 1
-        if marked.audits is not None and self._audits > marked.audits:
-            pytest.fail(f"the marker says audits={marked.audits}, and this is one more: its share is spent", False)
+        if self._planned is not None and self._audits > self._planned:
+            said = f"the marker says audits={marked.audits}" if marked.audits else "its text names fewer audits"
+            pytest.fail(f"{said}, and this is one more: its share is spent", False)
         name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
-        parts = marked.audits or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
+        parts = self._planned or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
         result = check(
             *arguments,
             **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
@@ -108,6 +112,21 @@ class Auditor:
                 pytrace=False,
             )
         return result
+
+
+def audits_in(function: Any) -> int | None:
+    """Return how many audits the text of a test names; None where it may make more: in loops, or in other functions."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    repeated = (ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.comprehension, ast.FunctionDef, ast.ClassDef)
+    if any(isinstance(part, repeated) for part in ast.walk(body) if part is not body.body[0]):
+        return None
+    called = [part.func for part in ast.walk(body) if isinstance(part, ast.Call)]
+    audits = [part.value for part in called if isinstance(part, ast.Attribute)]
+    named = [part for part in ast.walk(body) if isinstance(part, ast.Name) and part.id == FIXTURE]
+    return len(named) or None if all(any(part is audit for audit in audits) for part in named) else None
 
 
 def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
