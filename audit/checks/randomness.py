@@ -16,7 +16,7 @@ from audit.checks.base import Check, Evidence, Judgment, Result, checked
 from audit.checks.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.checks.utility.theorem import StatedClaim
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.subject import show
+from audit.subjects.subject import require_mechanism, show
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48
@@ -115,8 +115,7 @@ class RandomnessCheck(Check):
     result_type: ClassVar[type[Result]] = RandomnessResult
 
     def _validate(self) -> None:
-        if not callable(self.mechanism):
-            raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
+        require_mechanism(self.mechanism)
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
 

@@ -133,6 +133,15 @@ def _reads_certificates(command: Callable[..., int]) -> Callable[..., int]:
     return wrapped
 
 
+def _discovered() -> tuple[str, ...]:
+    """Return the modules below the current folder that list checks, and say which they are."""
+    from audit.runs.discovery import discovered
+
+    targets = discovered(Path.cwd())
+    click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
+    return targets
+
+
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @_TARGETS
 @_setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
@@ -142,14 +151,14 @@ def _reads_certificates(command: Callable[..., int]) -> Callable[..., int]:
 def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **settings: Any) -> int:
     """Audit the CHECKS of TARGETs, write a certificate.
 
-    A TARGET is a package or module that Python can import from here, with a list CHECKS. Without one, the reference
-    mechanisms of the package `mechanisms` are audited.
+    A TARGET is a package or module that Python can import from here, with a list CHECKS. Without one, all modules below
+    this folder that have such a list are audited.
     """
     from audit.report.certificate import certificate_path
     from audit.report.terminal import LiveProgress, output_console, print_certificate
     from audit.runs import checkpoint, suite
 
-    targets = targets or ("mechanisms",)
+    targets = targets or _discovered()
     checks = suite.collect(targets, select)
     with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
         settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
@@ -194,10 +203,10 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
 @_TARGETS
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
-    """List the checks of the TARGETs with their claims."""
+    """List the checks of the TARGETs with their claims; without one, those below this folder."""
     from audit.runs import suite
 
-    for check in suite.collect(targets or ("mechanisms",), select):
+    for check in suite.collect(targets or _discovered(), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
         click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
     return 0

@@ -19,6 +19,8 @@ from audit.subjects.identity import Raised, identify
 from audit.subjects.keeper import is_of_subject
 from audit.subjects.outputs import BadBatch, BadLength, Outputs, encode
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
 _SHORT = 200  # characters of a dataset in a list of pairs
 
 
@@ -166,6 +168,30 @@ def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
 def identical(a: Outputs, b: Outputs) -> bool:
     """Test whether two batches hold the same outputs in the same order."""
     return a.numbers.shape == b.numbers.shape and np.array_equal(a.keys(), b.keys())
+
+
+def require_mechanism(mechanism: Any) -> None:
+    """Raise `InvalidArgument` for what cannot be called as (dataset, size, rng), and say what to type instead."""
+    rule = "be callable as (dataset, size, rng)"
+    if not callable(mechanism):
+        raise InvalidArgument.of("mechanism", rule, mechanism)
+    try:
+        signature = inspect.signature(mechanism)
+    except Exception:  # it does not say
+        return
+    try:
+        signature.bind(None, 1, None)
+    except TypeError:
+        said = f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}"
+        taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
+        if 1 <= len(taken) <= 2:
+            said = f"{said}; for a function that returns one output, give audit.per_call({name_of(mechanism)})"
+        raise InvalidArgument(said) from None
+    names = [part.name for part in signature.parameters.values()]
+    if names[1:3] in _SWAPPED:
+        raise InvalidArgument(
+            f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}: the size comes before the generator"
+        )
 
 
 def name_of(mechanism: Any) -> str:

@@ -23,7 +23,7 @@ from audit.checks.privacy.stated_law import states_a_law
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
-from audit.subjects.subject import Shown, code_of, show
+from audit.subjects.subject import Shown, code_of, require_mechanism, show
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
@@ -100,8 +100,7 @@ class PrivacyCheck(Check):
     result_type: ClassVar[type[Result]] = PrivacyResult
 
     def _validate(self) -> None:
-        if not callable(self.mechanism):
-            raise InvalidArgument.of("mechanism", "be callable as (dataset, size, rng)", self.mechanism)
+        require_mechanism(self.mechanism)
         require_claim(self.claim)
         if self.method not in get_args(Method):
             raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)

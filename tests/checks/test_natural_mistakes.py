@@ -1,0 +1,64 @@
+"""What people type by mistake is refused at once, in words that say what to type instead."""
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyClaim, per_call
+from audit.base.errors import AuditError
+
+PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+
+
+def of_dataset(data):
+    return data.sum()
+
+
+def of_dataset_and_rng(data, rng):
+    return data.sum() + rng.laplace()
+
+
+def swapped(data, rng, size):
+    return data.sum() + rng.laplace(size=size)
+
+
+def four(data, size, rng, scale):
+    return data.sum() + rng.laplace(scale=scale, size=size)
+
+
+class Method:
+    def release(self, data, size):
+        return data.sum()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (of_dataset, r"got of_dataset\(data\); .* give audit.per_call\(of_dataset\)"),
+        (of_dataset_and_rng, r"got of_dataset_and_rng\(data, rng\); .* give audit.per_call"),
+        (Method().release, r"got release\(data, size\); .* give audit.per_call\(release\)"),
+        (swapped, "the size comes before the generator"),
+        (four, r"got four\(data, size, rng, scale\)$"),
+        (lambda: 1.0, r"got <lambda>\(\)$"),
+        (3.0, "must be callable as"),
+    ],
+)
+@pytest.mark.parametrize("check", [audit.check_privacy, audit.check_precision, audit.check_randomness])
+def test_a_wrong_signature_names_the_right_one(mechanism, said, check):
+    given = [PAIRS[0][0]] if check is audit.check_randomness else [PrivacyClaim(1.0), PAIRS]
+    with pytest.raises(AuditError, match=said):
+        check(mechanism, *given)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        lambda data, size, rng: data.sum() + rng.laplace(size=size),
+        lambda data, n, generator: data.sum() + generator.laplace(size=n),
+        lambda *arguments: arguments[0].sum() + arguments[2].laplace(size=arguments[1]),
+        lambda data, size, rng, scale=1.0: data.sum() + rng.laplace(scale=scale, size=size),
+        per_call(of_dataset_and_rng),
+    ],
+)
+def test_a_right_signature_is_taken(mechanism):
+    audit.PrivacyCheck(name="mine", mechanism=mechanism, claim=PrivacyClaim(1.0), pairs=PAIRS)
