@@ -26,7 +26,7 @@ def noisy_count(data, size, rng):
 
 CHECKS = [
     PrivacyCheck(
-        name="count", mechanism=noisy_count, claim=PrivacyClaim(1.5), tolerance=1,
+        name="count", mechanism=noisy_count, claim=PrivacyClaim(1.0),
         pairs=[(np.zeros(3), np.r_[1.0, 0, 0])],
     )
 ]
@@ -76,6 +76,25 @@ def test_the_workflow_and_the_page(project):
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
     assert "nothing was audited" in done.stdout
     assert (project.folder / "summary.md").read_text().startswith("# Privacy certificate: PASS")
+
+
+@pytest.mark.parametrize(("scale", "status"), [("1.0", 0), ("0.5", 1)])
+@pytest.mark.parametrize("recipe", ["privacy.sh", "gitlab-ci.yml", "github-actions.yml"])
+def test_what_comes_after_the_audit_happens_whatever_its_verdict(project, recipe, scale, status):
+    """Every command of a recipe runs; the audit alone decides the status of the script."""
+    (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", scale))
+    text = (DOCS / "recipes" / recipe).read_text()
+    if recipe == "privacy.sh":
+        assert project(text).returncode == status
+    elif recipe == "gitlab-ci.yml":
+        after = text[text.index("after_script:") : text.index("artifacts:")]
+        script, *later = re.findall(r"^    - (dp-audit run.+)$", text, re.MULTILINE) + re.findall(r"- (.+)", after)
+        assert [project(line).returncode for line in (script, *later)] == [status, 0, 0]
+        assert (project.folder / "certificate" / "junit.xml").exists()
+    else:
+        steps = re.findall(r"- (?:if: (.+)\n +)?run: (.+)", text)
+        assert all("always()" in condition for condition, _ in steps[2:])
+        assert [project(line).returncode for _, line in steps[1:4]] == [status, 0, 0]
 
 
 def test_the_hook(project):
