@@ -7,9 +7,10 @@ import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
-from audit.game.scorers import SCORERS, SLOW_SCORERS, Training
+from audit.game.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
 from audit.game.scorers.cells import SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
+from audit.laws import Finite
 from audit.subjects import encode
 
 DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
@@ -154,3 +155,28 @@ def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
     result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-3, seed=0)
     assert result.verdict is Verdict.FAIL
     assert result.epsilon_lower_bound > 3.0
+
+
+class CountsItsLaws:
+    """States the law of randomized response on a list of one bit; records for which bits it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def law(self, data):
+        (bit,) = data
+        self.asked.append(bit)
+        return Finite({bit: 0.75, 1 - bit: 0.25})
+
+
+def test_a_stated_law_is_computed_once_per_dataset_and_not_per_call():
+    mechanism, pair = CountsItsLaws(), ([0], [1])
+    stated = stated_log_likelihood(mechanism)
+    for _ in range(5):
+        left, right = (stated(data, [0, 1]) for data in pair)
+    np.testing.assert_allclose(np.exp(left), [0.75, 0.25])
+    np.testing.assert_allclose(np.exp(right), [0.25, 0.75])
+    assert mechanism.asked == [0, 1]
+    # an equal dataset that is another object: its law is computed, not looked up
+    np.testing.assert_allclose(np.exp(stated([1], [0, 1])), [0.25, 0.75])
+    assert mechanism.asked == [0, 1, 1]

@@ -200,7 +200,22 @@ def stated_log_likelihood(mechanism: Any) -> Callable[[Any, Any], Any] | None:
     stated: Callable[[Any, Any], Any] | None = getattr(mechanism, "log_likelihood", None)
     if callable(stated) or not callable(getattr(mechanism, "law", None)):
         return stated if callable(stated) else None
-    return lambda dataset, outputs: mechanism.law(dataset).log_likelihood(np.asarray(outputs))
+    return LawLikelihood(mechanism)
+
+
+class LawLikelihood:
+    """Log-likelihood of a mechanism that states its law. A law is computed once per dataset of a pair, not per call."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self._mechanism = mechanism
+        self._laws: tuple[tuple[Any, Any], ...] = ()  # the latest two datasets, told apart by identity, and their laws
+
+    def __call__(self, dataset: Any, outputs: Any) -> Any:
+        law = next((law for known, law in self._laws if known is dataset), None)
+        if law is None:
+            law = self._mechanism.law(dataset)
+            self._laws = (*self._laws[-1:], (dataset, law))
+        return law.log_likelihood(np.asarray(outputs))
 
 
 def fit_logistic(
