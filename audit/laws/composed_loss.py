@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,12 @@ def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
     flat = [loss for kind in kinds for loss in kind.merged([part for part in known if type(part) is kind])]
     if len(flat) < 2:
         return flat[0] if flat else no_loss()
-    return ComposedLoss(flat, grid)
+    return _sum_of(tuple(flat), grid)
+
+
+@lru_cache(maxsize=4)  # the pairs of a mechanism often have equal losses; convolved, one takes up to 8 MB
+def _sum_of(parts: tuple[PrivacyLoss, ...], grid: float) -> ComposedLoss:
+    return ComposedLoss(parts, grid)
 
 
 class ComposedLoss(PrivacyLoss):

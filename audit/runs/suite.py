@@ -132,7 +132,8 @@ def run(
         results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
         if fresh := [check for check in listed if check.name not in results]:
             share = whole.share(len(listed))
-            place = replace(place, code=_code(fresh, targets))
+            if not place.is_here:  # a worker must have the same code
+                place = replace(place, code=_code(fresh, targets))
             results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
         report = Report(
             [results[check.name] for check in listed],

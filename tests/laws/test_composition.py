@@ -162,3 +162,10 @@ def test_a_coordinate_that_gives_everything_away() -> None:
 def test_nothing_to_compose_and_no_grid_are_refused(wrong: object) -> None:
     with pytest.raises(InvalidArgument):
         wrong()  # type: ignore[operator]
+
+
+def test_equal_losses_are_convolved_once():
+    first, second = (compose([LaplaceLoss(0.3), LaplaceLoss(0.4)]) for _ in range(2))
+    assert second is first
+    other = compose([LaplaceLoss(0.3), LaplaceLoss(0.4)], grid=2e-4)
+    assert other is not first

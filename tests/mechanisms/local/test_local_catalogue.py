@@ -8,6 +8,7 @@ at least four times its standard deviation.
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ CHEAP = 50_000  # `dp-audit run` of the two packages does the slow and the expen
 
 
 def is_heavy(check):
-    return check.budget > 20_000 or "d=3 eps=0.5" in check.name
+    return "d=3 eps=0.5" in check.name
 
 
 def by_name(checks):
@@ -91,8 +92,12 @@ STATED = [check for check in local.CHECKS if isinstance(check, PrivacyCheck) and
 
 @pytest.mark.parametrize("check", by_name(check for check in STATED if not is_heavy(check)))
 def test_a_stated_law_decides_exactly(check):
-    """1e-7 each: a sampler that follows its law is accused of a misfit with this probability."""
-    result = run([check], significance=1e-7, seed=1, workers=0).results[0]
+    """1e-7 each: a sampler that follows its law is accused of a misfit with this probability.
+
+    The law decides at any budget; 2,000 outputs per dataset are compared with it. No guess game is played beside it:
+    it decides nothing where a law is stated. `make audit` plays all of them.
+    """
+    result = run([replace(check, method="exact", budget=2_000)], significance=1e-7, seed=1, workers=0).results[0]
     assert result.verdict is check.expected, result.reason
     assert result.basis == "exact"
 
