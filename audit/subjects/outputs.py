@@ -70,12 +70,13 @@ class Outputs:
     def counted(self, prefix: str) -> int:
         """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
         total = 0
-        for kept in () if self.symbols is None else (self.symbols,):
-            counts = np.bincount(kept.codes[kept.codes >= 0], minlength=len(kept.table)).tolist()
-            total += sum(count for text, count in zip(kept.table, counts, strict=True) if text.startswith(prefix))
-        return total + sum(
-            int(np.sum(texts.codes >= 0)) for name, texts in self.texts.items() if name.startswith(f"{prefix}(")
-        )
+        if self.symbols is not None:
+            codes = [code for code, text in enumerate(self.symbols.table) if text.startswith(prefix)]
+            total = int(np.isin(self.symbols.codes, codes).sum())
+        for name, texts in self.texts.items():
+            if name.startswith(f"{prefix}("):
+                total += int(np.sum(texts.codes >= 0))
+        return total
 
     def keys(self) -> np.ndarray:
         """Return one 64-bit key per output: equal outputs have equal keys (others too, with probability 2^-64)."""

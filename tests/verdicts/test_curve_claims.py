@@ -1,8 +1,9 @@
 """Gaussian, trade-off, Renyi and zero-concentrated claims from check to certificate.
 
 Every randomized test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
-fit, with at most that probability. Halving the noise moves the tested point by more than 20 standard errors at 4,000
-outputs per dataset, so that the probability of missing it is below 1e-9.
+fit, with at most that probability. Halving the noise moves the tested point by more than 14 standard errors at 2,000
+outputs per dataset, and the test asks for 5, so that the probability of missing it is below 1e-9. The points of a curve
+have large epsilon, where every call gives one output: outputs are what these tests cost.
 """
 
 import copy
@@ -112,7 +113,7 @@ def report():
         check("gaussian/half, sequential", claim, bad, method="sequential", expected=Verdict.FAIL),
         check("trade-off/half, sequential", *CASES["trade-off"][::2], method="sequential", expected=Verdict.FAIL),
     ]
-    return audit.run(checks, workers=0, budget=4_000, significance=LEVEL * len(checks))
+    return audit.run(checks, workers=0, budget=2_000, significance=LEVEL * len(checks))
 
 
 @pytest.fixture
@@ -275,7 +276,7 @@ def test_claims_speak_of_groups(name):
         kept, broken = good, lambda data, size, rng: Response(Q / 3)(int(np.sum(data) > 0), size, rng)
     else:
         kept, broken = without_law(good), without_law(good)
-    budget = dict(budget=4_000, significance=LEVEL)
+    budget = dict(budget=2_000, significance=LEVEL)
     assert audit.check_privacy(kept, claim, near, **budget).verdict is Verdict.INCONCLUSIVE
     assert audit.check_privacy(broken, claim, far, **budget).verdict is Verdict.FAIL
     with pytest.raises(AuditError, match=r"group\(2\)"):
@@ -285,13 +286,13 @@ def test_claims_speak_of_groups(name):
 def test_the_worst_of_several_pairs_is_certified():
     claim = GaussianClaim(1.0, relation=LOCAL)
     mechanism = without_law(GaussianNoise(1.0))
-    result = audit.check_privacy(mechanism, claim, [(0, 0.5), (0, 3), (0, 1)], budget=6_000, significance=LEVEL)
+    result = audit.check_privacy(mechanism, claim, [(0, 0.5), (0, 3), (0, 1)], budget=3_000, significance=LEVEL)
     assert (result.verdict, result.evidence.game.pair) == (Verdict.FAIL, 1)
 
 
 def test_a_claim_by_code_is_audited_and_not_recorded():
     claim = TradeOffClaim(lambda a: max(0.0, 1 - math.e * a, (1 - a) / math.e), relation=LOCAL)
-    result = audit.check_privacy(Response(1 / (1 + math.e**2)), claim, PAIRS, budget=4_000, significance=LEVEL)
+    result = audit.check_privacy(Response(1 / (1 + math.e**2)), claim, PAIRS, budget=2_000, significance=LEVEL)
     assert result.verdict is Verdict.FAIL
     drawn = []
     with pytest.raises(AuditError, match="data and no code"):
@@ -306,9 +307,9 @@ def test_precision_audits_take_every_kind_of_claim():
         def on_a_grid(data, size, rng, noise=good):
             return np.round(noise(data, size, rng) * 1024) / 1024
 
-        found = audit.check_precision(on_a_grid, claim, PAIRS, budget=4_000, significance=LEVEL)
+        found = audit.check_precision(on_a_grid, claim, PAIRS, budget=2_000, significance=LEVEL)
         assert found.verdict is Verdict.INCONCLUSIVE
-        assert audit.check_precision(good, claim, PAIRS, budget=4_000, significance=LEVEL).verdict is Verdict.FAIL
+        assert audit.check_precision(good, claim, PAIRS, budget=2_000, significance=LEVEL).verdict is Verdict.FAIL
 
 
 def test_delta_is_bounded_at_the_tested_epsilon(report):
@@ -322,7 +323,7 @@ def test_delta_is_bounded_at_the_tested_epsilon(report):
 
 def test_a_certificate_from_before_the_kinds_still_replays():
     approximate = audit.PrivacyClaim(0.5, 1e-3, LOCAL)
-    old = audit.run([check("old", approximate, without_law(LaplaceNoise(1.0)))], workers=0, budget=4_000).certificate
+    old = audit.run([check("old", approximate, without_law(LaplaceNoise(1.0)))], workers=0, budget=2_000).certificate
     record = old["checks"][0]
     del record["claim"]["kind"], record["evidence"]["tested"]
     assert replay(old).differences == ()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from audit import AddRemove, InequalityCheck, PrivacyCheck, Verdict, run
+from audit.checks.privacy import pair_search
 from mechanisms.faults.stability import chunks, distances, lyu_variants, noise, single_query, thresholds, transfer
 from mechanisms.faults.stability import soft_labels as soft_faults
 from mechanisms.stability import (
@@ -108,7 +109,8 @@ def test_one_insertion_turns_a_unanimous_vote_around(check):
     assert any(a[0] != b[0] and max(a[1][0], b[1][0]) >= 1 for a, b in found)
 
 
-def test_a_split_by_position_gives_a_shrunk_counterexample():
+def test_a_split_by_position_gives_a_shrunk_counterexample(monkeypatch):
+    monkeypatch.setattr(pair_search, "_EXAMPLES", 60)  # most pairs of some length show it
     (check,) = [check for check in SEARCHED if "consecutive" in check.name]
     result = run([check], significance=0.001, seed=2, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
