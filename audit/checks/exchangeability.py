@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from scipy import special
 
 from audit.game.scorers.cells import atom_keys
@@ -60,12 +59,12 @@ class Comparison:
     @property
     def pvalue(self) -> float:
         """Exact: under independence each comparison that is not tied is won with probability 1/2."""
-        return float(scipy.stats.binom.sf(self.won - 1, self.won + self.lost, 0.5))
+        return float(special.bdtrc(self.won - 1, self.won + self.lost, 0.5))
 
     @property
     def log_pvalue(self) -> float:
         """The logarithm of the p-value."""
-        return float(scipy.stats.binom.logsf(self.won - 1, self.won + self.lost, 0.5))
+        return math.log(self.pvalue) if self.pvalue > 0 else -math.inf
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from audit.base.arguments import integer, open_probability
 from audit.base.errors import InvalidArgument
@@ -129,10 +130,8 @@ class Finite(Law):
 
     def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
         """Test all outcomes by exact two-sided binomial tests, and the sums and differences of successive scores."""
-        from scipy import stats
-
         counts, masses = np.bincount(self._cells(outputs), minlength=len(self._pmf)), self._masses
-        low, high = (stats.binom.cdf(counts, len(scores), masses), stats.binom.sf(counts - 1, len(scores), masses))
+        low, high = special.bdtr(counts, len(scores), masses), special.bdtrc(counts - 1, len(scores), masses)
         cells = min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
         return [cells, *serial_pvalues(scores[:, 0])]
 

@@ -38,6 +38,37 @@ def test_a_process_that_runs_checks_imports_little():
     assert not {"scipy.stats", "scipy.optimize", "hypothesis", "joblib", "jinja2", "rich", "asyncio"} & set(printed)
 
 
+CHECKED = """
+import sys
+import numpy as np
+import audit
+from audit import laws
+
+def noisy(data, size, rng):
+    return data + rng.laplace(size=size)
+
+class Response:
+    def __call__(self, data, size, rng):
+        return (rng.random(size) < 0.75) ^ data
+
+    def law(self, data):
+        return laws.Finite({data: 0.75, not data: 0.25})
+
+claim = audit.PrivacyClaim(1.2, relation=audit.Local())
+for mechanism in (noisy, Response()):
+    audit.check_privacy(mechanism, claim, [(False, True)], budget=400)
+print(*sys.modules)
+"""
+
+
+def test_a_privacy_check_imports_nothing_more():
+    """Every process that runs a check would import it again: `scipy.stats` takes half a second, most checks less."""
+    printed = subprocess.run([sys.executable, "-c", CHECKED], capture_output=True, text=True, check=True).stdout.split()
+    assert "audit.checks.exchangeability" in printed
+    assert "audit.laws.discrete_laws" in printed
+    assert not {"scipy.stats", "scipy.optimize", "dp_accounting", "sklearn"} & set(printed)
+
+
 def test_a_name_that_is_not_public_is_an_attribute_error():
     import audit
 
