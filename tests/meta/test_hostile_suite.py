@@ -29,9 +29,12 @@ def hostile_checks():
 
 @pytest.fixture(scope="module")
 def report():
-    """A budget whose resolution is within claim + 2. An innocent one of 27 FAILs with probability 0.003 at most."""
+    """What hostile subjects do shows in few outputs.
+
+    The innocent ones have a resolution within claim + 1, and one of 27 FAILs with probability 0.003 at most.
+    """
     checks = [*hostile_checks(), check("poison", poisons_the_judge), check("after poison", lambda data, size, rng: 1.0)]
-    return audit.run(checks, budget=4_000, significance=0.01, workers=3, timeout=60)
+    return audit.run(checks, budget=400, significance=0.01, workers=3, timeout=60)
 
 
 def test_there_are_enough_of_them():
