@@ -53,6 +53,10 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by `make test-fast`")
+    config.addinivalue_line(
+        "markers",
+        "false_alarm(p, seeded=False): fails a correct package with probability p; tests/meta/test_false_alarms.py",
+    )
 
 
 def pytest_addoption(parser):

@@ -59,7 +59,7 @@ class Comparison:
     @property
     def pvalue(self) -> float:
         """Exact: under independence each comparison that is not tied is won with probability 1/2."""
-        return float(special.bdtrc(self.won - 1, self.won + self.lost, 0.5))
+        return float(special.betainc(self.won, self.lost + 1, 0.5)) if self.won else 1.0
 
     @property
     def log_pvalue(self) -> float:

@@ -131,7 +131,9 @@ class Finite(Law):
     def _fit_pvalues(self, outputs: np.ndarray, scores: FloatArray, rng: np.random.Generator) -> list[float]:
         """Test all outcomes by exact two-sided binomial tests, and the sums and differences of successive scores."""
         counts, masses = np.bincount(self._cells(outputs), minlength=len(self._pmf)), self._masses
-        low, high = special.bdtr(counts, len(scores), masses), special.bdtrc(counts - 1, len(scores), masses)
+        others = len(scores) - counts
+        low = np.where(others > 0, special.betaincc(counts + 1, np.maximum(others, 1), masses), 1.0)
+        high = np.where(counts > 0, special.betainc(np.maximum(counts, 1), others + 1, masses), 1.0)
         cells = min(1.0, 2 * counts.size * float(np.min(np.minimum(low, high))))
         return [cells, *serial_pvalues(scores[:, 0])]
 

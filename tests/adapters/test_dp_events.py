@@ -86,6 +86,7 @@ def noisy_sum(data, size, rng):
 
 
 @pytest.mark.parametrize(("multiplier", "verdict"), [(2.0, Verdict.PASS), (4.0, Verdict.FAIL)])
+@pytest.mark.false_alarm(1e-06)
 def test_a_mechanism_with_its_event(multiplier, verdict):
     """The event states what the claim is held against; one that understates the noise is convicted by the outputs.
 

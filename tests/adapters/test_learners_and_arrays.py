@@ -68,6 +68,7 @@ def test_a_random_state_makes_a_learner_repeatable():
 
 
 @pytest.mark.parametrize(("epsilon", "verdict"), [(1.0, Verdict.PASS), (0.25, Verdict.FAIL)])
+@pytest.mark.false_alarm(1e-06)
 def test_verdicts_on_a_learner(epsilon, verdict):
     claim = PrivacyClaim(epsilon, 0.0, LabelFlip())
     mechanism = Coefficients(build, ("coef_",))
@@ -112,6 +113,7 @@ def test_elementwise_releases_copies():
     ("release", "verdict"),
     [(add_laplace, Verdict.PASS), (add_own_noise, Verdict.PASS), (one_noise, Verdict.INCONCLUSIVE)],
 )
+@pytest.mark.false_alarm(1e-06)
 def test_verdicts_on_array_functions(release, verdict):
     """Noise that entries share makes releases dependent: the reason names it, and the verdict is never PASS."""
     pair = (np.zeros(3), np.array([0.0, 0.0, 1.0]))

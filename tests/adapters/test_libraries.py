@@ -69,6 +69,7 @@ SUBJECTS = {
 
 @pytest.mark.parametrize(("epsilon", "verdict"), [(2.0, Verdict.PASS), (1.0, Verdict.FAIL)])
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name != "opendp, records"])
+@pytest.mark.false_alarm(1e-06)
 def test_verdicts(name, epsilon, verdict):
     result = check_privacy(
         SUBJECTS[name],

@@ -75,6 +75,7 @@ def ends(pid: int) -> bool:
 
 
 @pytest.mark.parametrize(("scale", "verdict"), [("1", Verdict.PASS), ("0.5", Verdict.FAIL)])
+@pytest.mark.false_alarm(1e-06)
 def test_c_program(laplace_count, scale, verdict):
     claim = PrivacyClaim(1.0, 0.0, AddRemove())
     result = check_privacy(
@@ -85,6 +86,7 @@ def test_c_program(laplace_count, scale, verdict):
 
 
 @pytest.mark.parametrize(("epsilon", "verdict"), [("1", Verdict.PASS), ("2", Verdict.FAIL)])
+@pytest.mark.false_alarm(1e-06)
 def test_node_program(node, epsilon, verdict):
     program = Program((node, str(EXAMPLES / "randomized_response.js"), epsilon))
     claim = PrivacyClaim(1.0, 0.0, Local())
@@ -201,6 +203,7 @@ def test_a_killed_worker_takes_its_program_along(tmp_path):
     assert ends(int(log.read_text()))
 
 
+@pytest.mark.false_alarm(1e-06)
 def test_in_a_run_on_workers(laplace_count):
     """A program goes to worker processes like any mechanism, and the evidence does not depend on their number."""
     claim = PrivacyClaim(1.0, 0.0, AddRemove())

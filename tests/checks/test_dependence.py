@@ -165,6 +165,7 @@ def test_a_call_does_not_show_its_stage():
 
 @pytest.mark.parametrize("mechanism", [laplace, response, Stated(laplace)])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.false_alarm(1e-08)
 def test_independent_outputs_keep_their_pass(mechanism, seed):
     """The bound is about 0.98, with a standard error of 0.01: above 1.1 with probability below 1e-12."""
     assert audited(mechanism, 100_000, seed, PrivacyClaim(1.1, relation=Local())).verdict is Verdict.PASS
@@ -172,17 +173,20 @@ def test_independent_outputs_keep_their_pass(mechanism, seed):
 
 @pytest.mark.parametrize("mechanism", [gaussian, lambda data, size, rng: np.full(size, data)])
 @pytest.mark.parametrize("budget", [1_000, 50_000])
+@pytest.mark.false_alarm(1e-08)
 def test_independent_violations_keep_their_fail(mechanism, budget):
     claim = PrivacyClaim(0.5, relation=Local())
     assert [audited(mechanism, budget, seed, claim).verdict for seed in range(3)] == [Verdict.FAIL] * 3
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_one_output_per_call_is_independent():
     """A function that is called once for each output, with a stream of its own in each block."""
     assert audited(per_call(lambda data, rng: data + rng.laplace()), 100_000).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("mechanism", [Copula(3e-2), SharedResponse(0.5)])
+@pytest.mark.false_alarm(1.2e-06, seeded=True)
 def test_dependent_outputs_of_a_private_mechanism_do_not_fail(mechanism):
     """30 audits at significance 0.05: more than 9 FAILs have probability 1.2e-6."""
     verdicts = [audited(mechanism, 1_000, seed).verdict for seed in range(30)]

@@ -152,6 +152,7 @@ def test_reused(dp_audit):
 """
 
 
+@pytest.mark.false_alarm(1e-06)
 def test_bits_and_reused_noise(pytester):
     """Null of the passing one: independence; false alarm 1e-6. Both faults exceed what a FAIL needs many times."""
     pytester.makepyfile(test_mine=BITS_AND_NOISE)

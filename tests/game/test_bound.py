@@ -15,6 +15,7 @@ from benchmarks.subjects import laplace, randomized_response
 @pytest.mark.parametrize(
     ("mechanism", "least"), [(laplace, 0.985), (ScoredLaplace(), 0.985), (randomized_response, 0.988)]
 )
+@pytest.mark.false_alarm(3e-06, seeded=True)
 def test_median_bound_is_close_to_the_limit(mechanism, least):
     bounds = [guess_game(mechanism, 100_000, seed) for seed in range(20)]
     assert least <= median(bounds) < 1.0

@@ -72,6 +72,7 @@ def test_the_design_effect_is_one_for_independent_runs_and_the_size_for_shared_o
     assert game(rng, shared=1.0)[1].design_effect(1.0, 0.05) > 0.8 * SIZE
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_dispersion_keeps_its_level_and_finds_shared_noise():
     """The bound of a p-value is below 0.05 in at most 5 % of 300 games: more than 38 have probability 1e-7."""
     rng = np.random.default_rng(3)
@@ -82,6 +83,7 @@ def test_dispersion_keeps_its_level_and_finds_shared_noise():
     assert log_p < LOG_LEVEL
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_drift_keeps_its_level_and_finds_a_change():
     rng = np.random.default_rng(4)
     alarms = sum(game(rng)[1].drift() < math.log(0.05) for _ in range(300))

@@ -72,6 +72,7 @@ def test_delta_only_lowers_the_bound(outcome, delta, seed):
 
 @pytest.mark.parametrize("delta", [0.3, 0.02])
 @pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.false_alarm(1e-06)
 def test_type_one_error_with_delta(delta, one_sided):
     """Null: exactly (1, delta). 4,000 games of 400 runs; the chance that a valid test exceeds the limit is < 1e-6."""
     games, runs, significance = 4000, 400, 0.05
@@ -102,6 +103,7 @@ def test_charging_only_placed_bets_would_be_caught():
 
 
 @pytest.mark.parametrize(("count", "most"), [(1, 0.5), (50, 0.9), (1000, 0.01), (0, 0.3), (300, 1e-9)])
+@pytest.mark.false_alarm(2e-06, seeded=True)
 def testsmallest_uniforms_have_their_law(count, most):
     """Their number is Binomial(count, most), and they are uniform below `most`: false alarms below 1e-6 each."""
     draws = [smallest_uniforms(count, most, np.random.default_rng(seed)) for seed in range(400)]
@@ -154,6 +156,7 @@ def counted(monkeypatch, counts, delta, seed):
         return game_epsilon_lower_bound(counts, delta, 0.05, np.random.SeedSequence(seed, spawn_key=(1, 3)))
 
 
+@pytest.mark.false_alarm(0.0002, seeded=True)
 def test_counted_uniforms_have_the_law_of_drawn_ones():
     """Null: of 1,000 uniforms, Binomial(1000, t) lie up to t, and Binomial(n, s / t) of these up to s < t.
 

@@ -18,6 +18,7 @@ from audit.game.guesses import (
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])
+@pytest.mark.false_alarm(1e-05, seeded=True)
 def test_power_at_the_resolution(epsilon, delta):
     """400 games with the violating event; power below 0.8 by more than the noise would fail (chance < 1e-5)."""
     runs, significance, games = 100_000, 0.01, 400

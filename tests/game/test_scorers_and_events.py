@@ -100,8 +100,12 @@ def test_every_scorer_reads_or_declines_every_output(scorer, mechanism):
         assert len(score.describe(0.5, -0.5)) == 2
 
 
+@pytest.mark.false_alarm(0.1, seeded=True)
 def test_identical_sides_have_no_estimated_bound():
-    """Null: both sides have one law. The estimated bound pays for the search: 20 searches, none above 0.05."""
+    """Null: both sides have one law. The estimated bound pays for the search: 20 searches, none above 0.05.
+
+    An estimate has no guarantee: with other seeds 1 of 300 searches was above.
+    """
 
     def null(data, size, rng):
         return rng.normal(size=size)
@@ -133,6 +137,7 @@ def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise
     [(laplace, 0.6), (wider, 0.3), (categories, 0.5), (mixed, 0.3), (vectors, 1.0), (rows, 0.4)],
     ids=lambda value: getattr(value, "__name__", None) or (type(value).__name__ if callable(value) else str(value)),
 )
+@pytest.mark.false_alarm(1e-06)
 def test_violations_are_refuted_end_to_end(mechanism, epsilon):
     """Each has a true epsilon well above the claim; chance of a miss below 1e-6 at this budget."""
     result = check_privacy(mechanism, PrivacyClaim(epsilon, 0.0, Local()), [(0, 1)], budget=20_000, significance=0.001)
@@ -141,6 +146,7 @@ def test_violations_are_refuted_end_to_end(mechanism, epsilon):
 
 
 @pytest.mark.parametrize("values", [[0, 1, 2], [0, 5, 1], ["a", "b", "c"]])
+@pytest.mark.false_alarm(1e-09)
 def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
     """Outputs with probabilities .4973, .0027, .5 and .5, 0, .5: infinite epsilon, on an event of probability .0027.
 

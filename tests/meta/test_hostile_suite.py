@@ -49,6 +49,7 @@ def test_each_is_blamed_for_what_it_did(report, name):
     assert result.isolation == "process"
 
 
+@pytest.mark.false_alarm(0.003, seeded=True)
 def test_innocents_between_them_pass(report):
     innocents = [result for result in report.results if result.name.startswith("innocent")]
     assert len(innocents) > 20

@@ -142,6 +142,7 @@ def audited(scale, seed):
     return audit.run(checks, budget=20_000, seed=seed, workers=0).certificate
 
 
+@pytest.mark.false_alarm(2.8e-06, seeded=True)
 def test_other_seeds_are_noise_and_less_noise_is_not():
     """Null: one mechanism, 20,000 outputs per dataset, under 20 other seeds, which are fixed.
 

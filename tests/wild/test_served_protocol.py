@@ -123,6 +123,7 @@ def test_what_a_library_prints_does_not_disturb(library):
 
 
 @pytest.mark.parametrize(("scale", "verdict"), [(1.0, Verdict.PASS), (0.5, Verdict.FAIL)])
+@pytest.mark.false_alarm(1e-06)
 def test_an_audit_through_the_server(library, tmp_path, scale, verdict):
     (tmp_path / "fake" / "beside.py").write_text(f"SCALE = {scale}\n")
     claim = PrivacyClaim(1.0, 0.0, AddRemove())

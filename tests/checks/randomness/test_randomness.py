@@ -38,7 +38,7 @@ from mechanisms import independence
 from mechanisms.faults import randomness as faults
 
 DATA = np.zeros(5)
-STRICT = 1e-6  # significance for good mechanisms: the probability of each false alarm
+STRICT = 1e-7  # significance for good mechanisms: the probability of each false alarm
 TINY = 1_024
 TABLE = np.random.default_rng(7).laplace(size=300)
 
@@ -152,12 +152,14 @@ def test_noise_that_workers_share_fails(discrete):
 
 
 @pytest.mark.parametrize("name", GOOD)
+@pytest.mark.false_alarm(1e-07)
 def test_independent_outputs_pass(name):
     result = check_randomness(GOOD[name], DATA, significance=STRICT)
     assert result.verdict is Verdict.PASS, result.reason
     assert [part.kind for part in result.evidence.comparisons] == list(KINDS)
 
 
+@pytest.mark.false_alarm(2e-06, seeded=True)
 def test_false_alarms_stay_below_the_significance():
     """Null: independent bits, 40 audits at 0.05: more than 11 FAILs have probability below 2e-6."""
     found = [check_randomness(GOOD["bits"], DATA, budget=TINY, seed=seed).verdict for seed in range(40)]
@@ -328,6 +330,7 @@ def test_the_catalogue_of_faults_is_convicted():
 
 
 @pytest.mark.parametrize("decoy", independence.CHECKS, ids=lambda decoy: decoy.name)
+@pytest.mark.false_alarm(1e-07)
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
     assert (

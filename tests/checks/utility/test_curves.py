@@ -42,6 +42,7 @@ def consistency(losses=None, **more):
         (risk(0.2), {"finite_bounds": lambda n: float("nan")}, OPEN, "finite_bounds(100) returned nan"),
     ],
 )
+@pytest.mark.false_alarm(1e-07)
 def test_simulated_consistency(losses, more, verdict, says):
     result = consistency(losses, **more)
     assert (result.verdict, result.uses) == (verdict, "simulation")
@@ -75,6 +76,7 @@ def test_computed_consistency(evaluator, more, verdict):
         (lambda n: 0.19 + 0.5 * n**-0.5, OPEN, "the evaluator and the losses disagree at n = 100: 0.24"),
     ],
 )
+@pytest.mark.false_alarm(1e-07)
 def test_an_evaluator_is_held_against_the_losses(evaluator, verdict, says):
     result = consistency(risk(0.2), evaluator=evaluator, compared_at=(100, 200))
     assert (result.verdict, result.uses) == (verdict, "evaluator")
@@ -97,6 +99,7 @@ def lower_bound(losses=None, **more):
         (risk(0.0, 0.95), {"budget": 4_000}, OPEN, "raise the budget"),
     ],
 )
+@pytest.mark.false_alarm(1e-07)
 def test_simulated_lower_bound(losses, more, verdict, says):
     result = lower_bound(losses, **more)
     assert (result.verdict, result.uses) == (verdict, "simulation")
@@ -133,6 +136,7 @@ def test_what_is_refused(parameters, says):
         audit.check_lower_bound(risk(0.2), SIZES, abs, slack=1.0)
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_bounds_of_all_sizes_hold_together():
     """Null: 4 sizes, 20 000 binary losses each, all 8 bounds together at 1e-7."""
     result = consistency(risk(0.2))

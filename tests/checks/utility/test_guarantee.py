@@ -24,6 +24,7 @@ def holding(failure_probability):
     ("failing", "beta", "verdict"),
     [(0.02, 0.05, PASS), (0.0, 0.05, PASS), (0.0, 0.0, PASS), (0.09, 0.05, FAIL), (0.01, 0.0, FAIL), (1.0, 0.9, FAIL)],
 )
+@pytest.mark.false_alarm(1e-07)
 def test_decided_before_the_budget_is_spent(failing, beta, verdict):
     """At most 20 000 trials, and each of these is decided with probability > 1 - 1e-9 long before."""
     result = audit.check_guarantee(holding(failing), beta, significance=LEVEL, budget=20_000, seed=3)
@@ -34,12 +35,14 @@ def test_decided_before_the_budget_is_spent(failing, beta, verdict):
 
 
 @pytest.mark.parametrize(("failing", "slack"), [(0.0625, 0.0125), (0.05, 0.001)])
+@pytest.mark.false_alarm(1e-07)
 def test_undecided_at_the_edges(failing, slack):
     result = audit.check_guarantee(holding(failing), 0.05, slack=slack, significance=LEVEL, budget=2_000, seed=1)
     assert (result.verdict, result.samples) == (OPEN, 2_000)
     assert "not refuted" in result.reason
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_a_small_budget_is_inconclusive():
     assert audit.check_guarantee(holding(0.0), 0.05, significance=LEVEL, budget=100).verdict is OPEN
 

@@ -201,6 +201,7 @@ def simulated(power, factor=1.0, bend=0.0, **more):
         (0.5, {"budget": 50}, OPEN, "fewer than 12"),
     ],
 )
+@pytest.mark.false_alarm(1e-07)
 def test_by_simulation(power, more, verdict, says):
     """180 000 losses bound the exponent within about 0.03 at this level; each expected verdict has room to spare."""
     result = simulated(power, **more)
@@ -221,6 +222,7 @@ def test_a_risk_that_stops_decaying_is_refuted_by_simulation():
     assert result.verdict is FAIL
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_a_flat_grid_is_not_refuted_by_simulation():
     """A plateau that has fallen by 5 % over the grid: the exponent is certainly 0.01, and shrinks along the grid."""
 
@@ -236,12 +238,14 @@ def test_a_flat_grid_is_not_refuted_by_simulation():
     assert "a rate that is late looks like this too" in result.reason
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_the_bounds_hold_the_true_exponent():
     found = {part.quantity: part for part in simulated(0.5).found}
     assert found["exponent"].lower < 0.5 < found["exponent"].upper
     assert found["change over half the grid"].lower < 0 < found["change over half the grid"].upper
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_the_published_trap_is_inconclusive():
     """An exponent of 0.5 whose local value is 0.12 to 0.23 on n <= 10^4 is not refuted there, by simulation either."""
 

@@ -22,6 +22,7 @@ def curve():
     return np.log(sizes), means, samples_of(means, np.random.default_rng(3))
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_bounds_of_every_form_hold_the_truth(curve):
     """Null: 7 sizes, 3000 losses each, region of level 1e-7, which is the false-alarm probability of all forms at
     once (the truncation at 10 means changes them by 5e-5 relative, far inside)."""

@@ -21,6 +21,7 @@ def outputs(values):
     return encode(values, len(values))
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_equal_laws_are_rarely_called_different():
     rng = np.random.default_rng(0)
     found = [
@@ -41,6 +42,7 @@ def test_equal_laws_are_rarely_called_different():
     ],
     ids=["bits", "shifted", "rounded", "text against numbers"],
 )
+@pytest.mark.false_alarm(1e-06)
 def test_certified_distances_lie_below_the_truth(first, second, variation, ratio):
     """Bits 1/2 against 0.4; Laplace(1) shifted by 1/2; a grid against the line; two forms of an answer."""
     rng = np.random.default_rng(1)
@@ -52,6 +54,7 @@ def test_certified_distances_lie_below_the_truth(first, second, variation, ratio
     assert found.event
 
 
+@pytest.mark.false_alarm(0.0001, seeded=True)
 def test_the_resolution_is_attained_by_bits():
     """A difference of twice the stated total variation is missed with probability below 0.2^2, by its definition.
 

@@ -67,6 +67,7 @@ MOST_WRONG = int(stats.binom.isf(1e-5, RUNS, 0.05))
 
 
 @pytest.mark.parametrize("name", TIGHT)
+@pytest.mark.false_alarm(1e-05, seeded=True)
 def test_a_tight_claim_is_seldom_refuted(name):
     left, right, epsilon, delta = TIGHT[name]
     wrong = sum(
@@ -76,6 +77,7 @@ def test_a_tight_claim_is_seldom_refuted(name):
     assert wrong <= MOST_WRONG
 
 
+@pytest.mark.false_alarm(1e-05, seeded=True)
 def test_the_bound_of_a_true_claim_stays_below_the_truth():
     # above the truth with probability at most 0.05 a run: Binomial(15, 0.05) again
     bounds = [

@@ -46,6 +46,7 @@ def literal_risks(learner, n, side, draws):
     return found
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_votes_from_two_histograms():
     n = 400
     literal = literal_risks(StableVoronoiClassifier(1, 1.0, 0.2), n, radius_for(n, 1.0), DRAWS)
@@ -55,6 +56,7 @@ def test_votes_from_two_histograms():
     assert stats.ks_2samp(literal, wrong).pvalue < LEVEL
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_votes_from_one_histogram_of_pairs():
     n = 400
     literal = literal_risks(PairHistogramClassifier(1, 2.0, 0.2), n, side_for(n, 1), DRAWS)
@@ -77,6 +79,7 @@ def literal_threshold_errors(feature, n, public, draws):
 
 
 @pytest.mark.parametrize("feature", [Uniform(), Cauchy()], ids=repr)
+@pytest.mark.false_alarm(1e-07)
 def test_the_error_of_thresholds_does_not_depend_on_the_feature(feature):
     literal = literal_threshold_errors(feature, 40, 15, DRAWS)
     aggregate = threshold_errors(0.5, 40, 15, 1.0, DRAWS, np.random.default_rng(5))
@@ -85,6 +88,7 @@ def test_the_error_of_thresholds_does_not_depend_on_the_feature(feature):
     assert stats.ks_2samp(literal, wrong).pvalue < LEVEL
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_the_semi_supervised_learner_and_its_aggregate_sampler():
     n, labeled, draws = 400, 30, 20
     literal = np.empty(300)

@@ -34,6 +34,7 @@ def literal_errors(n, epsilon, delta, draws):
 
 
 @pytest.mark.parametrize("delta", [0.1, 1e-6])
+@pytest.mark.false_alarm(1e-07)
 def test_the_aggregate_sampler_has_the_law_of_the_estimator(delta):
     """n = 400 = 20^2, so that cubes fit into [0, 1] and sub-cubes are exact."""
     literal = literal_errors(400, 1.0, delta, 600)
@@ -44,6 +45,7 @@ def test_the_aggregate_sampler_has_the_law_of_the_estimator(delta):
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 7, 8, 60])
+@pytest.mark.false_alarm(2e-09)
 def test_mean_error_of_a_count(count):
     """Null: the closed form. 200,000 draws, six standard errors: 2e-9 each; the threshold is 6.99."""
     log_delta = math.log(0.1)
@@ -77,6 +79,7 @@ def test_errors_match_the_reference(law, n, value):
     assert np.all(drawn[:, 1] <= 2 * drawn[:, 0] + 1e-9)
 
 
+@pytest.mark.false_alarm(2e-09)
 def test_privacy_cost_by_sums_and_by_draws_agree():
     """Null: the exact sum. 400 multinomial samples with the noise averaged; six standard errors."""
     errors = DensityErrors(LAWS["normal"], 10**4, 1.0, inverse_square(10**4))

@@ -101,6 +101,7 @@ def test_wrong_use_is_refused(build):
         build()
 
 
+@pytest.mark.false_alarm(1e-22)
 def test_an_unvisited_cube_keeps_its_coin():
     learner = CubeClassifier(1, 1.0, bounded=False, random_state=1).fit([0.1, 0.2], [0, 1])
     far = np.linspace(100, 10_000, 400)

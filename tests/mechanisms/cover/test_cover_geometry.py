@@ -49,6 +49,7 @@ def test_metrics_by_hand():
     assert SPHERE.reference_disagreement(np.array([1.0, 0, 0]), np.array([0, 1.0, 0])) == pytest.approx(0.5)
 
 
+@pytest.mark.false_alarm(1e-06)
 def test_rho_on_the_sphere_is_the_probability_of_disagreement():
     """Null: P = angle / pi. n = 100,000, four standard errors times 1.25: false alarm below 1e-6."""
     x = np.random.default_rng(3).normal(size=(100_000, 3))
@@ -114,6 +115,7 @@ def test_caps_and_bands_in_three_dimensions():
         assert cap_mass(3, radius) == pytest.approx((1 - math.cos(math.pi * radius)) / 2)
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_hard_family_distribution():
     """Null: the stated cdf. n = 50,000, Dvoretzky-Kiefer-Wolfowitz at 1e-7."""
     family = ConcentratedThresholdFamily(0.1)

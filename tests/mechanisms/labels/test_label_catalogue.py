@@ -95,6 +95,7 @@ def on_three_pairs(check, budget):
 
 
 @pytest.mark.parametrize("check", quick(PRIVATE))
+@pytest.mark.false_alarm(1e-07)
 def test_a_promise_that_should_hold_does(check):
     """Where a law is stated it decides at any budget, and all its pairs are compared in the next test.
 
@@ -127,6 +128,7 @@ def test_the_laws_of_all_pairs_keep_the_claim(check):
 
 
 @pytest.mark.parametrize("check", quick(UTILITY))
+@pytest.mark.false_alarm(1e-07)
 def test_a_utility_check_gets_the_verdict_that_it_expects(check):
     share = 1e-3 if check.expected is Verdict.FAIL else 1e-7
     result = run_check(check, Allowance(100_000, share, Stream(20240523, (len(check.name),))))
@@ -162,6 +164,7 @@ def test_true_privacy_of_the_loose_bit():
     assert np.abs(np.log(left / (1 - left)) - np.log(right / (1 - right))).sum() / 2 == pytest.approx(2)
 
 
+@pytest.mark.false_alarm(2e-09)
 def test_largest_deviation_against_simulation():
     """Null: the evaluator. 20,000 draws of 10 scores, 6 standard errors (deviation of the largest below 0.02)."""
     q = 1 / (1 + math.exp(0.5))
@@ -170,6 +173,7 @@ def test_largest_deviation_against_simulation():
     assert LargestDeviation(1.0, 200).limit == pytest.approx(0.0485, abs=5e-5)
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_errors_of_the_scores_on_the_ring():
     """Null: the means computed independently, by another implementation. 2,000 draws; deviation below 0.02."""
     for K, known in {2: 0.040, 8: 0.060, 32: 0.081}.items():

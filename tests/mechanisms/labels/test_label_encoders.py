@@ -32,6 +32,7 @@ def named(encoder):
 
 
 @pytest.mark.parametrize("encoder", UNARY, ids=named)
+@pytest.mark.false_alarm(2e-08)
 def test_bits_have_their_probabilities_and_are_independent(encoder):
     """Exact binomial tests at 1e-8 / K; Hoeffding on products of centered bits at 1e-8 over all pairs."""
     label = encoder.n_classes - 1
@@ -47,6 +48,7 @@ def test_bits_have_their_probabilities_and_are_independent(encoder):
 
 @pytest.mark.parametrize("encoder", RESPONSES, ids=named)
 @pytest.mark.parametrize("label", [0, 2])
+@pytest.mark.false_alarm(1e-07)
 def test_responses_follow_their_law(encoder, label):
     counts = np.bincount(encoder(label, N, np.random.default_rng(6)), minlength=encoder.n_classes)
     law = encoder.law(label).pmf
@@ -55,6 +57,7 @@ def test_responses_follow_their_law(encoder, label):
         assert count == 0 if p == 0 else stats.binomtest(count, N, min(p, 1.0)).pvalue > ALARM / 5
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_laplace_release_follows_its_law():
     released = LaplaceOneHotEncoder(3, 0.5)(1, N, np.random.default_rng(7))
     width = math.sqrt(math.log(2 * 3 / ALARM) / (2 * N))
@@ -126,6 +129,7 @@ def test_profile_of_the_laplace_release(epsilon, half, zero):
     assert loss.epsilon(0.0) == pytest.approx(epsilon, rel=1e-12)
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_frequencies_are_unbiased():
     """Null: unbiased. 200,000 labels, 6 standard errors (each at most 0.5 / tanh(1/4) / n^0.5), alarm 1e-8."""
     rng = np.random.default_rng(9)
@@ -155,6 +159,7 @@ def test_which_classes_are_kept():
     assert len(kept((0.6, 0.2, 0.1, 0.05, 0.05), 2.0)) == 3
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_priors_row_by_row_give_the_law_of_each_row():
     """Null: each row follows its own law. 20,000 draws a row, exact binomial tests, 1e-8 a cell."""
     priors = np.array([[5, 3, 0, 0], [1, 1, 1, 1], [0, 0, 2, 9]]) / np.array([[8], [4], [11]])

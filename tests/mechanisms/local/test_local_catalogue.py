@@ -75,8 +75,9 @@ def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
 
 
 @pytest.mark.parametrize("check", by_name(check for check in UTILITY if not any(part in check.name for part in SLOW)))
+@pytest.mark.false_alarm(1e-08)
 def test_a_utility_check_gets_the_verdict_that_it_expects(check):
-    share = 1e-3 if check.expected is Verdict.FAIL else 1e-7
+    share = 1e-3 if check.expected is Verdict.FAIL else 1e-8
     result = run_check(check, Allowance(100_000, share, Stream(20190501, (len(check.name),))))
     assert result.verdict is check.expected, result.reason
 
@@ -91,6 +92,7 @@ STATED = [check for check in local.CHECKS if isinstance(check, PrivacyCheck) and
 
 
 @pytest.mark.parametrize("check", by_name(check for check in STATED if not is_heavy(check)))
+@pytest.mark.false_alarm(1e-07)
 def test_a_stated_law_decides_exactly(check):
     """1e-7 each: a sampler that follows its law is accused of a misfit with this probability.
 

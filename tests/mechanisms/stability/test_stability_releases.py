@@ -43,6 +43,7 @@ def follows(outputs, law, seed=3):
     return law.fit_pvalue(outputs, np.random.default_rng(seed)) > ALARM
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_transcript_law_sums_to_one_and_fits_the_sampler():
     mechanism = Transcripts(questions, SHORT)
     law = mechanism.law(None)
@@ -50,6 +51,7 @@ def test_transcript_law_sums_to_one_and_fits_the_sampler():
     assert follows(mechanism(None, 100_000, np.random.default_rng(1)), law)
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_the_session_has_the_law_of_the_transcripts():
     release = OnlineQueryRelease(1.0, 1e-6, 1, 5)
     object.__setattr__(release, "calibration", SHORT)
@@ -64,6 +66,7 @@ def test_the_session_has_the_law_of_the_transcripts():
     assert follows(played, Transcripts(questions, SHORT).law(None))
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_an_adaptive_analyst_has_the_law_of_the_stopping_times():
     """Who restarts its list after each BOTTOM, and forces one at the end of the list, sees the stopping times."""
     attack = prefix_attack(Calibration(2.0, 100.0, 2), shape=5)
@@ -91,6 +94,7 @@ def test_a_broken_sampler_is_noticed():
 
 
 @pytest.mark.parametrize("query_scale", [0.0, 1.0, 2.0])
+@pytest.mark.false_alarm(1e-08)
 def test_stopping_times_follow_their_law(query_scale):
     mechanism = StoppingTimes(lambda data: np.array([1.0, 0.0, -1.0]), 0.5, 1.5, 3, query_scale)
     assert follows(mechanism(SIDES[0], N, np.random.default_rng(4)), mechanism.law(SIDES[0]))
@@ -185,6 +189,7 @@ def test_a_single_bin_never_fails():
     assert np.isinf(far).all()
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_soft_transcripts_follow_their_law():
     columns = [np.repeat([0.3, 0.7], [30, 11]), np.repeat([0.45, 0.55], [22, 19]), np.full(41, 0.9)]
     scores = np.stack(columns, axis=1)
@@ -204,6 +209,7 @@ def test_printed_numbers_of_teachers():
     assert printed_failure(50.0) == pytest.approx(0.17, abs=5e-3)
 
 
+@pytest.mark.false_alarm(1e-08)
 def test_accuracy_of_sparse_vector_by_simulation():
     """Null: ten queries at margin 6 in two epochs fail with the stated probability; 1e-8 by Hoeffding."""
     rng = np.random.default_rng(8)

@@ -34,6 +34,7 @@ def by_name(checks):
 
 
 @pytest.mark.parametrize("check", by_name(c for c in CHECKS if not any(part in c.name for part in SLOW)))
+@pytest.mark.false_alarm(1e-07)
 def test_a_theorem_gets_the_verdict_that_it_expects(check):
     result = run_check(check, Allowance(20_000, 1e-3 if check.expected is Verdict.FAIL else 1e-5, Stream(20180305)))
     assert result.verdict is check.expected, result.reason
@@ -49,6 +50,7 @@ def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
 
 
 @pytest.mark.parametrize("check", by_name(utility.CHECKS))
+@pytest.mark.false_alarm(1e-20)
 def test_a_utility_fault_is_convicted(check):
     """Every trial fails but for 3 % in `zero for silence`: missed with a probability below 1e-20."""
     result = run_check(check, Allowance(20_000, 0.001, Stream(0)))

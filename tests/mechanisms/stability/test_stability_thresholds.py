@@ -29,6 +29,7 @@ def far_apart(left, right):
 
 
 @pytest.mark.parametrize(("theta", "size"), [(0.5, 1), (0.5, 7), (0.2, 30), (0.9, 200), (0.0, 5), (1.0, 5)])
+@pytest.mark.false_alarm(1e-07)
 def test_teachers_in_constant_time_have_the_law_of_trained_ones(theta, size):
     """20,000 of each."""
     task, rng = ThresholdTask(theta), np.random.default_rng(2)
@@ -84,6 +85,7 @@ def test_wrong_votes_against_counting():
         np.testing.assert_array_equal(wrong_votes(thresholds, features, theta), counted)
 
 
+@pytest.mark.false_alarm(1e-07)
 def test_one_long_run_has_the_law_of_transcripts():
     """30,000 runs of 5 queries: goodness of fit to the computed law, alarm 1e-7."""
     votes = (np.arange(15)[:, None] < np.array([9, 12, 8, 15, 10])).astype(np.int8)
