@@ -292,7 +292,8 @@ def survey_table() -> None:
         order = rng.permutation(len(affairs))
         train, test = order[: len(order) // 2], order[len(order) // 2 :]
         for epsilon in epsilons:
-            learner = LocalHistogramClassifier(epsilon, 0.25, random_state=rng).fit(ratings[train], affairs[train])
+            seed = int(rng.integers(2**63))
+            learner = LocalHistogramClassifier(epsilon, 0.25, random_state=seed).fit(ratings[train], affairs[train])
             scores[f"{epsilon:g}"].append(learner.score(ratings[test], affairs[test]))
         public = Regressogram(0.25).fit(ratings[train], affairs[train])
         others["no privacy"].append(public.score(ratings[test], affairs[test]))

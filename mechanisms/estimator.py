@@ -11,11 +11,26 @@ import numpy as np
 from audit.base.errors import InvalidArgument
 
 
+def noise_source(random_state: Any) -> np.random.Generator:
+    """Return a generator for the noise of one fit; nothing of it is kept.
+
+    Raises
+    ------
+    InvalidArgument
+        For a generator: an object that holds it shows its noise to whoever gets the object.
+    """
+    if random_state is not None and not isinstance(random_state, (int, np.integer)):
+        rule = "be None or an integer, not a generator: the fitted object would hold it, and it repeats the noise"
+        raise InvalidArgument.of("random_state", rule, random_state)
+    return np.random.default_rng(random_state)
+
+
 class Estimator:
     """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
 
     `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
-    only: a known seed gives no privacy).
+    only: a known seed gives no privacy). A fitted object is a release: it holds what was released, and no record, no
+    generator, and no order of the records.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -31,6 +46,10 @@ class Estimator:
             setattr(self, name, value)
         type(self)(**self.get_params())
         return self
+
+    def unfitted(self) -> Self:
+        """Return a new learner with the same parameters."""
+        return type(self)(**self.get_params(deep=False))
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())

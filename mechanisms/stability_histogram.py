@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -78,11 +78,15 @@ class StabilityHistogram:
         return output
 
     def release(self, data: Any, rng: np.random.Generator) -> dict[Hashable, float]:
-        """Return one release as a map from retained labels, of any universe, to noisy counts."""
+        """Return one release as a map from retained labels, of any universe, to noisy counts, sorted by label.
+
+        The map does not keep the order in which labels occur in the data. Labels that compare equal should be
+        equal in type as well: the map has one of them.
+        """
         counts = Counter(np.asarray(data).tolist() if isinstance(data, np.ndarray) else data)
         noise = rng.laplace(scale=self.scale, size=len(counts))
         noisy = {label: count + z for (label, count), z in zip(counts.items(), noise.tolist(), strict=True)}
-        return {label: value for label, value in noisy.items() if not value < self.threshold}
+        return dict(sorted_by_label((label, value) for label, value in noisy.items() if not value < self.threshold))
 
     def law(self, dataset: Any) -> Product:
         """Law of one output: independent labels, an atom at 0 each."""
@@ -132,6 +136,15 @@ class AllLabelsNoThreshold(StabilityHistogram):
     def law(self, dataset: Any) -> Product:
         """Law of one output."""
         return Product(tuple(Laplace(float(count), self.scale) for count in self.counts(dataset)))
+
+
+def sorted_by_label(items: Iterable[tuple[Any, float]]) -> list[tuple[Any, float]]:
+    """Sort by label: by value where the labels can be compared, else by their text."""
+    released = list(items)
+    try:
+        return sorted(released, key=lambda item: item[0])
+    except TypeError:
+        return sorted(released, key=lambda item: repr(item[0]))
 
 
 @lru_cache(maxsize=16)

@@ -205,14 +205,17 @@ class FittedLearner(ABC):
         """Fit `size` learners and return the output of each."""
         return PerCall(self._one, True)(dataset, size, rng)
 
-    def _one(self, dataset: Any, rng: np.random.Generator) -> np.ndarray:
+    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        return self._released(self._fit(dataset, rng))
+
+    def _fit(self, dataset: Any, rng: np.random.Generator) -> Any:
         learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
         learner.fit(*((dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)))
-        return self._released(learner)
+        return learner
 
     @abstractmethod
-    def _released(self, learner: Any) -> np.ndarray:
-        """Return what is published of a fitted learner; shape (d,)."""
+    def _released(self, learner: Any) -> Any:
+        """Return what is published of a fitted learner."""
 
 
 @dataclass(frozen=True, eq=False)

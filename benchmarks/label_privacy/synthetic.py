@@ -60,9 +60,17 @@ def trial(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
     predicted = {"Bayes": circle.bayes(queries)}
     for name, targets in _targets(cell, y, near, rng):
         predicted[name] = likeliest(asked @ targets, rng)
-    trainer = TwoStageLabelTrainer(cell.n_classes, cell.epsilon, lambda: NeighborSum(cell.n_neighbors), rng)
-    predicted["LP-2ST"] = trainer.fit(X, y).predict(queries)
+    predicted["LP-2ST"] = _two_stages(cell, X, y, queries, rng)
     return {name: float(np.mean(predicted[name] == truth)) for name in METHODS}
+
+
+def _two_stages(cell: Cell, X: np.ndarray, y: np.ndarray, queries: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Fit `TwoStageLabelTrainer` on the stream of the trial: the class itself takes a seed and no generator."""
+    trainer = TwoStageLabelTrainer(cell.n_classes, cell.epsilon, lambda: NeighborSum(cell.n_neighbors))
+    order = rng.permutation(len(X))
+    released = trainer.release(X[order], y[order], rng)
+    model = NeighborSum(cell.n_neighbors).fit(X[order], one_hot(released, cell.n_classes), rng)
+    return likeliest(model.scores(queries), np.random.default_rng(int(rng.integers(2**63))))
 
 
 def _targets(cell: Cell, y: np.ndarray, near: Any, rng: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:

@@ -8,13 +8,13 @@ s_j by at most 1, or two of them by 1/2 each: the vector s has l1 sensitivity 1 
 promises that n is public: it fixes the cubes. Under add/remove two datasets have different cubes, and the places where
 h jumps reveal n: the classifier as written has no privacy there. With the cubes frozen it is epsilon / 2.
 
-Departures from the text: none in the law. `bounded=False` uses cubes of the whole space and draws the noise of an
-unvisited cube when it is first asked for; the law of the answers is the same as if all had been drawn.
+Departures from the text: none in the law. `bounded=False` uses cubes of the whole space. There, and where the unit cube
+has more than `MOST_CUBES` cubes, the votes of all cubes are kept as one polynomial (`hidden_votes`): its size is the
+number of records, it does not tell which cubes had records, and any n votes have the law of the text.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -25,12 +25,14 @@ from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution, 
 from audit.base.arguments import integer, positive
 from audit.laws import Finite, Laplace, Law, Product
 from mechanisms.consistency.grids import SpaceGrid, UnitGrid, side_for
+from mechanisms.consistency.hidden_votes import draw_votes
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.votes import vote_law, vote_probability
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 
 SOURCE = "Bousquet et al. 2022, Theorem 3.1"
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
+MOST_CUBES = 2**16  # of which an array of votes is kept
 
 
 class CubeClassifier(Classifier):
@@ -51,7 +53,7 @@ class CubeClassifier(Classifier):
     ----------
     side_ : float
         Side of the cubes, n^(-1 / (2 dim)).
-    votes_ : array, shape (cubes,), or dict from cubes to labels when not bounded
+    votes_ : array, shape (cubes,), or HiddenVotes
         The released hypothesis.
 
     References
@@ -77,34 +79,33 @@ class CubeClassifier(Classifier):
         """
         rows = features(X, self.dim, unit_cube=self.bounded)
         margins = labels(y, len(rows)) - 0.5
-        self._rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         self.side_ = side_for(len(rows), self.dim)
-        self.votes_: Any = self._bounded(rows, margins) if self.bounded else self._unbounded(rows, margins)
+        grid = self._grid()
+        if isinstance(grid, SpaceGrid):
+            self.votes_: Any = draw_votes(self._keys(grid, rows), margins, self.epsilon, rng)
+        else:
+            sums = np.bincount(grid.cell_of(rows), weights=margins, minlength=grid.size)
+            self.votes_ = (sums + rng.laplace(scale=1 / self.epsilon, size=grid.size) > 0).astype(np.int8)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the vote of each row's cube; an unvisited cube of an unbounded domain tosses its coin once."""
+        """Return the vote of each row's cube."""
         votes = self._fitted("votes_")
         rows = features(X, self.dim, unit_cube=self.bounded)
-        if self.bounded:
-            return votes[UnitGrid(self.dim, self.side_).cell_of(rows)]
-        keys = SpaceGrid(self.dim, self.side_).keys_of(rows)
-        for key in keys:
-            if key not in votes:
-                votes[key] = int(self._rng.random() < 0.5)
-        return np.array([votes[key] for key in keys], dtype=np.int8)
+        grid = self._grid()
+        return np.asarray(votes[self._keys(grid, rows) if isinstance(grid, SpaceGrid) else grid.cell_of(rows)])
 
-    def _bounded(self, rows: np.ndarray, margins: np.ndarray) -> np.ndarray:
-        grid = UnitGrid(self.dim, self.side_)
-        sums = np.bincount(grid.cell_of(rows), weights=margins, minlength=grid.size)
-        return (sums + self._rng.laplace(scale=1 / self.epsilon, size=grid.size) > 0).astype(np.int8)
+    def _grid(self) -> UnitGrid | SpaceGrid:
+        """Return the cubes: those of the unit cube if there are few, else those of the space."""
+        unit = UnitGrid(self.dim, self.side_)
+        return unit if self.bounded and unit.size <= MOST_CUBES else SpaceGrid(self.dim, self.side_)
 
-    def _unbounded(self, rows: np.ndarray, margins: np.ndarray) -> dict[tuple[int, ...], int]:
-        sums: Counter[tuple[int, ...]] = Counter()
-        for key, margin in zip(SpaceGrid(self.dim, self.side_).keys_of(rows), margins.tolist(), strict=True):
-            sums[key] += margin
-        noise = self._rng.laplace(scale=1 / self.epsilon, size=len(sums))
-        return {key: int(s + w > 0) for (key, s), w in zip(sums.items(), noise.tolist(), strict=True)}
+    def _keys(self, grid: SpaceGrid, rows: np.ndarray) -> list[tuple[int, ...]]:
+        """Return the cube of each row; in the unit cube the last one of each axis holds 1."""
+        keys = grid.keys_of(rows)
+        last = UnitGrid(self.dim, self.side_).cuts - 1
+        return [tuple(min(j, last) for j in key) for key in keys] if self.bounded else keys
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from audit.base.arguments import integer, open_probability, positive
 from audit.laws import PrivacyLoss, Product
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features
-from mechanisms.estimator import Estimator
+from mechanisms.estimator import Estimator, noise_source
 from mechanisms.stability_histogram import StabilityHistogram
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.2"
@@ -40,14 +40,14 @@ class CubeDensity(Estimator):
     normalize : bool
         Divide by the released total, so that the estimate is a density (Remark 4.1).
     random_state : int, optional
-        Repeats the noise and `sample` exactly; for tests only.
+        Repeats the noise exactly; for tests only.
 
     Attributes
     ----------
     side_ : float
         Side of the cubes.
     counts_ : dict from integer vectors to float
-        The released noisy counts.
+        The released noisy counts, sorted by cube.
     total_ : float
         Sum of the released counts divided by n.
 
@@ -73,11 +73,12 @@ class CubeDensity(Estimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the noisy counts of records X, shape (n, dim); y is ignored."""
         rows = features(X, self.dim)
-        self._rng = np.random.default_rng(self.random_state)
         self.side_ = side_for(len(rows), self.dim)
         keys = SpaceGrid(self.dim, self.side_).keys_of(rows)
         histogram = StabilityHistogram(self.epsilon, self.delta)
-        self.counts_: dict[tuple[int, ...], float] = histogram.release(keys, self._rng)  # type: ignore[assignment]
+        self.counts_: dict[tuple[int, ...], float] = histogram.release(  # type: ignore[assignment]
+            keys, noise_source(self.random_state)
+        )
         self.n_ = len(rows)
         self.total_ = math.fsum(self.counts_.values()) / len(rows)
         return self
@@ -96,15 +97,16 @@ class CubeDensity(Estimator):
         with np.errstate(divide="ignore"):
             return np.log(self.density(X))
 
-    def sample(self, n_samples: int = 1) -> np.ndarray:
+    def sample(self, n_samples: int = 1, random_state: int | np.random.Generator | None = None) -> np.ndarray:
         """Draw from the normalized estimate, shape (n_samples, dim); any number of draws is free."""
+        rng = np.random.default_rng(random_state)
         size = integer(n_samples, "n_samples", at_least=0)
         counts = self._fitted("counts_")
-        places = self._rng.random((size, self.dim))
+        places = rng.random((size, self.dim))
         if not counts:
             return places
         weights = np.array(list(counts.values()))
-        chosen = self._rng.choice(weights.size, size=size, p=weights / weights.sum())
+        chosen = rng.choice(weights.size, size=size, p=weights / weights.sum())
         return (np.array(list(counts), dtype=float)[chosen] + places) * self.side_
 
 

@@ -27,7 +27,7 @@ from audit.base.arguments import open_probability, positive
 from audit.laws import Finite
 from mechanisms.consistency.concepts import ConceptClass, Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.records import features, labels
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.10"
 
@@ -72,7 +72,7 @@ class SemiPrivateLearner(Classifier):
         """Release a concept for records X, shape (n, dim), with labels y in {0, 1}."""
         rows = features(X, self.concepts.dim)
         marks = labels(y, len(rows))
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         self.representatives_ = self.concepts.representatives(features(self.public, self.concepts.dim))
         wrong = mistakes(self.concepts, self.representatives_, rows, marks)
         self.concept_ = self.representatives_[softmax_choice(wrong, self.epsilon, rng)]

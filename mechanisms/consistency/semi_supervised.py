@@ -28,7 +28,7 @@ from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features
 from mechanisms.consistency.semi_private import SemiPrivateLearner, public_size
 from mechanisms.consistency.stable_counts import threshold
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 
 SOURCE = "Bousquet et al. 2022, Theorem 4.11"
 UNLABELED = -1
@@ -90,11 +90,13 @@ class SemiSupervisedLearner(Classifier):
         known = marks != UNLABELED
         if np.all(known):
             raise InvalidArgument("`y` must mark some records as unlabelled with -1")
-        seeds = np.random.default_rng(self.random_state).integers(2**31, size=2).tolist()
+        rng = noise_source(self.random_state)
+        seeds = rng.integers(2**63, size=2).tolist()
         self.density_ = CubeDensity(self.concepts.dim, self.epsilon, self.delta, random_state=seeds[0])
-        public = self.density_.fit(rows[~known]).sample(self.draws)
+        public = self.density_.fit(rows[~known]).sample(self.draws, rng)
         self.learner_ = SemiPrivateLearner(self.concepts, public, self.epsilon, seeds[1])
         self.learner_.fit(rows[known], marks[known])
+        self.density_.random_state = self.learner_.random_state = None  # their seeds would repeat the noise
         return self
 
     def predict(self, X: Any) -> np.ndarray:

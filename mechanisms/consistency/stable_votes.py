@@ -29,7 +29,7 @@ from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.stable_counts import threshold
 from mechanisms.consistency.voronoi import radius_for
 from mechanisms.consistency.votes import vote_probability
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 from mechanisms.stability_histogram import StabilityHistogram
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
@@ -52,7 +52,8 @@ class StableVoronoiClassifier(Classifier):
     Attributes
     ----------
     votes_ : set of integer vectors
-        The cells where the released hypothesis is 1; it is 0 everywhere else.
+        The cells where the released hypothesis is 1; it is 0 everywhere else. Filled in the order of the
+        vectors, as histograms are released: the order in which a set yields its elements depends on how it was filled.
 
     Notes
     -----
@@ -75,7 +76,7 @@ class StableVoronoiClassifier(Classifier):
         """Release the hypothesis for records X, shape (n, dim), with labels y in {0, 1}."""
         rows = features(X, self.dim)
         marks = labels(y, len(rows))
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         self.radius_ = radius_for(len(rows), self.dim)
         keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
         histogram = StabilityHistogram(self.epsilon, self.delta)
@@ -105,7 +106,7 @@ class PairHistogramClassifier(StableVoronoiClassifier):
         """Release the hypothesis for records X, shape (n, dim), with labels y in {0, 1}."""
         rows = features(X, self.dim)
         marks = labels(y, len(rows)).tolist()
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         self.radius_ = side_for(len(rows), self.dim)
         keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
         released = StabilityHistogram(self.epsilon, self.delta).release(list(zip(keys, marks, strict=True)), rng)
@@ -260,6 +261,33 @@ def _piece(low: float, high: float, count: int, ones: int, b: float, t: float) -
     gap = np.maximum(t, u / 2) - ones
     tail = np.exp(-np.abs(gap) / b) / 2
     return float(np.sum(_WEIGHTS * density * np.where(gap >= 0, tail, 1 - tail)) * (high - low) / 2)
+
+
+@lru_cache(maxsize=4096)
+def pair_vote_probability(epsilon: float, delta: float, zeros: int, ones: int) -> float:
+    """Return P(vote = 1) for a cube of Remark 1.8: the value of label 1 is released and exceeds that of label 0.
+
+    The integral over u >= t of f_b(u - ones) P(zeros + Laplace(b) < u), t the threshold, b = 2 / epsilon.
+    """
+    if ones == 0:
+        return 0.0
+    b, t = 2 / epsilon, threshold(epsilon, float(np.log(delta)))
+    cuts = sorted({t, *(x for x in (float(zeros), float(ones)) if x > t)})
+    total = 0.0
+    for low, high in [*itertools.pairwise(cuts), *_tail(cuts[-1], b)]:
+        u = low + (high - low) * (_NODES + 1) / 2
+        below = 1 - np.exp(-np.abs(u - zeros) / b) / 2
+        less = np.where(u >= zeros, below, 1 - below) if zeros else 1.0
+        total += float(np.sum(_WEIGHTS * np.exp(-np.abs(u - ones) / b) / (2 * b) * less) * (high - low) / 2)
+    return total
+
+
+def pair_vote_law(epsilon: float, delta: float, dataset: Labeled, cells: tuple[int, ...]) -> Product:
+    """Return the law of the votes of Remark 1.8 in cubes of the line: independent bits."""
+    zeros, ones = PairHistogram(epsilon, delta, cells).counts(dataset)
+    counts = zip(zeros.tolist(), ones.tolist(), strict=True)
+    chances = [pair_vote_probability(epsilon, delta, int(z), int(o)) for z, o in counts]
+    return Product(tuple(Finite({1: chance, 0: 1 - chance}) for chance in chances))
 
 
 def records_in_cells(*cells: tuple[int, int]) -> Labeled:

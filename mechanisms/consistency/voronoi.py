@@ -21,7 +21,7 @@ from mechanisms.consistency.cube_classifier import flip_pair, move_pair
 from mechanisms.consistency.records import labels
 from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, Packing
 from mechanisms.consistency.votes import vote_law
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 
 SOURCE = "Bousquet et al. 2022, Theorem A.12"
 
@@ -74,7 +74,7 @@ class VoronoiClassifier(Classifier):
         """Release the votes for points X with labels y in {0, 1}, shape (n,)."""
         points = self.space.points(X)
         margins = labels(y, len(points)) - 0.5
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         self.packing_ = certified(self.space, radius_for(len(points), self.dim or self.space.doubling_dim))
         cells = self.space.cell_of(points, self.packing_)
         sums = np.bincount(cells, weights=margins, minlength=len(self.packing_))

@@ -31,7 +31,7 @@ from audit.base.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.thresholds import FloatArray, ThresholdClass
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 from mechanisms.exponential import ExponentialMechanism
 
 HypothesisClass = ThresholdClass | LinearSeparatorClass
@@ -78,7 +78,7 @@ class CoverLearner(Classifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release one hypothesis for points X with labels y in {-1, +1}."""
-        self.hypothesis_ = self(Labeled(X, y), 1, np.random.default_rng(self.random_state))[0]
+        self.hypothesis_ = self(Labeled(X, y), 1, noise_source(self.random_state))[0]
         return self
 
     def predict(self, X: Any) -> np.ndarray:

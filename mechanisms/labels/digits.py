@@ -73,7 +73,7 @@ class NetworkBeats:
     def _wins(self, rng: np.random.Generator) -> bool:
         X, y = digits()
         train, test = split(y, N_TEST, rng)
-        learners = (replace(learner, random_state=rng) for learner in (self.first, self.second))
+        learners = (replace(learner, random_state=int(rng.integers(2**63))) for learner in (self.first, self.second))
         first, second = (learner.fit(X[train], y[train]).score(X[test], y[test]) for learner in learners)
         return bool(first - second > self.margin)
 

@@ -23,7 +23,7 @@ from scipy.spatial import cKDTree
 
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, require_labels
 
 Refine = Callable[[Any, FloatArray], FloatArray]
@@ -151,10 +151,10 @@ class EncodedClassifier(TargetClassifier):
             For features that are not finite, labels outside {0, ..., K - 1}, or lengths that differ.
         """
         points, labels = self._checked(X, y)
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
+        self.ties_ = int(rng.spawn(1)[0].integers(2**63))  # not of the stream that draws the releases
         released = self.encoder.release(labels, rng)
         self.model_ = self._model().fit(points, self._targets(released), rng, self._refine(released))
-        self.ties_ = int(rng.integers(2**63))
         return self
 
     @abstractmethod
@@ -182,7 +182,7 @@ class VectorTargetKNN(EncodedClassifier):
         k.
     rounds : int >= 0
         Rounds of the iterated prior; 0 takes the encoder's targets as they are.
-    random_state : None, int or numpy.random.Generator
+    random_state : int, optional
         Source of the releases and of the ties.
     """
 

@@ -139,6 +139,7 @@ class MultilabelNetwork:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is chosen, not reached
             self.network.fit(X, targets)
+        self.network.random_state = self.network._random_state = None  # a fitted object holds no seed
         return self
 
     def scores(self, X: FloatArray) -> FloatArray:
@@ -163,7 +164,7 @@ class VectorTargetMLP(EncodedClassifier):
         L2 penalty on the weights.
     engine : {"numpy", "scikit-learn"}
         The latter takes 0/1 targets and the sigmoid head only.
-    random_state : None, int or numpy.random.Generator
+    random_state : int, optional
         Source of the releases, the initial weights and the minibatches.
     """
 

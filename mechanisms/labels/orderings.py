@@ -44,12 +44,12 @@ def knn(
     kind: Callable[[int, float], LabelEncoder], rounds: int, K: int, epsilon: float, k: int, rng: np.random.Generator
 ) -> Classifier:
     """Build nearest neighbors on the releases of an encoder."""
-    return VectorTargetKNN(kind(K, epsilon), k, rounds, rng)
+    return VectorTargetKNN(kind(K, epsilon), k, rounds, int(rng.integers(2**63)))
 
 
 def two_stage(K: int, epsilon: float, k: int, rng: np.random.Generator) -> Classifier:
     """Build two-stage training with nearest neighbors."""
-    return TwoStageLabelTrainer(K, epsilon, partial(NeighborSum, k), rng)
+    return TwoStageLabelTrainer(K, epsilon, partial(NeighborSum, k), int(rng.integers(2**63)))
 
 
 LEARNERS: dict[str, Build] = {

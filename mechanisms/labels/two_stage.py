@@ -25,6 +25,7 @@ from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite
+from mechanisms.estimator import noise_source
 from mechanisms.labels.encoder import FloatArray, one_hot, require_labels
 from mechanisms.labels.neighbors import NeighborSum, TargetClassifier, TargetModel, as_points
 from mechanisms.labels.response import KaryRandomizedResponse, RandomizedResponseWithPrior, release_with_priors
@@ -43,7 +44,7 @@ class TwoStageLabelTrainer(TargetClassifier):
         Privacy parameter of every label.
     model : callable
         `() -> TargetModel`, for both stages.
-    random_state : None, int or numpy.random.Generator
+    random_state : int, optional
         Source of the split, the releases and the models' own randomness.
     """
 
@@ -70,11 +71,11 @@ class TwoStageLabelTrainer(TargetClassifier):
             For features that are not finite, labels outside {0, ..., K - 1}, or lengths that differ.
         """
         points, labels = self._checked(X, y)
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
+        self.ties_ = int(rng.spawn(1)[0].integers(2**63))
         order = rng.permutation(len(points))
         released = self.release(points[order], labels[order], rng)
         self.model_ = self.model().fit(points[order], one_hot(released, self.n_classes), rng)
-        self.ties_ = int(rng.integers(2**63))
         return self
 
     def release(self, points: FloatArray, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -51,10 +51,10 @@ class LiteralExcess:
 
     def statistics(self, replicates: int, rng: np.random.Generator) -> FloatArray:
         """Fit `replicates` classifiers; their statistics, shape (replicates, cells)."""
-        learner = LocalHistogramClassifier(self.epsilon, self.bandwidth, random_state=rng)
         rows = []
         for _ in range(replicates):
             users = self.distribution.sample(2 * self.n, rng)
+            learner = LocalHistogramClassifier(self.epsilon, self.bandwidth, random_state=int(rng.integers(2**63)))
             rows.append(learner.fit(users.X, users.y).statistic_)
         return np.array(rows)
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit.base.arguments import positive
 from audit.base.errors import InvalidArgument
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 from mechanisms.local.binary_array import noise_scale, require_labels
 from mechanisms.local.grid import Grid
 
@@ -38,7 +38,7 @@ class LocalHistogramClassifier(Classifier):
         Grid spacing h; must not depend on the data. `rate_bandwidth` and `consistent_bandwidth` give the paper's.
     low, high : float
         Features lie in [low, high]^d; bounds that must not depend on the data either.
-    random_state : None, int or numpy.random.Generator
+    random_state : int, optional
         Source of the noise and of the split into halves.
 
     Attributes
@@ -84,7 +84,7 @@ class LocalHistogramClassifier(Classifier):
             raise InvalidArgument.of("y", f"have shape ({len(points)},), one label for each row of X", labels.shape)
         if len(points) < 2:
             raise InvalidArgument.of("X", "hold at least two users, one for each half", len(points))
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         order = rng.permutation(len(points))
         first, second = order[: len(order) // 2], order[len(order) // 2 :]
         scale = noise_scale(grid.dim, epsilon)

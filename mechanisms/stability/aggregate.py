@@ -3,6 +3,10 @@
 Implements A_subSamp, Algorithm 4 of Bassily, Thakurta & Thakkar (2018), Corollary 3.10 and Theorem 3.11, and its use
 for binary classification (their section 4.1, Corollary 4.1). Any learner serves: nothing is asked of it for privacy.
 
+A fitted service is not a release. It holds the teachers, which know the records, and its session, which counts what was
+spent. It answers in its own process and refuses to be copied or pickled: a copy could ask again with other noise. What
+may be published are its answers, or a student (`mechanisms.stability.transfer`).
+
 Departures: the distance is `safe`, not the literal gap, and records are assigned to chunks independently, not by
 position; both literal readings are private only in part (`mechanisms.stability.votes`, `mechanisms.stability.chunks`).
 An empty chunk votes 0, a chunk with one label votes for it.
@@ -20,7 +24,7 @@ import numpy as np
 
 from audit.base.arguments import integer, nonnegative, open_probability, positive
 from audit.base.errors import InvalidArgument
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, Estimator, noise_source
 from mechanisms.stability.calibration import Calibration
 from mechanisms.stability.chunks import Assignment, assignment_rule
 from mechanisms.stability.online import CalibratedRelease, OnlineQueryRelease, draw_transcripts
@@ -111,7 +115,30 @@ def chunk_votes(teacher: Callable[[list[Any]], Any], dataset: Any, assigned: np.
     return np.array([np.atleast_1d(teacher(records)) for records in members])
 
 
-class SubsampleAggregate(Classifier):
+class Service(Estimator):
+    """A learner whose fitted object holds private data, and whose answers are the release."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters of a service that is not fitted; a fitted one is refused."""
+        if hasattr(self, "session_"):
+            raise InvalidArgument(
+                f"a fitted {type(self).__name__} must not be copied or pickled: it holds the teachers and the privacy "
+                "budget; publish its answers, or train a KnowledgeTransferLearner"
+            )
+        return dict(vars(self))
+
+
+class Constant:
+    """A teacher that gives one label everywhere."""
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+
+    def __call__(self, points: Any) -> np.ndarray:
+        return np.full(len(points), self.label)
+
+
+class SubsampleAggregate(Service, Classifier):
     """Answers classification queries with the votes of teachers; all answers together (epsilon, delta)-DP.
 
     Parameters
@@ -179,7 +206,7 @@ class SubsampleAggregate(Classifier):
             raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
         if y.size and not np.isin(y, np.arange(self.labels)).all():
             raise InvalidArgument.of("y", f"hold labels 0 to {self.labels - 1}", np.unique(y))
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         records = list(zip(X, y, strict=True))
         assigned = assignment_rule(self.assignment)(records, self.n_teachers, rng)
         chunks = [np.flatnonzero(assigned == chunk) for chunk in range(self.n_teachers)]
@@ -269,8 +296,7 @@ def taught(learner: Any, X: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray],
     """Train one teacher: a constant for a chunk without records or with one label, else what the learner gives."""
     seen = np.unique(y)
     if seen.size < 2:
-        constant = int(seen[0]) if seen.size else 0
-        return lambda points: np.full(len(points), constant)
+        return Constant(int(seen[0]) if seen.size else 0)
     if hasattr(learner, "fit"):
         predict: Callable[[np.ndarray], Any] = copy.deepcopy(learner).fit(X, y).predict
         return predict

@@ -25,7 +25,8 @@ from audit import PrivacyCheck, PrivacyClaim, Substitution
 from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite
-from mechanisms.estimator import Estimator
+from mechanisms.estimator import noise_source
+from mechanisms.stability.aggregate import Service
 from mechanisms.stability.calibration import Calibration, printed_soft
 from mechanisms.stability.chunks import assignment_rule
 from mechanisms.stability.instability import BOTTOM
@@ -149,7 +150,7 @@ class SoftTranscripts:
             stack.append(((*prefix, BOTTOM), weights.renewed(failed, queries + j), counter + 2))
 
 
-class SoftLabelService(Estimator):
+class SoftLabelService(Service):
     """Answers soft-label queries with bins of the teachers' scores; all answers together (epsilon, delta)-DP.
 
     Parameters
@@ -197,7 +198,7 @@ class SoftLabelService(Estimator):
         X, y = np.asarray(X), np.asarray(y)
         if y.ndim != 1 or len(X) != len(y):
             raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
-        rng = np.random.default_rng(self.random_state)
+        rng = noise_source(self.random_state)
         assigned = assignment_rule(self.assignment)(list(zip(X, y, strict=True)), self.n_teachers, rng)
         chunks = [np.flatnonzero(assigned == chunk) for chunk in range(self.n_teachers)]
         self.teachers_ = [self.learner(X[chunk], y[chunk]) for chunk in chunks]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from audit import GuaranteeCheck
 from audit.base.errors import InvalidArgument
-from mechanisms.estimator import Classifier
+from mechanisms.estimator import Classifier, noise_source
 from mechanisms.stability.aggregate import SubsampleAggregate, taught
 from mechanisms.stability.bounds import release_probability
 from mechanisms.stability.calibration import Calibration, optimal
@@ -39,7 +39,7 @@ class KnowledgeTransferLearner(Classifier):
     Parameters
     ----------
     service : SubsampleAggregate
-        Labels the public points; fitted here, for one run. Two labels.
+        Labels the public points; a new one with these parameters is fitted here, for one run, and dropped. Two labels.
     student : estimator with fit(X, y) and predict(X), or callable (X, y) -> callable
     public : array, shape (m,) or (m, d), optional
         Unlabeled points that are nobody's secret. None: the second half of the data, without labels; features are
@@ -66,8 +66,8 @@ class KnowledgeTransferLearner(Classifier):
         X, y = np.asarray(X), np.asarray(y)
         half = len(X) if self.public is not None else len(X) // 2
         points = X[half:] if self.public is None else np.asarray(self.public)
-        self.labels_ = self.service.fit(X[:half], y[:half]).predict(points)
-        self.student_ = taught(self.student, points, coins_for_silence(self.labels_, self.random_state))
+        self.labels_ = self.service.unfitted().fit(X[:half], y[:half]).predict(points)
+        self.student_ = taught(self.student, points, coins_for_silence(self.labels_, noise_source(self.random_state)))
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -1,0 +1,238 @@
+"""Fitted learners as a whole: everything that a fitted object carries is the output, next to its predictions.
+
+A check of a learner that looks at `predict` alone misses what a pickle of the fitted object shows: the order of a dict,
+keys that exist only where there were records, rows of the data, a generator or a seed that repeats the noise.
+`FittedObject` returns the object itself. `Released` returns the numbers that a learner is meant to release, and proves
+for each fit that the object holds nothing else, so that the audit can compare these numbers with an exact law.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import types
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from audit.adapters.functions import FittedLearner, require_callable
+from audit.base.arguments import integer
+from audit.claims import Labeled
+from audit.subjects.identity import cell_contents, fields_of, identify
+
+_SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
+_DRAWS = ("random", "laplace", "normal")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedObject(FittedLearner):
+    """A mechanism that releases the whole fitted learner.
+
+    An output is a dict: the learner with all attributes that it holds at any depth, the order of its sets, its pickle,
+    and what its methods return at the queries. A random generator in the learner makes the check INCONCLUSIVE and is
+    named with its place, unless `replay` says how many of its draws are shown in its stead. The parameter
+    `random_state` is reset to None before the learner is read, since the seed comes from the audit.
+
+    Parameters
+    ----------
+    build : callable
+        As for `Predictions`.
+    queries : array, first axis over the queries, optional
+        Public points. Predictions, probabilities, decision values and densities are computed on a copy.
+    replay : int >= 0
+        How many draws to show of each generator in the learner: the first ones after its seed, and the last ones before
+        its state. Noise that was drawn from it is among them. A PASS is then no proof, since other draws may tell more.
+
+    Raises
+    ------
+    InvalidArgument
+        If `build` is not callable, or `replay` is not an integer >= 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import FittedObject
+    >>> from sklearn.dummy import DummyClassifier
+    >>> whole = FittedObject(DummyClassifier, [[0.0]])
+    >>> output = whole(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 1, np.random.default_rng(0))[0]
+    >>> output["predict"], output["learner"].class_prior_.round(2)
+    (array([1]), array([0.33, 0.67]))
+    """
+
+    queries: Any = None
+    replay: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "replay", integer(self.replay, "replay", at_least=0))
+
+    def _released(self, learner: Any) -> dict[str, Any]:
+        return carried(unseeded(learner, self.own_randomness), self.queries, self.replay)
+
+
+@dataclass(frozen=True, eq=False)
+class Released(FittedLearner):
+    """A mechanism that releases what a learner is meant to release, if the learner carries nothing else.
+
+    The learner is rebuilt from the released numbers and compared with the fitted one, attribute by attribute and with
+    the order of dicts and sets. Where they differ, the whole fitted learner is the output, as in `FittedObject`: no law
+    of the released numbers allows for it. State the law with `Documented`.
+
+    Parameters
+    ----------
+    build : callable
+        As for `Predictions`.
+    reveal : callable
+        Fitted learner -> what it releases, a number or an array.
+    rebuild : callable
+        (unfitted learner, what was revealed, number of records) -> learner with the fitted attributes that follow.
+    independent : collection of str
+        Attributes that are drawn without the data, such as a seed for breaking ties; they are not compared.
+
+    Raises
+    ------
+    InvalidArgument
+        If `build`, `reveal` or `rebuild` is not callable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled
+    >>> from audit.adapters import Released
+    >>> class NoisyMean:
+    ...     def fit(self, X):
+    ...         self.mean_, self.first_ = float(np.mean(X)), float(X[0])
+    ...         return self
+    >>> def mean(learner):
+    ...     return learner.mean_
+    >>> def rebuilt(learner, value, size):
+    ...     learner.mean_ = value
+    ...     return learner
+    >>> leaky = Released(NoisyMean, mean, rebuilt)
+    >>> sorted(leaky([1.0, 2.0], 1, np.random.default_rng(0))[0]["learner"].__dict__)
+    ['first_', 'mean_']
+    """
+
+    reveal: Callable[[Any], Any]
+    rebuild: Callable[[Any, Any, int], Any]
+    independent: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_callable(reveal=self.reveal, rebuild=self.rebuild)
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        learner = unseeded(self._fit(dataset, rng), self.own_randomness)
+        revealed = self.reveal(learner)
+        size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
+        fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
+        again = self.rebuild(fresh, revealed, size)
+        for name in self.independent:
+            setattr(again, name, getattr(learner, name, None))
+        same = _everything(learner) == _everything(again)
+        return revealed if same else self._released(learner)
+
+    def _released(self, learner: Any) -> dict[str, Any]:
+        return carried(learner)
+
+
+def carried(learner: Any, queries: Any = None, replay: int = 0) -> dict[str, Any]:
+    """Return all that a fitted learner shows: itself, the order of its sets, its pickle, its answers at the queries."""
+    if replay:
+        learner = _replayed(learner, replay)
+    found = {"learner": learner, "sets": orders(learner), "pickle": _pickled(learner)}
+    if queries is not None:
+        copy = _copied(learner)
+        found.update({name: getattr(copy, name)(queries) for name in _SHOWN_METHODS if hasattr(copy, name)})
+    return found
+
+
+def unseeded(learner: Any, own_randomness: bool) -> Any:
+    """Reset the seed that the audit passed: users of the learner do not see one."""
+    if not own_randomness and getattr(learner, "random_state", None) is not None:
+        learner.random_state = None
+    return learner
+
+
+def orders(learner: Any) -> list[list[Any]]:
+    """Return the elements of each set in the learner in the order in which it yields them."""
+    return [list(part) for part in parts_of(learner) if isinstance(part, (set, frozenset))]
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield a value and all that it holds: entries, attributes and variables of closures, each once."""
+    left, known = [value], {}
+    while left:
+        part = left.pop()
+        if id(part) in known or isinstance(part, (str, bytes, int, float, complex, type, type(None))):
+            continue
+        known[id(part)] = part
+        yield part
+        if isinstance(part, dict):
+            left += [*part.values(), *part]
+        elif isinstance(part, (list, tuple, set, frozenset)):
+            left += part
+        elif isinstance(part, np.ndarray):
+            left += part.ravel().tolist() if part.dtype.hasobject else []
+        else:
+            left += fields_of(part).values()
+            left += cell_contents(part) if isinstance(part, types.FunctionType) else []
+            left += [part.__self__, part.__func__] if isinstance(part, types.MethodType) else []
+
+
+def _everything(learner: Any) -> tuple[str, str]:
+    return identify(learner), identify(orders(learner))
+
+
+def _pickled(learner: Any) -> bytes | str:
+    """Return the pickle, or the type of the error where there is none."""
+    try:
+        return pickle.dumps(learner, protocol=5)
+    except Exception as error:  # of the learner's own code
+        return f"not pickled: {type(error).__name__}"
+
+
+def _copied(learner: Any) -> Any:
+    """Return a copy that may be asked for predictions: a learner may change when it predicts."""
+    return pickle.loads(cloudpickle.dumps(learner))
+
+
+class _Replaying(cloudpickle.Pickler):
+    def __init__(self, file: Any, draws: int) -> None:
+        super().__init__(file)
+        self.draws = draws
+
+    def persistent_id(self, value: Any) -> Any:
+        return _draws_of(value, self.draws) if isinstance(value, np.random.Generator) else None
+
+
+class _Putting(pickle.Unpickler):
+    def persistent_load(self, drawn: Any) -> Any:
+        return drawn
+
+
+def _replayed(learner: Any, draws: int) -> Any:
+    """Return a copy with the draws of each generator in its place."""
+    written = io.BytesIO()
+    _Replaying(written, draws).dump(learner)
+    return _Putting(io.BytesIO(written.getvalue())).load()
+
+
+def _draws_of(rng: np.random.Generator, draws: int) -> dict[str, Any]:
+    """Return what the generator drew: first from its seed, and before its present state if it can go back."""
+    source: Any = rng.bit_generator
+    shown = {}
+    if source.seed_seq is not None:
+        for name in _DRAWS:
+            again = np.random.Generator(type(source)(source.seed_seq))
+            shown[f"first {name}"] = getattr(again, name)(size=draws)
+    if hasattr(source, "advance"):
+        back = type(source)()
+        for name in _DRAWS[:2]:  # one step of the source for each draw
+            back.state = source.state
+            shown[f"last {name}"] = getattr(np.random.Generator(back.advance(-draws)), name)(size=draws)
+    return shown

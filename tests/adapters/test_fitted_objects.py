@@ -1,0 +1,177 @@
+"""Whole fitted objects as outputs: what they carry beside their predictions is seen, and what is refused is named.
+
+The wrong learners below tell the first record with certainty. At significance 1e-6 and a budget of 1,000 outputs per
+dataset each is convicted for sure; the right one, with Laplace noise of the claimed scale, fails with probability 1e-6.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from audit import PrivacyClaim, Substitution, Verdict, check_privacy
+from audit.adapters import Documented, FittedObject, Released
+from audit.adapters.fitted import carried, orders, parts_of
+from audit.base.errors import InvalidArgument
+from audit.laws import Laplace
+
+PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
+
+
+class NoisySum:
+    """Releases the sum with Laplace(1) noise: 1-DP where a record lies in [0, 1]."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X):
+        rng = np.random.default_rng(self.random_state)
+        self.sum_ = float(np.sum(X) + rng.laplace())
+        self.keep(X, rng)
+        return self
+
+    def keep(self, X, rng):
+        pass
+
+    def predict(self, X):
+        return np.full(len(X), self.sum_ > 0.5)
+
+
+class KeepsOrder(NoisySum):
+    def keep(self, X, rng):
+        self.names_ = {"a": 0, "b": 1} if X[0] else {"b": 1, "a": 0}
+
+
+class KeepsOrderOfASet(NoisySum):
+    """0 and 8 share a slot of a small set: the one that came first comes out first."""
+
+    def keep(self, X, rng):
+        self.names_ = set([8, 0] if X[0] else [0, 8])
+
+
+class KeepsARecordDeep(NoisySum):
+    def keep(self, X, rng):
+        first = float(X[0])
+        self.parts_ = [{"model": NoisySum()}, lambda x: x + first]
+
+
+class KeepsGenerator(NoisySum):
+    def keep(self, X, rng):
+        self.rng_ = rng
+
+
+class ChangesWhenAsked(NoisySum):
+    def keep(self, X, rng):
+        self.asked_ = 0
+
+    def predict(self, X):
+        self.asked_ += 1
+        return super().predict(X)
+
+
+def check(mechanism, **settings):
+    claim = PrivacyClaim(1.0, 0.0, Substitution())
+    return check_privacy(mechanism, claim, [PAIR], **{"budget": 1_000, "significance": 1e-6, "seed": 3, **settings})
+
+
+@pytest.mark.parametrize("kind", [KeepsOrder, KeepsOrderOfASet, KeepsARecordDeep])
+def test_what_predictions_hide_is_convicted(kind):
+    assert check(FittedObject(kind, np.zeros(2))).verdict is Verdict.FAIL
+
+
+def test_a_learner_that_keeps_its_release_alone_is_not():
+    assert check(FittedObject(NoisySum, np.zeros(2))).verdict is not Verdict.FAIL
+
+
+def test_a_generator_is_named_and_its_draws_convict():
+    """Without the generator's first Laplace draw the noisy sum is the sum."""
+    refused = check(FittedObject(KeepsGenerator))
+    assert refused.verdict is Verdict.INCONCLUSIVE
+    assert "Generator, which could be rewound" in refused.reason
+    assert check(FittedObject(KeepsGenerator, replay=2), budget=4_000).verdict is Verdict.FAIL
+
+
+def test_the_draws_of_a_generator_are_those_that_it_made():
+    rng = np.random.default_rng(5)
+    first, second = rng.laplace(size=2)
+    learner = NoisySum()
+    learner.rng_ = rng
+    shown = carried(learner, replay=2)["learner"].rng_
+    np.testing.assert_array_equal(shown["first laplace"], [first, second])
+    np.testing.assert_array_equal(shown["last laplace"], [first, second])
+    np.testing.assert_array_equal(shown["last random"], np.random.default_rng(5).random(2))
+
+
+def test_the_seed_of_the_audit_is_no_part_of_the_output():
+    output = FittedObject(NoisySum)(PAIR[0], 1, np.random.default_rng(0))[0]
+    assert output["learner"].random_state is None
+    assert pickle.loads(output["pickle"]).random_state is None
+
+
+def test_predictions_leave_the_learner_as_it_was_fitted():
+    output = FittedObject(ChangesWhenAsked, np.zeros(2))(PAIR[0], 1, np.random.default_rng(0))[0]
+    assert output["learner"].asked_ == 0
+    assert output["predict"].shape == (2,)
+
+
+def test_a_learner_without_a_pickle_says_so():
+    assert carried(KeepsARecordDeep().fit(PAIR[0]))["pickle"].startswith("not pickled")
+
+
+def test_parts_are_found_at_any_depth():
+    learner = KeepsARecordDeep().fit(PAIR[1])
+    learner.more_ = (learner, [frozenset({3})], np.array([{5}, None]), learner.predict)
+    assert sorted(map(sorted, orders(learner))) == [[3], [5]]
+    assert sum(part is learner for part in parts_of(learner)) == 1
+
+
+def law_of_sum(data):
+    return Laplace(float(np.sum(data)), 1.0)
+
+
+def shown_sum(learner):
+    return learner.sum_
+
+
+def with_sum(learner, value, size):
+    learner.sum_ = value
+    return learner
+
+
+def test_a_release_is_exact_if_nothing_else_is_carried():
+    right, wrong = (
+        check(Documented(Released(kind, shown_sum, with_sum), law_of_sum), method="exact")
+        for kind in (NoisySum, KeepsOrder)
+    )
+    assert right.verdict is Verdict.PASS
+    assert right.exact_epsilon == pytest.approx(1.0)
+    assert wrong.verdict is Verdict.INCONCLUSIVE
+    assert "the sampler and its stated law disagree" in wrong.reason
+
+
+class WithTies(NoisySum):
+    def keep(self, X, rng):
+        self.ties_ = int(np.random.default_rng().integers(2**31))
+
+
+def test_what_is_drawn_without_the_data_may_be_named():
+    outputs = Released(WithTies, shown_sum, with_sum, independent=("ties_",))(PAIR[0], 3, np.random.default_rng(0))
+    assert all(isinstance(output, float) for output in outputs)
+    outputs = Released(WithTies, shown_sum, with_sum)(PAIR[0], 3, np.random.default_rng(0))
+    assert all(isinstance(output, dict) for output in outputs)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: FittedObject(3), "`build` must be callable"),
+        (lambda: FittedObject(NoisySum, replay=-1), "`replay` must be"),
+        (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
+        (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
+    ],
+)
+def test_wrong_arguments_are_refused(build, message):
+    with pytest.raises(InvalidArgument, match=message):
+        build()
