@@ -11,14 +11,14 @@ from __future__ import annotations
 import io
 import pickle
 import types
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import cloudpickle
 import numpy as np
 
-from audit.adapters.functions import FittedLearner, require_callable
+from audit.adapters.functions import FittedLearner, identity, require_callable
 from audit.base.arguments import integer
 from audit.claims import Labeled
 from audit.subjects.identity import cell_contents, fields_of, identify
@@ -70,7 +70,7 @@ class FittedObject(FittedLearner):
         super().__post_init__()
         object.__setattr__(self, "replay", integer(self.replay, "replay", at_least=0))
 
-    def _released(self, learner: Any) -> dict[str, Any]:
+    def _released(self, learner: Any) -> Any:
         return carried(unseeded(learner, self.own_randomness), self.queries, self.replay)
 
 
@@ -87,16 +87,16 @@ class Released(FittedLearner):
     build : callable
         As for `Predictions`.
     reveal : callable
-        Fitted learner -> what it releases, a number or an array.
+        Fitted learner -> all that it releases.
     rebuild : callable
         (unfitted learner, what was revealed, number of records) -> learner with the fitted attributes that follow.
-    independent : collection of str
-        Attributes that are drawn without the data, such as a seed for breaking ties; they are not compared.
+    shown : callable, default the identity
+        What was revealed -> the output, such as the part whose law is known.
 
     Raises
     ------
     InvalidArgument
-        If `build`, `reveal` or `rebuild` is not callable.
+        If `build`, `reveal`, `rebuild` or `shown` is not callable.
 
     Examples
     --------
@@ -119,11 +119,11 @@ class Released(FittedLearner):
 
     reveal: Callable[[Any], Any]
     rebuild: Callable[[Any, Any, int], Any]
-    independent: Collection[str] = ()
+    shown: Callable[[Any], Any] = identity
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_callable(reveal=self.reveal, rebuild=self.rebuild)
+        require_callable(reveal=self.reveal, rebuild=self.rebuild, shown=self.shown)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
         learner = unseeded(self._fit(dataset, rng), self.own_randomness)
@@ -131,10 +131,8 @@ class Released(FittedLearner):
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
         again = self.rebuild(fresh, revealed, size)
-        for name in self.independent:
-            setattr(again, name, getattr(learner, name, None))
         same = _everything(learner) == _everything(again)
-        return revealed if same else self._released(learner)
+        return self.shown(revealed) if same else self._released(learner)
 
     def _released(self, learner: Any) -> dict[str, Any]:
         return carried(learner)

@@ -110,7 +110,7 @@ class SemiSupervisedRelease:
 
     Unlabeled records lie in two cubes of the line; one point is drawn from the private density; the candidates are the
     threshold at this point and +infinity. An output is a triple: which of the two cubes are retained (0 or 1 each), and
-    the cube of the released threshold, -1 for +infinity.
+    the cube of the released threshold, -1 for +infinity. Where no cube is retained the point is uniform on [0, 1].
 
     Parameters
     ----------
@@ -126,23 +126,36 @@ class SemiSupervisedRelease:
         noisy = counts + rng.laplace(scale=2 / self.epsilon, size=(size, 2))
         heights = np.where((counts > 0) & (noisy >= self.level), noisy, 0.0)
         cube = (rng.random(size) >= shares(heights)[:, 0]).astype(int)
-        places = cube + rng.random(size)
-        kept = rng.random(size) < preferred(dataset, places * side, self.epsilon)
-        return np.column_stack([heights > 0, np.where(kept, cube, -1)]).astype(int)
+        uniform = rng.random(size)
+        places = np.where(heights.sum(axis=1) > 0, (cube + uniform) * side, uniform)
+        kept = rng.random(size) < preferred(dataset, places, self.epsilon)
+        return np.column_stack([heights > 0, np.where(kept, places // side, -1)]).astype(int)
 
     def law(self, dataset: Labeled) -> Finite:
         """Law of one output: the retained cubes, the draw's cube given their heights, and the vote given the draw."""
         counts, side = cube_counts(dataset.X[dataset.y == UNLABELED], 2)
         first, second = (self._retained(count) for count in counts.tolist())
-        kept = [mean_preferred(dataset, cube, side, self.epsilon) for cube in (0, 1)]
+        kept = [mean_preferred(dataset, cube * side, (cube + 1) * side, self.epsilon) for cube in (0, 1)]
         table: dict[Hashable, float] = {}
         for a, b in itertools.product((0, 1), repeat=2):
             mass = (first[1].sum() if a else 1 - first[1].sum()) * (second[1].sum() if b else 1 - second[1].sum())
-            drawn = self._drawn(first, second) if a and b else mass * (0.5 if a == b else a)
+            if a == b == 0:
+                table.update(self._without_cubes(dataset, side, float(mass)))
+                continue
+            drawn = self._drawn(first, second) if a and b else mass * a
             for cube, weight in ((0, drawn), (1, mass - drawn)):
                 table[a, b, cube] = float(weight * kept[cube])
             table[a, b, -1] = float(mass - table[a, b, 0] - table[a, b, 1])
         return Finite({outcome: max(0.0, weight) for outcome, weight in table.items()})
+
+    def _without_cubes(self, dataset: Labeled, side: float, mass: float) -> dict[Hashable, float]:
+        """Return the part of the law in which no cube is retained: the point is uniform on [0, 1]."""
+        edges = [*np.arange(0.0, 1.0, side).tolist(), 1.0]
+        kept = [
+            mass * (high - low) * mean_preferred(dataset, low, high, self.epsilon)
+            for low, high in itertools.pairwise(edges)
+        ]
+        return {(0, 0, -1): mass - sum(kept), **{(0, 0, cube): weight for cube, weight in enumerate(kept)}}
 
     @property
     def level(self) -> float:
@@ -190,11 +203,10 @@ def preferred(dataset: Labeled, places: np.ndarray, epsilon: float) -> np.ndarra
     return np.asarray(1 / (1 + np.exp(-epsilon * gain / 2)))
 
 
-def mean_preferred(dataset: Labeled, cube: int, side: float, epsilon: float) -> float:
-    """Average `preferred` over a cube: it is constant between the labeled features."""
-    low, high = cube * side, (cube + 1) * side
+def mean_preferred(dataset: Labeled, low: float, high: float, epsilon: float) -> float:
+    """Average `preferred` over an interval: it is constant between the labeled features."""
     cuts = np.unique(np.clip(np.r_[low, dataset.X[dataset.y != UNLABELED], high], low, high))
-    return float(np.sum(np.diff(cuts) * preferred(dataset, (cuts[:-1] + cuts[1:]) / 2, epsilon)) / side)
+    return float(np.sum(np.diff(cuts) * preferred(dataset, (cuts[:-1] + cuts[1:]) / 2, epsilon)) / (high - low))
 
 
 def records(unlabeled: tuple[int, ...], labeled: list[tuple[float, int]]) -> Labeled:

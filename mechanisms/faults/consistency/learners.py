@@ -84,7 +84,9 @@ class LabeledRecordsReused:
         """Return the log-density of each output, for counts far above the threshold."""
         counts, side = cube_counts(dataset.X, 2)
         heights, chosen = outputs[:, :2], outputs[:, 2].astype(int)
-        kept = shares(heights) * [mean_preferred(dataset, cube, side, self.epsilon) for cube in (0, 1)]
+        kept = shares(heights) * [
+            mean_preferred(dataset, cube * side, (cube + 1) * side, self.epsilon) for cube in (0, 1)
+        ]
         given = np.where(chosen < 0, 1 - kept.sum(axis=1), kept[np.arange(len(kept)), np.maximum(chosen, 0)])
         return -np.abs(heights - counts).sum(axis=1) * self.epsilon / 2 + np.log(given)
 

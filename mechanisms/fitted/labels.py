@@ -1,0 +1,142 @@
+"""The label-private learners of Zhao et al. (2024), and two-stage training, as fitted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
+from audit.adapters import Documented, Released
+from audit.laws import Finite, Product
+from mechanisms.fitted.orders import Pair, exact, sampled
+from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, iterated, neighbors
+from mechanisms.labels.network import VectorTargetMLP
+from mechanisms.labels.two_stage import TwoStageLabelTrainer, TwoStageRelease
+from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
+
+LINE = np.array([0.0, 1.0, 3.0])
+FOUR = np.array([0.0, 0.1, 1.0, 0.9])
+
+
+def label_flips(points: np.ndarray, labels: tuple[int, ...], n_classes: int) -> list[Pair]:
+    """Return flips of the first, of the last, and of the second label to the next class, and a reversed order."""
+    y = np.array(labels)
+    found = []
+    for i in (0, len(y) - 1, 1):
+        changed = y.copy()
+        changed[i] = (y[i] + 1) % n_classes
+        found.append((Labeled(points, y), Labeled(points, changed)))
+    return found
+
+
+def model_of(learner: Any) -> Any:
+    """Return the targets that nearest neighbors keep, in the order of their points, the points, and the ties."""
+    model: Any = learner.model_
+    return np.array(model.targets), np.array(model.tree.data), learner.ties_
+
+
+def with_model(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
+    """Set the nearest neighbors that follow from released targets and public points, in the order of the release."""
+    targets, order, learner.ties_ = released
+    rounds = getattr(learner, "rounds", 0)
+    learner.model_ = NeighborSum(learner.n_neighbors if hasattr(learner, "n_neighbors") else 1, rounds)
+    if sorted(order[:, 0].tolist()) == sorted(points.tolist()):
+        learner.model_.fit(order, targets, np.random.default_rng(0))
+    return learner
+
+
+def targets_in_a_row(released: Any) -> np.ndarray:
+    """Return the targets as one vector."""
+    return np.asarray(released[0]).ravel()
+
+
+def labels_by_point(released: Any) -> np.ndarray:
+    """Return the released labels in the order of the points."""
+    targets, points, _ = released
+    return np.asarray(np.argmax(targets[np.argsort(points[:, 0])], axis=1))
+
+
+def law_of_bits(dataset: Labeled) -> Product:
+    """Law of the bits of all labels: independent."""
+    encoder = SymmetricUnaryLabelEncoder(3, 1.0)
+    return Product(tuple(law for label in dataset.y for law in encoder.law(int(label)).laws))
+
+
+def law_of_iterated_targets(dataset: Labeled) -> Finite:
+    """Law of the targets after two rounds of the iterated prior: those of all 512 tables of bits."""
+    encoder, points = SymmetricUnaryLabelEncoder(3, 1.0), np.asarray(dataset.X)[:, None]
+    near = neighbors(cKDTree(points), points, 2)
+    table: dict[Hashable, float] = {}
+    for bits in itertools.product((0, 1), repeat=9):
+        released = np.array(bits, dtype=np.int8).reshape(3, 3)
+        chances = np.where(np.arange(3) == np.asarray(dataset.y)[:, None], encoder.p_keep, encoder.q_flip)
+        targets = iterated(encoder.posterior(released), near, partial(posterior_of, encoder, released), 2)
+        key = tuple(targets.ravel().tolist())
+        table[key] = table.get(key, 0.0) + float(np.prod(np.where(released == 1, chances, 1 - chances)))
+    return Finite(table)
+
+
+def posterior_of(encoder: SymmetricUnaryLabelEncoder, released: np.ndarray, rows: Any, prior: Any) -> np.ndarray:
+    """Return the posterior of some rows of the release."""
+    return encoder.posterior(released[rows], prior)
+
+
+def two_stage_law(dataset: Labeled) -> Finite:
+    """Law of the released labels, the mean over all orders of the records."""
+    order = np.argsort(dataset.X)
+    X, y = np.asarray(dataset.X)[order], np.asarray(dataset.y)[order]
+    mixed: dict[Hashable, float] = {}
+    orders = list(map(list, itertools.permutations(range(len(X)))))
+    for taken in orders:
+        back = np.argsort(taken)
+        for row, chance in TwoStageRelease(2, 1.0, 1).law(Labeled(X[taken], y[taken])).pmf.items():
+            key = tuple(np.array(row)[back].tolist())
+            mixed[key] = mixed.get(key, 0.0) + chance / len(orders)
+    return Finite(mixed)
+
+
+def network_of(learner: VectorTargetMLP) -> Any:
+    """Return the trained network, all of whose numbers are its parameters and the state of its training."""
+    return learner.model_, learner.ties_
+
+
+def with_network(learner: VectorTargetMLP, released: Any, size: int) -> VectorTargetMLP:
+    """Set the trained network."""
+    model, learner.ties_ = released
+    learner.model_ = model
+    return learner
+
+
+def signs_of_offsets(released: Any) -> np.ndarray:
+    """Return the signs of the output offsets after one step: of each class, whether more or fewer bits are set."""
+    return np.sign(released[0]._parameters[-3:]).astype(np.int64)
+
+
+def _checks() -> list[PrivacyCheck]:
+    claim = PrivacyClaim(1.0, 0.0, LabelFlip(), "Zhao et al. 2024, Theorem 1")
+    stages = PrivacyClaim(1.0, 0.0, LabelFlip(), "Ghazi, Golowich, Kumar, Manurangsi & Zhang 2021, section 4")
+    encoder = SymmetricUnaryLabelEncoder(3, 1.0)
+    on_line, on_four = (partial(with_model, points) for points in (LINE, FOUR))
+    plain = Released(partial(VectorTargetKNN, encoder, 1), model_of, on_line, targets_in_a_row)
+    smooth = Released(partial(VectorTargetKNN, encoder, 2, 2), model_of, on_line, targets_in_a_row)
+    network = Released(
+        partial(VectorTargetMLP, encoder, hidden=1, epochs=1), network_of, with_network, signs_of_offsets
+    )
+    trainer = partial(TwoStageLabelTrainer, 2, 1.0, partial(NeighborSum, 1))
+    two = Released(trainer, model_of, on_four, labels_by_point)
+    three = label_flips(LINE, (0, 2, 1), 3)
+    four = label_flips(FOUR, (0, 0, 1, 1), 2)
+    return [
+        exact("labels/VectorTargetKNN", Documented(plain, law_of_bits), claim, three),
+        exact("labels/VectorTargetKNN, iterated prior", Documented(smooth, law_of_iterated_targets), claim, three),
+        sampled("labels/VectorTargetMLP", network, claim, three, budget=20_000, tolerance=2.0),
+        exact("labels/TwoStageLabelTrainer", Documented(two, two_stage_law), stages, four),
+    ]
+
+
+CHECKS: list[PrivacyCheck] = _checks()

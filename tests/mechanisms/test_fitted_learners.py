@@ -1,0 +1,106 @@
+"""Every learner of the papers is audited as it is called, or is listed here with the reason why not.
+
+200 fits of each are compared with the stated law; `dp-audit run mechanisms.fitted` is the audit.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import pickle
+import pkgutil
+
+import numpy as np
+import pytest
+
+import mechanisms
+from audit.base.errors import InvalidArgument
+from mechanisms import fitted
+from mechanisms.consistency.cube_classifier import CubeClassifier
+from mechanisms.fitted.services import SERVICE, SOFT
+from mechanisms.labels.neighbors import VectorTargetKNN
+from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
+from mechanisms.local.classifier import LocalHistogramClassifier
+from mechanisms.stability_histogram import StabilityHistogram
+
+WITHOUT_A_CLAIM = {
+    "mechanisms.cover.learners.ThresholdERM": "not private: what the private learners are compared with",
+    "mechanisms.labels.neighbors.NeighborSum": "a model of released targets",
+    "mechanisms.labels.network.MultilabelNetwork": "a model of released targets",
+    "mechanisms.labels.network.TargetNetwork": "a model of released targets",
+    "mechanisms.local.regressogram.Regressogram": "not private: what the private learner is compared with",
+    "mechanisms.stability.base_learners.AxisRectangle": "a teacher",
+    "mechanisms.stability.base_learners.DecisionStump": "a teacher",
+    "mechanisms.stability.sgd.OnePassSGD": "a teacher",
+    "mechanisms.stability.thresholds.ThresholdERM": "a teacher",
+    "mechanisms.stability.aggregate.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
+}
+CHECKS = fitted.CHECKS
+
+
+def learners():
+    """Yield every class of the papers' packages that has a `fit` and can be built."""
+    for topic in mechanisms.TOPICS:
+        package = importlib.import_module(f"mechanisms.{topic}")
+        for found in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{found.name}")
+            for name, kind in vars(module).items():
+                own = inspect.isclass(kind) and kind.__module__ == module.__name__ and hasattr(kind, "fit")
+                if own and not inspect.isabstract(kind) and not getattr(kind, "_is_protocol", False):
+                    yield f"{module.__name__}.{name}"
+
+
+def test_every_learner_has_a_check_or_a_reason():
+    named = " ".join(check.name for check in CHECKS)
+    left = [path for path in learners() if path.rsplit(".", 1)[1] not in named and path not in WITHOUT_A_CLAIM]
+    assert left == []
+
+
+@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CHECKS])
+def test_a_check_has_three_pairs_in_two_orders_and_can_be_sent(check):
+    assert len(check.pairs) >= 3
+    assert pickle.loads(pickle.dumps(check)).name == check.name
+    assert check.claim.source
+
+
+@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CHECKS if check.method == "exact"])
+def test_fits_follow_the_stated_law(check):
+    """Null: 200 fits are i.i.d. from the law; 1e-8 each, about 20."""
+    dataset = check.pairs[0][1]
+    outputs = check.mechanism(dataset, 200, np.random.default_rng(7))
+    assert not any(isinstance(output, dict) for output in outputs), "a fitted object carries more than its release"
+    assert check.mechanism.law(dataset).fit_pvalue(np.array(outputs), np.random.default_rng(8)) > 1e-8
+
+
+@pytest.mark.parametrize("service", [SERVICE(random_state=1), SOFT(random_state=1)])
+def test_a_fitted_service_stays_where_it_is(service):
+    X, y = np.zeros((4, 1)), np.array([0, 1, 0, 1])
+    assert pickle.loads(pickle.dumps(service.unfitted())).n_teachers == service.n_teachers
+    service.fit(X, y)
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(InvalidArgument, match="must not be copied or pickled"):
+            copied(service)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        CubeClassifier(1, random_state=np.random.default_rng(0)),
+        VectorTargetKNN(SymmetricUnaryLabelEncoder(2, 1.0), 1, random_state=np.random.default_rng(0)),
+        LocalHistogramClassifier(1.0, 0.5, random_state=np.random.SeedSequence(3)),
+    ],
+)
+def test_a_generator_as_random_state_is_refused(learner):
+    with pytest.raises(InvalidArgument, match="`random_state` must be None or an integer, not a generator"):
+        learner.fit([0.1, 0.9], [0, 1])
+
+
+def test_a_release_is_sorted_whatever_the_order_of_the_records():
+    histogram = StabilityHistogram(50.0, 0.1)
+    for labels in (["b", "a"], [(1, 0), (0, 1)], [1, "a"]):
+        first, second = (
+            list(histogram.release(40 * part, np.random.default_rng(0))) for part in (labels, labels[::-1])
+        )
+        assert first == second
+        assert len(first) == 2
