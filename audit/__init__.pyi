@@ -46,3 +46,4 @@ from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_b
 from .report.certificate import Report as Report
 from .runs.suite import run as run
 from .subjects import per_call as per_call
+from .subjects.enumeration import enumerate_law as enumerate_law

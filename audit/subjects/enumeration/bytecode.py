@@ -1,0 +1,110 @@
+"""Read bytecode: which local variables are still needed after an instruction, and how deep the value stack is.
+
+A variable is live where some path from there reads it before it is written (the usual backward analysis). Handlers of
+exceptions count as paths from every instruction that they cover. Instructions that are not known make all variables
+live. Depths follow from the effect of each instruction.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] == (3, 11)
+_ENDS = {"RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
+_READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "DELETE_FAST"}, {"STORE_FAST"}
+_JUMPS = {*dis.hasjrel, *dis.hasjabs}
+
+
+class Place(NamedTuple):
+    """Say what is known at one instruction."""
+
+    name: str
+    argument: int
+    live: int  # the set of local variables that are live after it, as bits
+    before: int | None  # depth of the value stack; None where no path leads
+    after: int | None
+
+
+@lru_cache(maxsize=4096)
+def places_of(code: CodeType) -> dict[int, Place]:
+    """Return what is known at each offset; the caches behind an instruction belong to it."""
+    instructions = list(dis.get_instructions(code))
+    index = {instruction.offset: number for number, instruction in enumerate(instructions)}
+    handlers: list[tuple[int, int] | None] = [None] * len(instructions)
+    for entry in _exception_table(code):
+        for number, instruction in enumerate(instructions):
+            if entry.start <= instruction.offset < entry.end:
+                handlers[number] = index[entry.target], entry.depth + 1 + bool(entry.lasti)
+    onward = [_onward(number, instruction, index) for number, instruction in enumerate(instructions)]
+    live = _live(code, instructions, onward, handlers)
+    depth = _depths(instructions, onward, handlers)
+    places: dict[int, Place] = {}
+    for number, instruction in enumerate(instructions):
+        end = instructions[number + 1].offset if number + 1 < len(instructions) else len(code.co_code)
+        before = depth[number]
+        after = None if before is None else before + _effect(instruction, False)
+        place = Place(instruction.opname, instruction.arg or 0, live[number], before, after)
+        places.update(dict.fromkeys(range(instruction.offset, end, 2), place))
+    return places
+
+
+def _exception_table(code: CodeType) -> list[Any]:
+    return list(dis._parse_exception_table(code))  # type: ignore[attr-defined]
+
+
+def _onward(number: int, instruction: dis.Instruction, index: dict[int, int]) -> list[tuple[int, bool]]:
+    """Return the instructions that may come next, and whether by a jump."""
+    found = [] if instruction.opname in _ENDS else [(number + 1, False)]
+    if instruction.opcode in _JUMPS:
+        found.append((index[instruction.argval], True))
+    return found
+
+
+def _live(code: CodeType, instructions: list[dis.Instruction], onward: Any, handlers: Any) -> list[int]:
+    everything = (1 << code.co_nlocals) - 1
+    before, after = [0] * len(instructions), [0] * len(instructions)
+    changed = True
+    while changed:
+        changed = False
+        for number in reversed(range(len(instructions))):
+            instruction, handler = instructions[number], handlers[number]
+            caught = before[handler[0]] if handler else 0
+            after[number] = caught
+            for other, _ in onward[number]:
+                after[number] |= before[other]
+            now, name = after[number], instruction.opname
+            if name in _READS:
+                now |= 1 << (instruction.arg or 0)
+            elif name in _WRITES:
+                now &= ~(1 << (instruction.arg or 0))
+            elif "FAST" in name:
+                now = everything
+            now |= caught
+            if now != before[number]:
+                before[number], changed = now, True
+    return [bits & everything for bits in after]
+
+
+def _depths(instructions: list[dis.Instruction], onward: Any, handlers: Any) -> list[int | None]:
+    depth: list[int | None] = [None] * len(instructions)
+    waiting = [(0, 0)]
+    while waiting:
+        number, now = waiting.pop()
+        if depth[number] is not None:
+            if depth[number] != now:  # not a program of the compiler: nothing is known about its stack
+                return [None] * len(instructions)
+            continue
+        depth[number] = now
+        waiting += [(other, now + _effect(instructions[number], jumps)) for other, jumps in onward[number]]
+        if handlers[number]:
+            waiting.append(handlers[number])
+    return depth
+
+
+def _effect(instruction: dis.Instruction, jumps: bool) -> int:
+    argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
+    return dis.stack_effect(instruction.opcode, argument, jump=jumps)

@@ -1,0 +1,297 @@
+"""Explore the graph of the forks of code, the likeliest runs first, and solve it for the output law."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+from typing import Any, NamedTuple
+
+from audit.laws.absorbing_chain import EXACT, FLOATING, Arithmetic, components, expected_visits, rounded_down
+from audit.laws.enumerated_law import EnumeratedLaw
+from audit.subjects.enumeration.following import (
+    Branches,
+    Differs,
+    EndOfRun,
+    Follower,
+    Lost,
+    Node,
+    NotFollowed,
+    Output,
+    Step,
+    script_to,
+)
+from audit.subjects.enumeration.outputs import known_output
+from audit.subjects.enumeration.states import StateReader
+from audit.subjects.enumeration.watching import Watch
+from audit.subjects.identity import CannotKeep, Raised, identify
+from audit.subjects.keeper import is_of_subject
+
+_FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
+_FINER = 1 / 32  # by which the cutoff falls from round to round, at most
+_FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
+_BITS = 256  # probabilities that cannot be exact are rounded down to multiples of 2^-256
+_EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
+_REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
+
+
+class Limits(NamedTuple):
+    """Say when to stop: at this residual, after these seconds, or at this number of states."""
+
+    residual: float
+    time_limit: float
+    states: int
+
+
+@dataclass
+class Explorer:
+    """Run code along the paths of its forks, and keep the graph."""
+
+    call: Callable[[], Any]
+    follower: Follower
+    limits: Limits
+    reader: StateReader
+    watch: Watch
+    nodes: list[Node] = field(default_factory=list)
+    known: dict[Hashable, Node] = field(default_factory=dict)
+    waiting: list[tuple[float, int, Node, int]] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)  # an output of each text
+    root: Any = None  # what the code does first
+    at: Step | None = None  # the branch that the run is on
+    runs: int = 0
+    stopped_by: str = ""
+    deadline: float = 0.0
+    more: int = _MORE_ROUNDS
+    ticket: Any = field(default_factory=count)
+
+    def explore(self) -> None:
+        """Follow runs until the residual or a limit is reached."""
+        self.deadline = time.monotonic() + self.limits.time_limit
+        self.follower.on_new_fork = self._on_new_fork
+        self.follower.on_script_end = self.watch.start
+        self._run([])
+        cutoff = _FIRST_CUTOFF
+        while self.waiting and not self.stopped_by:
+            while self.waiting and -self.waiting[0][0] >= cutoff and not self.stopped_by:
+                _, _, node, branch = heapq.heappop(self.waiting)
+                if node.ends[branch] is None:
+                    self._run(script_to(node, branch))
+            if self.waiting and not self.stopped_by:
+                cutoff = self._next_round(cutoff)
+        self._repeat()
+
+    def _next_round(self, cutoff: float) -> float:
+        """Weigh all waiting branches anew; return the next cutoff, or 0 when what waits is within the residual."""
+        visits = expected_visits(edges_of(self.nodes), FLOATING)
+        for node, mass in zip(self.nodes, visits, strict=True):
+            node.mass = mass
+        self.waiting = [(-mass, next(self.ticket), *step) for mass, *step in self._pending()]
+        heapq.heapify(self.waiting)
+        left, negligible = 0.0, 0.0
+        for mass in sorted(-entry[0] for entry in self.waiting):
+            left += mass
+            if left <= self.limits.residual / 2:
+                negligible = mass
+        if left <= self.limits.residual * 0.999:
+            self.more -= 1
+            if len(self.waiting) > _FEW or self.more < 0:
+                self.stopped_by = "residual"
+                return cutoff
+            return min(-entry[0] for entry in self.waiting)  # few are left: they may be all
+        return max(negligible * (1 + 2.0**-40), min(cutoff * _FINER, -self.waiting[0][0]))
+
+    def _pending(self) -> list[tuple[float, Node, int]]:
+        return [
+            (node.mass * weight / node.branches.total, node, branch)
+            for node in self.nodes
+            for branch, weight in enumerate(node.branches.weights)
+            if node.ends[branch] is None
+        ]
+
+    def _run(self, script: list[Step]) -> None:
+        self.runs += 1
+        self.at = script[-1] if script else None
+        end: Any = None
+        try:
+            text, value = self._once(script)
+            end = Output(text)
+            self.values.setdefault(text, value)
+        except Differs as reason:
+            self.watch.behind.add(str(reason))
+            end = Lost(str(reason))
+        except NotFollowed as reason:
+            end = Lost(str(reason))
+        except EndOfRun:
+            pass
+        if end is not None:
+            self._arrive(end)
+        if not self.reader.is_unchanged():
+            self.watch.behind.add("a call changes what later calls see")
+            self.stopped_by = "state"
+
+    def _once(self, script: list[Step]) -> tuple[str, Any]:
+        """Run the code by a script, and beyond it; return its output, and a text for it."""
+        self.follower.begin(script)
+        try:
+            try:
+                value = self.call()
+            except EndOfRun:
+                raise
+            except BaseException as error:
+                if not is_of_subject(error):
+                    raise
+                value = Raised(error)
+            if self.follower.stopped is not None:  # the code has caught what ends a run
+                raise self.follower.stopped
+            value = known_output(value)
+            if self.follower.position < len(self.follower.script):
+                raise Differs("the same choices did not lead to the same draw")
+            return str(value) if isinstance(value, Raised) else identify(value), value
+        except CannotKeep as error:
+            raise NotFollowed(str(error)) from None
+        finally:
+            self.watch.stop()
+
+    def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Step:
+        key = self.reader.key(signature)
+        known = None if key is None else self.known.get(key)
+        if known is not None:
+            self._arrive(known)
+            self.follower.stop(EndOfRun())
+        parent, branch = self.at or (None, 0)
+        node = Node(signature, compute(), parent, branch, 1.0 if parent is None else 0.0, len(self.nodes), key)
+        node.ends = [None] * len(node.branches.data)
+        self._arrive(node)
+        self.nodes.append(node)
+        if key is not None:
+            self.known[key] = node
+        best = max(range(len(node.ends)), key=node.branches.weights.__getitem__)
+        self.at = node, best
+        for other in range(len(node.ends)):
+            if other != best:
+                heapq.heappush(self.waiting, (-self._mass(node, other), next(self.ticket), node, other))
+        self._mind_limits(node, best)
+        return node, best
+
+    def _mind_limits(self, node: Node, branch: int) -> None:
+        if len(self.nodes) >= self.limits.states:
+            self.stopped_by = "states"
+        elif time.monotonic() > self.deadline:
+            self.stopped_by = "time"
+        elif self._mass(node, branch) >= self.limits.residual * 2.0**-20:
+            return
+        heapq.heappush(self.waiting, (-self._mass(node, branch), next(self.ticket), node, branch))
+        self.follower.stop(EndOfRun())
+
+    @staticmethod
+    def _mass(node: Node, branch: int) -> float:
+        return node.mass * node.branches.weights[branch] / node.branches.total
+
+    def _arrive(self, end: Any) -> None:
+        """Note where the branch leads on which the run is."""
+        if self.at is None:
+            self.root = end
+            return
+        node, branch = self.at
+        node.ends[branch] = end
+        if type(end) is Node and end.parent is not None:
+            end.mass += self._mass(node, branch)
+
+    def _repeat(self) -> None:
+        """Repeat runs of some outputs, from different parts of the graph: they must end as before."""
+        done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
+        for node, branch in done[:: max(1, len(done) // _REPEATED)]:
+            try:
+                text, _ = self._once(script_to(node, branch))
+            except EndOfRun as reason:
+                text = f"{type(reason).__name__}: {reason}"
+            if text != node.ends[branch].text:
+                self.watch.behind.add("the same choices did not lead to the same output")
+
+
+def edges_of(nodes: list[Node]) -> list[list[tuple[int, int, int]]]:
+    """Return the moves between forks."""
+    return [
+        [
+            (end.number, weight, node.branches.total)
+            for end, weight in zip(node.ends, node.branches.weights, strict=True)
+            if type(end) is Node
+        ]
+        for node in nodes
+    ]
+
+
+def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> EnumeratedLaw:
+    """Return the output law of a call that draws from the follower's stand-ins."""
+    started = time.monotonic()
+    with Watch(follower) as watch:
+        explorer = Explorer(call, follower, limits, StateReader(call, watch), watch)
+        explorer.explore()
+    return _law(explorer, time.monotonic() - started)
+
+
+def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
+    nodes, watch = explorer.nodes, explorer.watch
+    texts: dict[str, Fraction] = defaultdict(Fraction)
+    lost: dict[str, Fraction] = defaultdict(Fraction)
+    if type(explorer.root) is Node:
+        numbers = _arithmetic_for(nodes)
+        sums: dict[str, Any] = {}
+        for node, visits in zip(nodes, expected_visits(edges_of(nodes), numbers), strict=True):
+            for end, weight in zip(node.ends, node.branches.weights, strict=True):
+                mass = numbers.times(visits, numbers.make(weight, node.branches.total))
+                if type(end) is Output:
+                    sums[end.text] = sums[end.text] + mass if end.text in sums else mass
+                elif type(end) is not Node:
+                    reason = end.reason if type(end) is Lost else f"not followed, by the limit of {explorer.stopped_by}"
+                    lost[reason] += numbers.back(mass)
+            if missing := node.branches.total - sum(node.branches.weights):
+                lost[node.branches.lost] += numbers.back(
+                    numbers.times(visits, numbers.make(missing, node.branches.total))
+                )
+        texts = {text: numbers.back(mass) for text, mass in sums.items()}
+    elif type(explorer.root) is Output:
+        texts[explorer.root.text] = Fraction(1)
+    else:
+        lost[explorer.root.reason] = Fraction(1)
+    ordered = dict(sorted(texts.items(), key=lambda item: (-item[1], item[0])))
+    return EnumeratedLaw(
+        _by_value(ordered, explorer.values),
+        1 - sum(ordered.values(), Fraction(0)),
+        ordered,
+        states=len(nodes),
+        draws=explorer.follower.draws,
+        runs=explorer.runs,
+        behind=tuple(sorted(watch.behind)),
+        not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
+        notes=tuple(sorted(explorer.reader.notes)),
+        seconds=seconds,
+    )
+
+
+def _arithmetic_for(nodes: list[Node]) -> Arithmetic:
+    """Return exact arithmetic for a small graph that was followed to all of its ends; else one that rounds down."""
+    is_closed = all(
+        None not in node.ends
+        and not any(type(end) is Lost for end in node.ends)
+        and sum(node.branches.weights) == node.branches.total
+        for node in nodes
+    )
+    if is_closed and len(nodes) <= _EXACT_STATES:
+        largest = max(map(len, components(edges_of(nodes))))
+        if largest <= _EXACT_COMPONENT:
+            return EXACT
+    return rounded_down(_BITS)
+
+
+def _by_value(texts: dict[str, Fraction], values: dict[str, Any]) -> dict[Any, Fraction]:
+    """Return the law by output, or by text where outputs cannot be keys or are equal to one another."""
+    try:
+        found = {values[text]: probability for text, probability in texts.items()}
+    except TypeError:
+        return dict(texts)
+    return found if len(found) == len(texts) else dict(texts)

@@ -1,0 +1,121 @@
+"""Follow one run of the code under audit: repeat the choices of a script, then choose, and remember every fork.
+
+A fork is a place where the code chooses at random. It is a node of a graph, with a probability for each branch. A run
+is a path through the graph. The code is called again for each run, and a script says which branches to take, so that
+nothing of the code needs to be copied. A fork that is met again must be the same, or the code draws on something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class EndOfRun(BaseException):
+    """Ends a run early; nothing of the code under audit should catch it."""
+
+
+class NotFollowed(EndOfRun):
+    """Says why a run cannot be followed further."""
+
+
+class Differs(EndOfRun):
+    """Says that the same choices led to another fork than before."""
+
+
+class Branches:
+    """The branches of a fork: what each needs to go on, and its weight; what is missing from `total` is lost."""
+
+    __slots__ = ("data", "lost", "total", "weights")
+
+    def __init__(self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "") -> None:
+        self.data, self.weights, self.total, self.lost = data, weights, total, lost
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A fork of the code, in one state of the code."""
+
+    signature: tuple[Any, ...]
+    branches: Branches
+    parent: Node | None
+    branch: int  # of the parent, by which it was first reached
+    mass: float  # estimated probability
+    number: int
+    key: Any = None  # of the state; None where it cannot be read
+    ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A run ended with this output."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A run was not followed to its end."""
+
+    reason: str
+
+
+Step = tuple[Node, int]
+
+
+class Follower:
+    """Hand branches to the stand-ins for randomness, first by the script, then as they are met."""
+
+    def __init__(self) -> None:
+        self.script: list[Step] = []
+        self.position = 0
+        self.stopped: EndOfRun | None = None  # set for good when a run has ended, whatever the code catches
+        self.on_script_end: Callable[[], None] = lambda: None
+        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], Step] | None = None
+        self.draws = 0
+
+    def begin(self, script: list[Step]) -> None:
+        """Begin a run."""
+        self.script, self.position, self.stopped = script, 0, None
+        if not script:
+            self.on_script_end()
+
+    def choose(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Any:
+        """Return the data of the branch that the run takes; `compute` is called at forks that are new."""
+        if self.stopped is not None:
+            raise self.stopped
+        at = self.position
+        if at < len(self.script):
+            node, branch = self.script[at]
+            if node.signature != signature:
+                self.stop(Differs("the same choices did not lead to the same draw"))
+            self.position = at + 1
+            if at + 1 == len(self.script):
+                self.on_script_end()
+            return node.branches.data[branch]
+        assert self.on_new_fork is not None
+        node, branch = self.on_new_fork(signature, compute)
+        self.script.append((node, branch))
+        self.position = at + 1
+        self.draws += 1
+        return node.branches.data[branch]
+
+    def stop(self, reason: EndOfRun) -> None:
+        """End the run."""
+        self.stopped = reason
+        raise reason
+
+    def not_followed(self, reason: str) -> None:
+        """End the run, since it cannot be followed."""
+        self.stop(NotFollowed(reason))
+
+
+def script_to(node: Node, branch: int) -> list[Step]:
+    """Return the choices that lead to a branch of a node."""
+    steps: list[Step] = [(node, branch)]
+    while node.parent is not None:
+        steps.append((node.parent, node.branch))
+        node = node.parent
+    steps.reverse()
+    return steps

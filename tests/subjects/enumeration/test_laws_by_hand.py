@@ -1,0 +1,221 @@
+"""Laws of small programs, against what follows by hand. Nothing here is random."""
+
+import math
+import random
+import secrets
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import audit
+from audit.base.errors import InvalidArgument
+
+HALF = Fraction(1, 2)
+
+
+def law_of(function, dataset=None, **settings):
+    return audit.enumerate_law(function, dataset, **settings)
+
+
+def bernoulli_exp(rng, gamma):
+    """Canonne, Kamath and Steinke (2020), algorithm 1, for gamma <= 1."""
+    k = 1
+    while rng.random() < gamma / k:
+        k += 1
+    return k % 2 == 1
+
+
+def discrete_laplace(scale, rng):
+    """Canonne, Kamath and Steinke (2020), algorithm 2, for an integer scale."""
+    while True:
+        u = rng.randrange(scale)
+        if not bernoulli_exp(rng, u / scale):
+            continue
+        v = 0
+        while bernoulli_exp(rng, 1.0):
+            v += 1
+        x = u + scale * v
+        negative = rng.random() < 0.5
+        if not (negative and x == 0):
+            return -x if negative else x
+
+
+def test_a_comparison_splits_at_the_exact_threshold():
+    third = law_of(lambda data, rng: rng.random() < 1 / 3)
+    assert third.probabilities == {
+        True: Fraction(math.ceil(Fraction(1 / 3) * 2**53), 2**53),
+        False: 1 - third.probabilities[True],
+    }
+    assert third.residual == 0
+    strict = law_of(lambda data, rng: (rng.random() <= 0.5, 1 - rng.random() == 0.0))
+    assert strict.probabilities[True, False] == HALF + Fraction(1, 2**53)
+
+
+def test_arithmetic_is_that_of_floating_point_numbers():
+    """1 - u rounds nothing, u + 1.0 does: 1 + k 2^-53 is 1.0 for k = 0, and for k = 1 by the tie to even."""
+    assert law_of(lambda data, rng: rng.random() + 1.0 == 1.0).probabilities[True] == Fraction(2, 2**53)
+    assert law_of(lambda data, rng: 1.0 - rng.random() == 1.0).probabilities[True] == Fraction(1, 2**53)
+    assert law_of(lambda data, rng: rng.random() == 0.0).residual == 0
+    assert law_of(lambda data, rng: int(rng.random() * 3)).probabilities[0] == Fraction(math.ceil(2**53 / 3), 2**53)
+
+
+def test_one_draw_stays_one_number():
+    def twice(data, rng):
+        u = rng.random()
+        return u < 0.5, u < 0.25, u < 0.75
+
+    assert law_of(twice).probabilities == {
+        (True, True, True): Fraction(1, 4),
+        (True, False, True): Fraction(1, 4),
+        (False, False, True): Fraction(1, 4),
+        (False, False, False): Fraction(1, 4),
+    }
+
+
+def test_a_rejection_loop_leaves_no_residual():
+    def die(sides, rng):
+        while (face := rng.getrandbits(3)) >= sides:
+            pass
+        return face
+
+    law = law_of(die, 6, rng="random")
+    assert law.probabilities == dict.fromkeys(range(6), Fraction(1, 6))
+    assert law.residual == 0
+    assert law.is_proved
+
+
+def test_a_geometric_sequence_is_followed_to_the_residual():
+    def heads(data, rng):
+        count = 0
+        while rng.random() < 0.5:
+            count += 1
+        return count
+
+    law = law_of(heads, residual=1e-9)
+    assert all(p == Fraction(1, 2 ** (k + 1)) for k, p in law.probabilities.items())
+    assert 0 < law.residual <= Fraction(1, 10**9)
+    assert law.not_followed == {"not followed, by the limit of residual": law.residual}
+
+
+def test_discrete_laplace_is_that_of_the_theorem():
+    """P(x) = tanh(1 / 2t) e^(-|x| / t); thresholds in floating point are off by 2^-53 each."""
+    law = law_of(discrete_laplace, 2, rng="random", residual=1e-10)
+    center = math.tanh(1 / 4)
+    for x in range(-20, 21):
+        assert float(law.probabilities[x]) == pytest.approx(center * math.exp(-abs(x) / 2), abs=2e-10)
+    assert law.residual <= Fraction(1, 10**10)
+    assert law.notes == ()
+
+
+@pytest.mark.parametrize("states", [1, 5, 40])
+def test_what_a_limit_leaves_out_is_in_the_residual(states):
+    whole, part = (law_of(discrete_laplace, 1, rng="random", residual=1e-4, states=n) for n in (10_000, states))
+    assert part.residual > whole.residual
+    assert part.residual == 1 - sum(part.probabilities.values())
+    assert all(p <= whole.probabilities[x] + whole.residual for x, p in part.probabilities.items())
+
+
+ORDERS = ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])
+SHUFFLED = {tuple(order): Fraction(1, 6) for order in ORDERS}
+
+
+def shuffled(data, rng):
+    values = [0, 1, 2]
+    rng.shuffle(values)
+    return tuple(values)
+
+
+@pytest.mark.parametrize(
+    ("function", "source", "expected"),
+    [
+        (shuffled, "random", SHUFFLED),
+        (shuffled, "numpy", SHUFFLED),
+        (shuffled, "random_state", SHUFFLED),
+        (lambda data, rng: tuple(rng.sample(range(3), 3)), "random", SHUFFLED),
+        (lambda data, rng: tuple(map(int, rng.permutation(3))), "numpy", SHUFFLED),
+        (lambda data, rng: tuple(map(int, rng.choice(3, 3, replace=False))), "numpy", SHUFFLED),
+        (lambda data, rng: rng.choice("ab"), "random", {"a": HALF, "b": HALF}),
+        (lambda data, rng: rng.choices("ab", [3, 1])[0], "random", {"a": Fraction(3, 4), "b": Fraction(1, 4)}),
+        (lambda data, rng: rng.randint(1, 100) <= 10, "random", {True: Fraction(1, 10), False: Fraction(9, 10)}),
+        (lambda data, rng: rng.getrandbits(64) % 4, "random", dict.fromkeys(range(4), Fraction(1, 4))),
+        (lambda data, rng: int(rng.integers(2**40)) < 1, "numpy", None),
+        (lambda data, rng: rng.integers(2**40) < 2**39, "numpy", {True: HALF, False: HALF}),
+        (lambda data, rng: int(rng.choice(2, p=[0.75, 0.25])), "numpy", {0: Fraction(3, 4), 1: Fraction(1, 4)}),
+        (lambda data, rng: int(rng.binomial(2, 0.5)), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
+        (lambda data, rng: int((rng.random(2) < 0.5).sum()), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
+        (lambda data, rng: rng.bytes(1)[0] < 64, "numpy", {True: Fraction(1, 4), False: Fraction(3, 4)}),
+        (lambda data, rng: rng.randbytes(1)[0] < 64, "random", {True: Fraction(1, 4), False: Fraction(3, 4)}),
+        (lambda data: secrets.randbelow(3), "random", dict.fromkeys(range(3), Fraction(1, 3))),
+        (lambda data: secrets.choice("ab"), "random", {"a": HALF, "b": HALF}),
+        (lambda data: random.SystemRandom().random() < 0.5, "random", {True: HALF, False: HALF}),
+        (lambda data: random.randrange(2), "random", {0: HALF, 1: HALF}),
+        (lambda data: bool(np.random.default_rng().random() < 0.5), "random", {True: HALF, False: HALF}),
+        (lambda data: bool(np.random.rand() < 0.5), "random", {True: HALF, False: HALF}),  # noqa: NPY002
+    ],
+)
+def test_sources_have_their_laws(function, source, expected):
+    law = law_of(function, rng=source)
+    assert law.is_proved
+    if expected is None:  # 2^40 values, all of which would be told apart
+        assert law.residual == 1
+        assert "4096 integer parts" in next(iter(law.not_followed))
+    else:
+        assert dict(law.probabilities) == expected
+        assert law.residual == 0
+
+
+def test_mechanisms_of_every_form():
+    def sized(data, size, rng):
+        return data + (rng.random(size) < 0.5)
+
+    assert {int(k): p for k, p in law_of(sized, 3).probabilities.items()} == {3: HALF, 4: HALF}
+    flip = audit.per_call(lambda data, rng: bool(rng.random() < 0.5) ^ data)
+    assert law_of(flip, True).probabilities == {True: HALF, False: HALF}
+
+    class Library:
+        def __init__(self):
+            self._rng = random.SystemRandom()
+
+        def randomize(self, value):
+            return value ^ (self._rng.random() < 0.25)
+
+    library = Library()
+    assert law_of(library.randomize, True, generator="_rng").probabilities[False] == Fraction(1, 4)
+    assert type(library._rng) is random.SystemRandom
+
+
+def test_an_exception_is_an_output():
+    def raises(data, rng):
+        if rng.random() < 0.25:
+            raise ValueError("too small")
+        return 0
+
+    assert set(law_of(raises).texts.values()) == {Fraction(1, 4), Fraction(3, 4)}
+
+
+def test_what_cannot_be_followed_is_left_over_by_name():
+    law = law_of(lambda data, rng: math.log(rng.random()) if rng.random() < 0.5 else 0)
+    assert law.probabilities == {0: HALF}
+    assert law.not_followed == {
+        "a number with 9007199254740992 possible values was fixed, for conversion to float": HALF
+    }
+    assert law_of(lambda data, rng: rng.normal()).not_followed == {"Generator.normal": 1}
+
+
+def test_a_subject_cannot_catch_the_end_of_a_run():
+    def catches(data, rng):
+        try:
+            return rng.normal()
+        except BaseException:
+            return 0
+
+    assert law_of(catches).probabilities == {}
+
+
+@pytest.mark.parametrize(
+    "settings", [{"residual": 0.0}, {"time_limit": -1.0}, {"states": 0}, {"rng": "dice"}, {"generator": "missing"}]
+)
+def test_settings_outside_their_sets_are_refused(settings):
+    with pytest.raises(InvalidArgument, match=next(iter(settings))):
+        law_of(shuffled, **settings)
