@@ -57,6 +57,13 @@ class EnumeratedLaw:
         return not self.behind
 
 
+class Table(NamedTuple):
+    """Hold a law as a table of texts, with what it leaves of probability 1."""
+
+    texts: Mapping[str, Fraction]
+    residual: Fraction
+
+
 class DeltaBracket(NamedTuple):
     """Bracket delta at some epsilon, in exact numbers."""
 
@@ -91,7 +98,7 @@ def exponential(epsilon: float) -> tuple[Fraction, Fraction]:
     return Fraction(low, one), Fraction(high, one)
 
 
-def delta_bracket(above: EnumeratedLaw, below: EnumeratedLaw, epsilon: float) -> DeltaBracket:
+def delta_bracket(above: EnumeratedLaw | Table, below: EnumeratedLaw | Table, epsilon: float) -> DeltaBracket:
     """Bracket the hockey-stick divergence: the supremum over events E of P(E) - e^epsilon Q(E).
 
     Of P = `above` and Q = `below` only lower bounds p and q are known, and residuals rho and sigma. Whatever they stand

@@ -23,7 +23,12 @@ from audit.report.wording import PRIVACY_KINDS
 
 _ROUNDING = 1e-9  # relative
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
-_METHODS = {"game": ("auto", "fixed"), "exact": ("auto", "exact"), "sequential": ("sequential",)}  # that bring a part
+_METHODS = {
+    "game": ("auto", "fixed"),
+    "exact": ("auto", "exact"),
+    "sequential": ("sequential",),
+    "proofs": ("enumerate",),
+}  # that bring a part
 
 Record = Mapping[str, Any]
 
@@ -123,6 +128,8 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("method", "its method brings no such evidence", lambda c: all(
         c["method"] in methods for part, methods in _METHODS.items() if c[part])),
     ("oddities", "has more oddities than outputs", lambda c: max(map(c["oddities"].get, _ODD, (0, 0))) <= c["samples"]),
+    ("proofs", "does not prove of each pair", lambda c: (
+        [p["pair"] for p in c["proofs"]] == list(range(len(c["pairs"]))))),
     ("game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
     ("game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
     ("game", "its coins are not those of its seed and its name", Case.has_own_coins),

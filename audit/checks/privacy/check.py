@@ -15,7 +15,7 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, checked
 from audit.checks.plain import to_plain
-from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, gather_sequentially, play_again
+from audit.checks.privacy.gather import SEARCH, Session, gather, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
 from audit.checks.privacy.plan import needed, needed_steps
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
@@ -28,7 +28,7 @@ from audit.subjects.subject import Shown, code_of, require_mechanism, show
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
 
-Method = Literal["auto", "fixed", "sequential", "exact"]
+Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +55,11 @@ class PrivacyCheck(Check):
         a claim known to be false. A run counts an expected FAIL as met.
     budget : {"auto", "quick", "deep"} or int >= 2, optional
         Outputs per dataset of a pair, training and certifying together; None takes the run's budget.
-    method : {"auto", "fixed", "sequential", "exact"}
+    method : {"auto", "fixed", "sequential", "exact", "enumerate"}
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
-        does the first two where a law is stated.
+        does the first two where a law is stated. "enumerate" follows every random choice (`audit.enumerate_law`): the
+        verdict is proved, and no budget is needed.
     tolerance : float > 0, optional
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
         claim implies a curve, every point of `claim.points` must be resolved so.
@@ -140,7 +141,7 @@ class PrivacyCheck(Check):
         budget, enough, terms = effort.draws, None, check.terms()
         if self.method == "sequential":
             budget = needed_steps(terms, allowance.significance)
-        elif self.method == "fixed" or not (self.method == "exact" or states_a_law(self.mechanism)):
+        elif self.method == "fixed" or (self.method == "auto" and not states_a_law(self.mechanism)):
             budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
         return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
 
@@ -156,8 +157,7 @@ class PrivacyCheck(Check):
             return replace(evidence, samples=evidence.samples + search.samples, found_pair=pair)
         session = self.session(allowance)
         try:
-            session.open()
-            return gather_sequentially(session) if self.method == "sequential" else gather_at_fixed_budget(session)
+            return gather(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 

@@ -24,6 +24,7 @@ from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.exchangeability import compare_calls, compare_long_call
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
 from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
+from audit.checks.privacy.proof import prove, require_point
 from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
@@ -129,6 +130,16 @@ class Trained(NamedTuple):
     aside: fixed_budget.Drawn  # early certifying calls
     split: Split
     choice: Choice | None  # None when there is nothing to test
+
+
+def gather(session: Session) -> PrivacyEvidence:
+    """Gather by the method of the session."""
+    if session.method == "enumerate":
+        require_point(session.terms.claim)
+        proofs, runs = prove(session.subject.mechanism, session.pairs)
+        return PrivacyEvidence(runs, proofs=proofs)
+    session.open()
+    return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
 
 
 def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:

@@ -13,6 +13,7 @@ from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Judgment
 from audit.checks.exchangeability import OF_CALLS, STATE
+from audit.checks.privacy.proof import Proof, ProofEvidence
 from audit.claims import Claim, Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
@@ -125,6 +126,7 @@ class PrivacyEvidence(Evidence):
     # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not
     need: tuple[float, ...] = field(default=(), metadata={"since": "1.2"})
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
+    proofs: tuple[ProofEvidence, ...] = field(default=(), metadata={"since": "1.2"})  # the exact laws of each pair
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
     one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
 
@@ -178,6 +180,9 @@ def usual_tolerance(epsilon: float) -> float:
 def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
     """Judge the evidence; with independent runs the game fails a true claim with probability <= `significance`."""
     case = _Case(terms, evidence, significance)
+    if evidence.proofs:
+        proof = Proof(evidence.proofs, case.point)
+        return PrivacyJudgment(*proof.decide(), *proof.epsilons(), case.point.epsilon, 0.0)
     verdict, basis, reason = case.refuted() or case.barred() or case.by_law() or case.by_game()
     exact = max((part.epsilon_upper_bound for part in evidence.exact), default=None)
     unseen = blind_spot(evidence.trained_on)

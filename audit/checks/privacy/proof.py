@@ -1,0 +1,155 @@
+"""Prove or refute a privacy claim by the exact output laws of the code: gather them, and judge them in rationals.
+
+The table of a pair holds a lower bound of the probability of each output on either dataset. What it leaves of
+probability 1 is the residual: it may belong to any output, and counts against the claim on either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.claims import Claim, Point
+from audit.laws.enumerated_law import EnumeratedLaw, Table, delta_bracket
+from audit.subjects.identity import shortened
+
+TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
+_RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
+_SECONDS = 60.0  # for one law
+_BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
+_HALVINGS = 40  # of an interval of epsilon
+_LARGEST = 64.0  # no epsilon is looked for beyond
+
+Decision = tuple[Verdict, str, str]
+
+
+@dataclass(frozen=True)
+class ProofEvidence:
+    """Hold the laws of one pair, as a table of texts: an output, and lower bounds of its two probabilities."""
+
+    pair: int
+    law: tuple[tuple[str, str, str], ...]  # output, "n/d" on the left, "n/d" on the right
+    states: int  # of both enumerations together
+    draws: int
+    behind: tuple[str, ...]  # what was done behind the back of the source; bars a proof
+    not_followed: tuple[str, ...]  # why there is a residual
+
+    def tables(self) -> tuple[Table, Table]:
+        """Return the two laws."""
+        sides: tuple[dict[str, Fraction], dict[str, Fraction]] = {}, {}
+        for text, *probabilities in self.law:
+            for side, probability in zip(sides, probabilities, strict=True):
+                if text in side or (value := Fraction(probability)) < 0:
+                    raise ValueError(f"{text!r} is listed twice, or its probability is below 0")
+                side[text] = value
+        left, right = (Table(side, 1 - sum(side.values(), Fraction(0))) for side in sides)
+        if min(left.residual, right.residual) < 0:
+            raise ValueError("probabilities add up to more than 1")
+        return left, right
+
+
+def prove(mechanism: Any, pairs: Sequence[tuple[Any, Any]]) -> tuple[tuple[ProofEvidence, ...], int]:
+    """Return the laws of each pair, and the number of runs."""
+    from audit.subjects.enumeration import enumerate_law  # a replay does without it
+
+    found, runs = [], 0
+    for number, pair in enumerate(pairs):
+        laws = [enumerate_law(mechanism, side, residual=_RESIDUAL, time_limit=_SECONDS) for side in pair]
+        found.append(_evidence(number, *laws))
+        runs += sum(law.runs for law in laws)
+    return tuple(found), runs
+
+
+def _evidence(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> ProofEvidence:
+    texts = dict.fromkeys([*left.texts, *right.texts])
+    table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
+    behind, missing = ({*getattr(left, part), *getattr(right, part)} for part in ("behind", "not_followed"))
+    states, draws = left.states + right.states, left.draws + right.draws
+    return ProofEvidence(number, table, states, draws, tuple(sorted(behind)), tuple(sorted(missing)))
+
+
+def _text(probability: Fraction | None) -> str:
+    if probability is None:
+        return "0"
+    if probability.denominator.bit_length() > _BITS + 1:
+        probability = Fraction((probability.numerator << _BITS) // probability.denominator, 1 << _BITS)
+    return str(probability)
+
+
+def require_point(claim: Claim) -> None:
+    """Raise for a claim about a curve: one point of it would prove less than is claimed."""
+    if claim.is_curve:
+        raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Judge the laws of all pairs at one (epsilon, delta)."""
+
+    evidence: Sequence[ProofEvidence]
+    point: Point
+
+    def decide(self) -> Decision:
+        """PASS or FAIL (proved), or INCONCLUSIVE with the reason."""
+        if behind := sorted({name for part in self.evidence for name in part.behind}):
+            return (
+                Verdict.INCONCLUSIVE,
+                "none",
+                f"nothing is proved: behind the back of its source it uses {', '.join(behind)}",
+            )
+        lower, upper = self.delta(self.point.epsilon)
+        allowed = Fraction(self.point.delta)
+        epsilon = f"epsilon = {self.point.epsilon:g}"
+        if lower > allowed + TOLERANCE:
+            said = f"by its exact output law delta >= {number(lower)} at {epsilon}, claimed {self.point.delta:g}"
+            return Verdict.FAIL, "proved", said
+        if upper > allowed + TOLERANCE:
+            causes = "; ".join(sorted({name for part in self.evidence for name in part.not_followed}))
+            said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
+            return Verdict.INCONCLUSIVE, "none", f"{said} ({causes})"
+        states = sum(part.states for part in self.evidence)
+        listed = f"for {len(self.evidence)} pair{'s' * (len(self.evidence) > 1)}, by {states:,} states of the code"
+        if upper <= allowed:
+            return Verdict.PASS, "proved", f"proved at {epsilon}, delta = {self.point.delta:g}, {listed}"
+        exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
+        return Verdict.PASS, "proved", f"proved up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+
+    def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
+        """Return the bracket of delta over all pairs and both directions."""
+        brackets = [
+            delta_bracket(above, below, epsilon)
+            for left, right in (part.tables() for part in self.evidence)
+            for above, below in ((left, right), (right, left))
+        ]
+        return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
+
+    def epsilons(self) -> tuple[float, float | None]:
+        """Return a lower bound of epsilon at the claimed delta, and an upper bound at delta + 2^-40 (None: no such)."""
+        if any(part.behind for part in self.evidence):
+            return 0.0, None
+        allowed = Fraction(self.point.delta)
+        lower = _largest(lambda epsilon: self.delta(epsilon)[0] > allowed + TOLERANCE)
+        upper = _largest(lambda epsilon: self.delta(epsilon)[1] > allowed + TOLERANCE)
+        return lower[0], upper[1]
+
+
+def _largest(holds: Any) -> tuple[float, float | None]:
+    """Return a number where a falling condition holds (or 0), and one above where it does not (None beyond 64)."""
+    if not holds(0.0):
+        return 0.0, 0.0
+    if holds(_LARGEST):
+        return _LARGEST, None
+    low, high = 0.0, _LARGEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def number(value: Fraction) -> str:
+    """Return a fraction whole where it is short, else its size."""
+    return str(value) if value.denominator < 10**6 else f"{float(value):.4g}"
