@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scipy import special
 
 from audit.base.verdict import Verdict
-from audit.game.resolution import POWER
-
-if TYPE_CHECKING:
-    from audit.checks.base import Check, Judgment
 from audit.checks.allowance import Allowance
+from audit.game.resolution import POWER
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -44,13 +41,13 @@ def growth(significance: float, level: float) -> float:
     return float(max(1.0, ((special.ndtri(CONFIRMING_POWER) - special.ndtri(level)) / shown) ** 2))
 
 
-def gather(check: Check, allowance: Allowance) -> Any:
+def gather(check: Any, allowance: Allowance) -> Any:
     """Gather the evidence of a check; where it refutes the claim, gather more on fresh outputs."""
     evidence = check.gather(allowance)
     return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
 
 
-def confirmed(check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
+def confirmed(check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
     """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
     level = confirming_level(allowance.significance, allowance.confirmation)
     if level is None or evidence.confirmation is not None or not _refutes(check, evidence, allowance.significance):
@@ -92,10 +89,10 @@ def _open(judgment: Any, reason: str) -> Any:
     return replace(judgment, verdict=Verdict.INCONCLUSIVE, basis="none", reason=reason)
 
 
-def is_refuted(judgment: Judgment) -> bool:
+def is_refuted(judgment: Any) -> bool:
     """Return whether statistics refute the claim; what is computed without noise needs no second look."""
     return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
 
 
-def _refutes(check: Check, evidence: Any, significance: float) -> bool:
+def _refutes(check: Any, evidence: Any, significance: float) -> bool:
     return is_refuted(check.judge(check.terms(), evidence, significance))

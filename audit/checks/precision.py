@@ -128,7 +128,7 @@ def check_precision(
         See `audit.PrecisionCheck`.
     budget : int >= 2
         Outputs per dataset of a pair, training and certifying together.
-    name, significance, seed, timeout, workers
+    name, significance, confirmation, seed, timeout, workers
         As for `audit.check_privacy`.
 
     Returns

@@ -280,7 +280,9 @@ def check_randomness(
     name : str, optional
         Shown in messages; the mechanism's own name unless given.
     significance : float in (0, 1)
-        Probability of a FAIL if all outputs are independent draws from one law, whatever that law is.
+        Probability that a true claim is suspected, and tested again on fresh draws.
+    confirmation : float in (0, 1), optional
+        Probability of a wrong FAIL. None: the first draws decide, and the probability is `significance`.
     seed : int >= 0
         Seeds the calls and the comparisons; the same seed gives the same evidence.
 

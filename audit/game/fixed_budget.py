@@ -63,7 +63,7 @@ class Split:
 
     @staticmethod
     def budget_for(runs: int, pairs: int) -> int:
-        """Return the outputs per dataset that leave so many certifying runs, and show rare events of each pair."""
+        """Return the outputs per dataset that leave this many certifying runs, and show rare events of each pair."""
         training = tuning.FIRST_SHARE * (1 + 1 / tuning.TRAINING_PER_EARLY) + tuning.MORE_SHARE
         certifying = math.ceil(runs / 2 / (1 - training))
         return max(certifying + certifying // 100, math.ceil(tuning.FEWEST_SEEN * pairs / tuning.FIRST_SHARE)) + BLOCK

@@ -54,6 +54,7 @@ def verdict_of(stub, significance, confirmation, seed):
     return confirm.judge(stub, None, evidence, significance, confirmation).verdict
 
 
+@pytest.mark.false_alarm(4e-8)
 def test_a_true_claim_fails_with_the_stated_probability():
     """4,000 runs at levels that can be counted: FAIL in at most 5 % of them, suspected in 50 %.
 
@@ -65,6 +66,7 @@ def test_a_true_claim_fails_with_the_stated_probability():
     assert proportion_upper_bound(failed, 4_000, 1e-8) >= 0.5 * (1 - 0.95**LOOKS)
 
 
+@pytest.mark.false_alarm(2e-8)
 def test_without_confirmation_the_significance_is_the_error_probability():
     found = [verdict_of(Stub(), 0.05, None, seed) for seed in range(4_000)]
     failed = sum(verdict is Verdict.FAIL for verdict in found)

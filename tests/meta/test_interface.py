@@ -73,7 +73,7 @@ def test_a_check_and_its_function_agree(kind):
     fields = {field.name: field for field in dataclasses.fields(CHECKS[kind])}
     function = dict(parameters(f"check_{kind}"))
     own = {"name", "budget", "timeout"}  # a run gives what a check leaves out
-    assert set(function) - set(fields) <= {"significance", "seed", "workers"}
+    assert set(function) - set(fields) <= {"significance", "confirmation", "seed", "workers"}
     for word in set(function) & set(fields) - own:
         default = function[word].default
         if default is not inspect.Parameter.empty and word not in DIFFERENT:

@@ -15,10 +15,12 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, checked
 from audit.checks.plain import to_plain
-from audit.checks.privacy.gather import SEARCH, Session, gather, play_again
+from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
 from audit.checks.privacy.plan import needed, needed_steps
+from audit.checks.privacy.proof import prove, require_point
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
+from audit.checks.privacy.sequentially import gather_sequentially
 from audit.checks.privacy.stated_law import states_a_law
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
@@ -157,7 +159,7 @@ class PrivacyCheck(Check):
             return replace(evidence, samples=evidence.samples + search.samples, found_pair=pair)
         session = self.session(allowance)
         try:
-            return gather(session)
+            return _gathered(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
@@ -226,6 +228,16 @@ class PrivacyCheck(Check):
     def recorded_settings(self) -> dict[str, Any]:
         """Return method and tolerance."""
         return {"method": self.method, "tolerance": self.tolerance}
+
+
+def _gathered(session: Session) -> PrivacyEvidence:
+    """Gather by the method of the session."""
+    if session.method == "enumerate":
+        require_point(session.terms.claim)
+        proofs, runs = prove(session.subject.mechanism, session.pairs)
+        return PrivacyEvidence(runs, proofs=proofs)
+    session.open()
+    return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
 
 
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:

@@ -22,9 +22,8 @@ from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.exchangeability import compare_calls, compare_long_call
-from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, SequentialEvidence
+from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms
 from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
-from audit.checks.privacy.proof import prove, require_point
 from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
@@ -42,19 +41,16 @@ from audit.game.fixed_budget import (
     play,
     set_aside,
 )
-from audit.game.resolution import runs_to_confirm, steps_to_resolve
+from audit.game.resolution import runs_to_confirm
 from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys
-from audit.game.sequential import play_sequentially
 from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import LONG_SHARE, TRAINING_CALLS
-from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
+from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
 from audit.subjects.place import HERE
 from audit.subjects.subject import identical, probe_length
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
-PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of a sequential game's probe; one for this many of the budget
 
 
 @dataclass
@@ -130,16 +126,6 @@ class Trained(NamedTuple):
     aside: fixed_budget.Drawn  # early certifying calls
     split: Split
     choice: Choice | None  # None when there is nothing to test
-
-
-def gather(session: Session) -> PrivacyEvidence:
-    """Gather by the method of the session."""
-    if session.method == "enumerate":
-        require_point(session.terms.claim)
-        proofs, runs = prove(session.subject.mechanism, session.pairs)
-        return PrivacyEvidence(runs, proofs=proofs)
-    session.open()
-    return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
 
 
 def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
@@ -347,61 +333,3 @@ def _call_long(session: Session, choice: Choice, size: int) -> Stage[tuple[int, 
     session.samples += size
     session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
     return side, size, *map(int, guesses_of_calls(choice.events, outputs)[0])
-
-
-def gather_sequentially(session: Session) -> PrivacyEvidence:
-    """Play the sequential game on the check's pair; probe for dependence between runs afterwards."""
-    claim, allowance = session.terms.claim, session.allowance
-    (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
-    source = _Source(session)
-    stated = stated_log_likelihood(session.subject.mechanism)
-    outcome = play_sequentially(
-        source.draw,
-        epsilon,
-        delta,
-        allowance.significance,
-        most_steps=allowance.budget - 1,
-        resolution_steps=steps_to_resolve(epsilon, goal, delta, allowance.significance),
-        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0]),
-    )
-    session.samples += 2 * outcome.steps
-    carry_out(_probe_afterwards(session))
-    if source.is_constant:
-        session.anomalies["constant"] += 1
-    sequential = SequentialEvidence(0, source.is_numeric, outcome)
-    tested = claim.point if claim.is_curve else None
-    anomalies, need = session.noted(), session.need
-    return PrivacyEvidence(session.samples, anomalies=anomalies, sequential=sequential, tested=tested, need=need)
-
-
-def _probe_afterwards(session: Session) -> Stage[None]:
-    """Draw calls of a sequential game's pair for the probe, where the budget can spare them."""
-    stream, size = session.allowance.stream.child(PROBE, 2), min(PROBED, session.allowance.budget // PROBED_SHARE)
-    if size < 1:
-        return
-    drawn, _ = yield from draw_calls(session.subject, session.pairs, TRAINING_CALLS, size, stream)
-    session.samples += 2 * TRAINING_CALLS * size
-    side = Side(session.pairs[0][LEFT], size, stream.child(0, LEFT), size)
-    yield from session.repeat(drawn[0][LEFT][0], side)
-    session.probe(drawn[0])
-
-
-class _Source:
-    """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
-
-    def __init__(self, session: Session) -> None:
-        self._session, self._calls = session, [0, 0]
-        self._first_key: np.uint64 | None = None
-        self.is_constant = self.is_numeric = True
-
-    def draw(self, side: int, size: int) -> Outputs:
-        session = self._session
-        seed = session.allowance.stream.child(SEQUENTIAL, side, self._calls[side]).seed()
-        self._calls[side] += 1
-        outputs, found = session.subject.draw(Block(session.pairs[0][side], size, seed))
-        session.note(found)
-        keys = atom_keys(outputs)
-        self._first_key = keys[0] if self._first_key is None else self._first_key
-        self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
-        self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
-        return outputs

@@ -57,10 +57,10 @@ class PrivacyResult(Result):
     >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
     >>> result = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size),
     ...                              audit.PrivacyClaim(0.5), pairs, budget=10_000, name="noisy sum")
-    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.samples <= 20_000
+    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.evidence.samples <= 20_000
     (<Verdict.FAIL: 'FAIL'>, 1.0, True)
     >>> result.witness.direction, result.witness.text.split()[:2]
-    ('right', ['output', '>='])
+    ('left', ['output', '<='])
     >>> result  # doctest: +ELLIPSIS
     <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
     """

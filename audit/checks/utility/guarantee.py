@@ -216,7 +216,7 @@ def check_guarantee(
 
     Parameters
     ----------
-    trials, beta, slack, budget, source, statement, expected, name, significance, seed, timeout
+    trials, beta, slack, budget, source, statement, expected, name, significance, confirmation, seed, timeout
         See `audit.GuaranteeCheck` and `audit.check_inequality`.
 
     Returns
@@ -237,6 +237,6 @@ def check_guarantee(
     >>> from audit import check_guarantee
     >>> result = check_guarantee(lambda replicates, rng: rng.random(replicates) < 0.8, 0.05)
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
-    FAIL 352
+    FAIL 896
     """
     return checked(GuaranteeCheck, locals())

@@ -253,7 +253,9 @@ def check_inequality(
     name : str, optional
         Shown in messages; the name of the first callable unless given.
     significance : float in (0, 1)
-        Probability of a wrong FAIL.
+        Probability that a true claim is suspected, and tested again on fresh draws.
+    confirmation : float in (0, 1), optional
+        Probability of a wrong FAIL. None: the first draws decide, and the probability is `significance`.
     seed : int >= 0
         The same seed gives the same evidence.
     timeout : float > 0, optional

@@ -213,7 +213,7 @@ def check_packing(
         See `audit.PackingCheck`.
     budget : int >= 2
         Outputs of the learner, one per target, besides two for the spot checks.
-    name, significance, seed, timeout
+    name, significance, confirmation, seed, timeout
         As for `audit.check_inequality`.
 
     Returns

@@ -199,7 +199,7 @@ def check_rate(
     ----------
     losses, sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
         See `audit.RateCheck`; `losses` may be left out if there is an `evaluator`.
-    budget, source, statement, expected, name, significance, seed, timeout
+    budget, source, statement, expected, name, significance, confirmation, seed, timeout
         See `audit.RateCheck` and `audit.check_inequality`.
 
     Returns

@@ -173,7 +173,7 @@ def check_consistency(
     ----------
     losses, sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone, budget
         See `audit.ConsistencyCheck`; `losses` may be left out if there is an `evaluator`.
-    source, statement, expected, name, significance, seed, timeout
+    source, statement, expected, name, significance, confirmation, seed, timeout
         See `audit.check_inequality`.
 
     Returns
@@ -310,7 +310,7 @@ def check_lower_bound(
     ----------
     losses, sizes, bound, slack, evaluator, compared_at, support, budget
         See `audit.LowerBoundCheck`; `losses` may be left out if there is an `evaluator`.
-    source, statement, expected, name, significance, seed, timeout
+    source, statement, expected, name, significance, confirmation, seed, timeout
         See `audit.check_inequality`.
 
     Returns
