@@ -48,9 +48,7 @@ class Split:
         first, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
         if first < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
             first, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
-        first = min(int(first), tuning.MOST_FIRST, most)
-        if first < tuning.FEWEST_SEEN * pairs <= budget / 4:  # many pairs: rare events of each have to show
-            first = tuning.FEWEST_SEEN * pairs
+        first = min(int(first), max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs), most)
         training = max(1, first // pairs)
         calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
         size = int(np.clip(min(first // tuning.TRAINING_CALLS, budget / calls), 1, min(training, BLOCK)))

@@ -33,6 +33,7 @@ def mostly_apart(data, size, rng):
 
 def trained(monkeypatch, mechanism, pairs, epsilon, seed=0):
     monkeypatch.setattr(tuning, "MOST_FIRST", FIRST)
+    monkeypatch.setattr(tuning, "FEWEST_SEEN", 1)
     monkeypatch.setattr(tuning, "MOST_MORE", STEP)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")

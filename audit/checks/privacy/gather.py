@@ -93,7 +93,7 @@ class Session:
         if self.allowance.seconds is not None:
             timing = self.allowance.stream.child(PROBE, 3)
             self.allowance, drawn, self.need = within_time(self.subject, self.pairs, self.allowance, timing)
-            self.samples += drawn
+            self.samples += drawn if self.need else 0  # evidence depends on the time only where it does not suffice
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
         """Look for dependence among calls of one size, given for each dataset."""

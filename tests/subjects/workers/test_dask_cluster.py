@@ -46,11 +46,12 @@ def runs(process):
         return False
 
 
-SHARE = 0.01  # significance of each check
+SHARE, CONFIRMED = 0.01, 1e-7  # significance and confirmation of each check
 
 
 def certificate(checks, **where):
-    return judged(audit.run(checks, budget=60_000, significance=SHARE * len(checks), **where).certificate)
+    shares = {"significance": SHARE * len(checks), "confirmation": CONFIRMED * len(checks)}
+    return judged(audit.run(checks, budget=60_000, **shares, **where).certificate)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_a_worker_killed_under_its_task_changes_nothing(cluster, tmp_path, monke
     if not spread:
         monkeypatch.setattr(suite, "LEAST_SPREAD", 10**9)
     mechanism, found = Marking(str(tmp_path), home=os.getpid()), []
-    arguments = dict(significance=SHARE, executor=cluster.address)
+    arguments = dict(significance=SHARE, confirmation=CONFIRMED, executor=cluster.address)
     thread = threading.Thread(target=lambda: found.append(audit.run([subjects.large(mechanism)], **arguments)))
     thread.start()
     wait_until(lambda: marks(tmp_path))

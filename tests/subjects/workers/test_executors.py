@@ -456,7 +456,7 @@ def test_any_executor_may_run_checks(kind, tmp_path):
     with EXECUTORS[kind](2) as executor:
         report = audit.run([*bad, *checks], budget=60_000, significance=0.04, executor=executor, workers=workers)
         assert executor.submit(divide, 6, 3).result() == 2
-    here = audit.run(checks, budget=60_000, significance=0.02, executor="serial")  # the same share for each check
+    here = audit.run(checks, budget=60_000, significance=0.02, confirmation=5e-7, executor="serial")  # the same shares
     assert judged(report.certificate)["checks"][2:] == judged(here.certificate)["checks"]
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
     assert report["dies"].reason == "the mechanism killed its process"
