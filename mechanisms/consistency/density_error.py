@@ -57,12 +57,15 @@ class DensityErrors:
     epsilon : float > 0
     log_delta : float < 0
         Natural logarithm of delta.
+    width : float > 0, optional
+        Side of the cubes; that of Algorithm 3 unless given.
     """
 
     law: Independent
     n: int
     epsilon: float
     log_delta: float
+    width: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", integer(self.n, "n", at_least=1))
@@ -71,7 +74,7 @@ class DensityErrors:
     @property
     def side(self) -> float:
         """Side of the cubes."""
-        return side_for(self.n, self.law.dim)
+        return side_for(self.n, self.law.dim) if self.width is None else self.width
 
     @property
     def volume(self) -> float:

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.adapters import Documented, Released
 from audit.laws import Finite, Product
-from mechanisms.fitted.orders import Pair, exact, sampled
+from mechanisms.fitted.orders import Pair, exact, one_by_one
 from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, iterated, neighbors
 from mechanisms.labels.network import VectorTargetMLP
 from mechanisms.labels.two_stage import TwoStageLabelTrainer, TwoStageRelease
@@ -134,7 +134,7 @@ def _checks() -> list[PrivacyCheck]:
     return [
         exact("labels/VectorTargetKNN", Documented(plain, law_of_bits), claim, three),
         exact("labels/VectorTargetKNN, iterated prior", Documented(smooth, law_of_iterated_targets), claim, three),
-        sampled("labels/VectorTargetMLP", network, claim, three, budget=20_000, tolerance=2.0),
+        *one_by_one("labels/VectorTargetMLP", network, claim, three, budget=20_000, tolerance=2.0),
         exact("labels/TwoStageLabelTrainer", Documented(two, two_stage_law), stages, four),
     ]
 

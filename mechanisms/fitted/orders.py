@@ -36,6 +36,11 @@ def exact(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any]) -> P
     return sampled(name, mechanism, claim, pairs, method="exact")
 
 
+def one_by_one(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any], **settings: Any) -> list[PrivacyCheck]:
+    """Check a learner by its outputs alone, each pair by a check of its own: pairs would share the training outputs."""
+    return [sampled(f"{name} pair {i}", mechanism, claim, [pair], **settings) for i, pair in enumerate(pairs)]
+
+
 def sampled(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any], **settings: Any) -> PrivacyCheck:
     """Check a learner by its outputs alone."""
     return PrivacyCheck(

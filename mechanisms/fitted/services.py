@@ -64,7 +64,7 @@ SERVICE = partial(SubsampleAggregate, majority, TEACHERS, 4.0, 0.1, max_queries=
 
 @lru_cache(maxsize=256)
 def answers_to(ones: int) -> dict[Hashable, float]:
-    """Return the law of the two answers where that many of the teachers vote 1."""
+    """Return the law of the two answers where `ones` teachers vote 1."""
     counts = count_votes(np.repeat([[1], [0]], [ones, TEACHERS - ones], axis=0), 2)
     table = np.repeat(winner(counts), 2), np.repeat(safe_distance(counts), 2)
     return dict(Transcripts(lambda _: table, SERVICE().release.calibration).law(None).pmf)

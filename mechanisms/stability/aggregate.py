@@ -155,7 +155,7 @@ class SubsampleAggregate(Service, Classifier):
     distance : {"safe", "exact", "gap", "gap_minus_one"}
         Only the first two are private as claimed.
     calibrated : bool, optional
-        The least noise that the proof needs, in place of the printed constants.
+        The least threshold that the proof allows (`calibration.least`), in place of the reconstructed constants.
     random_state : None, int or Generator
         See `Estimator`.
     """
@@ -190,8 +190,8 @@ class SubsampleAggregate(Service, Classifier):
     @property
     def release(self) -> OnlineQueryRelease:
         """The release that the answers go through."""
-        kind = CalibratedRelease if self.calibrated else OnlineQueryRelease
-        return kind(self.epsilon, self.delta, self.cutoff, self.max_queries)
+        settings = self.epsilon, self.delta, self.cutoff, self.max_queries
+        return CalibratedRelease(*settings, variant="least") if self.calibrated else OnlineQueryRelease(*settings)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run.

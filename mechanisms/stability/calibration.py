@@ -1,7 +1,7 @@
 """Calibration of the noise: the printed constants, and constants that are exactly as large as the proof needs.
 
 `printed` is Algorithm 1 and 3 of Bassily, Thakurta & Thakkar (2018), `printed_soft` their section 5, where T and m are
-doubled. `pure` and `optimal` are ours: they spend the same proof to the end.
+doubled. `pure`, `optimal` and `least` are ours: they spend the same proof to the end.
 
 Reading: the boxes of the algorithms are missing from the text at hand; 32 under the root, delta / 2, w = 2 lam
 log(2 m / delta) are fixed by what is left of the proofs (Lemma 3.8, Corollary 3.9, section 5).
@@ -101,3 +101,8 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Calibration:
     step = brentq(excess, epsilon / epochs, largest, xtol=1e-14, rtol=1e-13) * (1 - 1e-10)
     lam = 2 / step
     return Calibration(lam, 2 * lam * math.log(2 * epochs / delta), epochs)
+
+
+def least(epsilon: float, delta: float, cutoff: int) -> Calibration:
+    """Return the one of `pure` and `optimal` with the smaller threshold: `pure` for few BOTTOMs, else `optimal`."""
+    return min(pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff), key=lambda found: found.threshold)

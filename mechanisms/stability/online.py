@@ -25,7 +25,7 @@ from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.quadrature import TAIL, laplace_density, panelled_nodes
-from mechanisms.stability.calibration import Calibration, optimal, printed, pure
+from mechanisms.stability.calibration import Calibration, least, optimal, printed, pure
 from mechanisms.stability.epochs import below_probability
 from mechanisms.stability.instability import BOTTOM, Question, answer
 
@@ -34,7 +34,7 @@ MOST_TRANSCRIPTS = 5000  # of a law
 
 Transcript = tuple[int, ...]
 Analyst = Callable[[Transcript], Question | None]
-CALIBRATIONS = {"pure": pure, "optimal": optimal}
+CALIBRATIONS = {"pure": pure, "optimal": optimal, "least": least}
 
 
 class Session:
@@ -134,8 +134,8 @@ class CalibratedRelease(OnlineQueryRelease):
         As for `OnlineQueryRelease`.
     max_queries : int, optional
         No noise depends on it: an unstable question that fails ends an epoch.
-    variant : {"optimal", "pure"}
-        Epochs composed optimally, or added up.
+    variant : {"optimal", "pure", "least"}
+        Epochs composed optimally, or added up, or the one of both with the smaller threshold.
     """
 
     max_queries: int = 10**9
