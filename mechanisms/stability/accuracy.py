@@ -20,7 +20,7 @@ from audit import InequalityCheck, Verdict
 from audit.base.arguments import positive
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.stability.aggregate import printed_teachers
-from mechanisms.stability.calibration import Calibration
+from mechanisms.stability.calibration import Calibration, printed
 from mechanisms.stability.privacy_theorems import PAPER, quietly_printed
 
 Cases = list[tuple[str, float, float]]
@@ -157,8 +157,19 @@ def markov_cases() -> Cases:
 
 
 def constant_cases() -> Cases:
-    """Compare the sums that the constants 34 and 136 stand for with these."""
-    return [("34: w and alpha", 8 * math.sqrt(2) + 16 * math.sqrt(2), 34.0), ("136 = 4 * 34", 4 * 34.0, 136.0)]
+    """Compare w plus the margin for noise with alpha of Corollary 3.9, and 4 alpha with the number of teachers."""
+    cases = []
+    for epsilon, delta, queries, cutoff, beta in ((1.0, 1e-6, 1000, 1, 0.05), (0.1, 1e-3, 50, 20, 0.3)):
+        calibration = printed(epsilon, delta, cutoff, queries)
+        alpha = online_alpha(epsilon, delta, queries, cutoff, beta)
+        parts = calibration.threshold + 4 * calibration.lam * math.log(4 * queries * cutoff / min(delta, beta / 2))
+        teachers = printed_teachers(epsilon, delta, cutoff, queries, beta)
+        label = f"eps={epsilon:g} {_label(queries, cutoff, beta)}"
+        cases += [
+            (f"w and noise below alpha, {label}", parts, alpha),
+            (f"4 alpha below k, {label}", 4 * alpha, teachers),
+        ]
+    return cases
 
 
 def _label(m: int, cutoff: int, beta: float) -> str:

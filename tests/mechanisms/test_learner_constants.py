@@ -1,0 +1,102 @@
+"""Constants of the learners, against arithmetic by hand: a bound that is far too large shows nowhere else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from mechanisms.cover.learners import RealizableReferenceCoverLearner, ReferenceCoverLearner
+from mechanisms.labels.excess import SETTINGS as QUERIES
+from mechanisms.labels.excess import hoeffding
+from mechanisms.local.excess import excess_bound
+from mechanisms.local.settings import SETTINGS
+from mechanisms.stability.aggregate import printed_teachers, service_size
+from mechanisms.stability.calibration import least, optimal, printed, printed_soft, pure
+
+
+@pytest.mark.parametrize(
+    ("kind", "epsilon", "m", "kappa"),
+    [
+        # ln kappa = min(m a^2 / 32 - ln(4 / beta), epsilon m a / 8 - ln(2 / beta)) - ln(16 / a), a = 0.4, beta = 0.1
+        (ReferenceCoverLearner, 0.08, 4_000, math.exp(16) / 20 / 40),
+        (ReferenceCoverLearner, 1.0, 2_000, math.exp(10) / 40 / 40),
+        # A2: min(m a / 400 - ln(4 / beta), 3 epsilon a m / 40 - ln(2 / beta)) - ln(16 / a)
+        (RealizableReferenceCoverLearner, 0.015, 20_000, math.exp(9) / 20 / 40),
+        (RealizableReferenceCoverLearner, 1.0, 8_000, math.exp(8) / 40 / 40),
+    ],
+)
+def test_kappa_hat(kind, epsilon, m, kappa):
+    assert kind(epsilon, 0.4, 0.1).smoothness_hat(m) == pytest.approx(kappa, rel=1e-9)
+
+
+def test_a2_needs_three_over_a_times_the_logarithm():
+    """(3 / a) ln(4 / beta) = 7.5 ln(1e9) = 155.4; the other two conditions ask for 155 of them at m = 1e5 only."""
+    learner = RealizableReferenceCoverLearner(1.0, 0.4, 0.1)
+    assert learner.utility_guarantee(8_000)
+    assert not learner.utility_guarantee(7_300)  # 7.3 - ln 40 = 3.61 < ln 40 = 3.69
+
+
+@pytest.mark.parametrize("name", ["d=1 s=1", "d=1 s=1/2", "d=2 s=1", "d=3 s=1"])
+def test_the_bound_of_theorem_2_4_term_by_term(name):
+    """4 C0 2^g M^(1+g) + sum_j 2^(j+2) M min(1, C0 (2^(j+1) M)^g) exp(-rate 4^j), M = L (2 h sqrt d)^b."""
+    setting, n, epsilon, h = SETTINGS[name], 3e7, 0.8, 0.05
+    d, b, g, L, C0 = (
+        setting.dim,
+        setting.smoothness,
+        setting.margin_exponent,
+        setting.lipschitz,
+        setting.margin_constant,
+    )
+    M = L * (2 * h * d**0.5) ** b
+    rate = n * epsilon**2 * L**2 * 0.25**d * d**b * h ** (2 * d + 2 * b) * 2.0 ** (2 * b) / (16.0**d * 256)
+    terms = [4 * C0 * 2**g * M ** (1 + g)]
+    terms += [
+        2.0 ** (j + 2) * M * min(1, C0 * (2.0 ** (j + 1) * M) ** g) * math.exp(-rate * 4.0**j) for j in range(1, 60)
+    ]
+    assert excess_bound(setting, n, epsilon, h) == pytest.approx(sum(terms), rel=1e-12)
+
+
+def test_the_bounds_of_38_and_40():
+    """sqrt(ln(2 * 10 / 0.05) / 400) = sqrt(ln 400 / 400); (40) adds tanh(eps / 4) L k / N."""
+    assert hoeffding(10, 200) == pytest.approx(math.sqrt(5.991464547107982 / 400), rel=1e-12)
+    setting = next(s for s in QUERIES if s.ring.n_classes == 10 and s.epsilon == 1.0)
+    bias = math.tanh(0.25) * setting.ring.lipschitz() * 200 / 10_000
+    assert setting.deviation_bound() == pytest.approx(math.sqrt(5.991464547107982 / 400) + bias, rel=1e-12)
+
+
+def test_the_reconstructed_noise():
+    """sqrt(32 * 3 * ln 2e5) / 0.8 = 42.789, and 2 * 42.789 * ln(400 / 1e-5) = 1497.996."""
+    found = printed(0.8, 1e-5, 3, 200)
+    assert (found.lam, found.threshold, found.epochs) == (
+        pytest.approx(42.789144615, rel=1e-9),
+        pytest.approx(1497.99575, rel=1e-7),
+        4,
+    )
+    assert printed_soft(0.8, 1e-5, 3, 200) == printed_soft(0.8, 1e-5, 3, 200)
+    doubled = printed(0.8, 1e-5, 6, 400)
+    assert printed_soft(0.8, 1e-5, 3, 200).lam == doubled.lam
+    assert printed_soft(0.8, 1e-5, 3, 200).threshold == doubled.threshold
+    assert printed_soft(0.8, 1e-5, 3, 200).epochs == 8
+
+
+def test_the_smaller_of_both_calibrations():
+    """`pure` has the smaller threshold for one BOTTOM, `optimal` for many; neither is ever exceeded."""
+    assert least(1.0, 1e-6, 1) == pure(1.0, 1e-6, 1)
+    assert least(1.0, 1e-6, 200) == optimal(1.0, 1e-6, 200)
+    for cutoff in (1, 3, 15, 50):
+        both = [kind(1.0, 1e-6, cutoff).threshold for kind in (pure, optimal)]
+        assert least(1.0, 1e-6, cutoff).threshold == min(both)
+    ratio = optimal(1.0, 1e-6, 1).threshold / pure(1.0, 1e-6, 1).threshold
+    assert ratio == pytest.approx(1.078, abs=5e-4)
+
+
+def test_the_reconstructed_number_of_teachers():
+    """136 ln(4 m T / min(delta, beta / 2)) sqrt(T ln(2 / delta)) / eps, the next odd number for two labels."""
+    wanted = 136 * math.log(4 * 200 * 3 / 1e-5) * math.sqrt(3 * math.log(2e5)) / 0.8
+    assert printed_teachers(0.8, 1e-5, 3, 200, 0.1) in (math.ceil(wanted), math.ceil(wanted) + 1)
+    assert printed_teachers(0.8, 1e-5, 3, 200, 0.1) == 19_851
+    teachers, cutoff = service_size(1.0, 1e-6, 10_000, 0.01, 0.05)
+    assert cutoff == math.ceil(3 * (100 + math.sqrt(10_000 * math.log(3 * teachers / 0.05) / 2)))
+    assert np.isclose(teachers, printed_teachers(1.0, 1e-6, cutoff, 10_000, 0.05))
