@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -31,20 +32,20 @@ def size_of(support: range) -> int:
 class Draw:
     """One draw: uniform on a range, which shrinks as comparisons split it."""
 
-    __slots__ = ("follower", "is_float", "support")
+    __slots__ = ("follower", "is_float", "kind", "support")
 
-    def __init__(self, follower: Follower, support: range, is_float: bool) -> None:
-        self.follower, self.support, self.is_float = follower, support, is_float
+    def __init__(self, follower: Follower, support: range, kind: type) -> None:
+        self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
 
     def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
 
-        def branches() -> Branches:
-            pieces = [(result, piece) for result, piece in compute() if piece]
-            return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support))
-
-        result, self.support = self.follower.choose((*signature, self.support), branches)
+        result, self.support = self.follower.choose((*signature, self.support), partial(self._branches, compute))
         return result
+
+    def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
+        pieces = [(result, piece) for result, piece in compute() if piece]
+        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support))
 
 
 class Deferred:
@@ -144,7 +145,7 @@ def _residues(support: range, modulus: int) -> list[tuple[int, range]]:
 
 def _value(number: Deferred, point: int) -> Any:
     """Return the number where its draw is `point`."""
-    value: Any = point * _UNIT if number._draw.is_float else point
+    value: Any = point * _UNIT if number._draw.is_float else number._draw.kind(point)
     for _, function, other in number._steps:
         value = function(value) if other is None else function(value, other)
     return value
@@ -201,7 +202,7 @@ def _is_within(function: Callable[[Any], int], whole: int, grows: bool, value: A
 def shape(number: Deferred) -> tuple[Any, ...]:
     """Return the steps of a number as plain data, which say how it follows from its draw."""
     steps = ((name, type(other).__name__, repr(other)) for name, _, other in number._steps)
-    return (number._draw.is_float, *steps)
+    return (number._draw.kind, *steps)
 
 
 def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bool:
@@ -209,32 +210,50 @@ def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bo
 
 
 def _compare(name: str, number: Deferred, other: Any) -> Any:
-    if isinstance(other, np.ndarray):
-        return np.array([_compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
-    if type(other) is Deferred:
-        number, other, name = _one_known(number, other, name)
-        if type(number) is not Deferred:
-            return getattr(operator, name)(number, other)
-    if not isinstance(other, _NUMBERS):
-        try:
-            comparable = bool(other == other) and not isinstance(other, str) and other < math.inf
-        except TypeError:
+    kind = type(other)
+    if kind is not float and kind is not int:
+        if isinstance(other, np.ndarray):
+            with number._draw.follower.in_parts():
+                return np.array([_compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
+        if kind is Deferred:
+            number, other, name = _one_known(number, other, name)
+            if type(number) is not Deferred:
+                return getattr(operator, name)(number, other)
+        if not _is_comparable(other):
             return NotImplemented
-        if not comparable:
-            return NotImplemented
-    if size_of(number._draw.support) == 1:
+    draw = number._draw
+    if size_of(draw.support) == 1:
         return getattr(operator, name)(force(number), other)
+    form = shape(number) if number._steps else draw.kind
+    return draw.split((name, form, kind, other if other == other else "nan"), partial(_pieces, name, number, other))
 
-    def pieces() -> list[tuple[Any, range]]:
-        """Return the points left of the threshold, at it and right of it, with what the comparison says there."""
-        support, known = number._draw.support, getattr(operator, name)
+
+def _is_comparable(other: Any) -> bool:
+    if isinstance(other, _NUMBERS):
+        return True
+    try:
+        return bool(other == other) and not isinstance(other, str) and bool(other < math.inf)
+    except TypeError:
+        return False
+
+
+def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
+    """Return the points left of the threshold, at it and right of it, with what the comparison says there."""
+    support, known = number._draw.support, getattr(operator, name)
+    if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
         first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
         below, upto = (_count(number, partial(_stands, f, other)) for f in (first, second))
-        cuts = [0, below, max(below, upto), size_of(support)]
-        parts = [support[start:end] for start, end in pairwise(cuts)]
-        return _joined([(bool(known(_value(number, part[0]), other)), part) for part in parts if part])
+    else:
+        point = Fraction(other) * (2**53 if number._draw.is_float else 1)
+        below, upto = (_before(support, end) for end in (math.ceil(point), math.floor(point) + 1))
+    cuts = [0, below, max(below, upto), size_of(support)]
+    parts = [support[start:end] for start, end in pairwise(cuts)]
+    return _joined([(bool(known(_value(number, part[0]), other)), part) for part in parts if part])
 
-    return number._draw.split((name, shape(number), type(other).__name__, repr(other)), pieces)
+
+def _before(support: range, end: int) -> int:
+    """Return how many points lie before an integer."""
+    return min(size_of(support), max(0, -((support.start - end) // support.step)))
 
 
 def _joined(pieces: list[tuple[Any, range]]) -> list[tuple[Any, range]]:

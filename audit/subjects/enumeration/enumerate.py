@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, get_args
@@ -13,9 +14,10 @@ import numpy as np
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.laws.enumerated_law import EnumeratedLaw
-from audit.subjects.enumeration.exploring import Limits, explore
+from audit.subjects.enumeration.exploring import Limits
 from audit.subjects.enumeration.following import Follower
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.subjects.enumeration.solving import explore
 from audit.subjects.enumeration.sources import ForkingRandom
 from audit.subjects.subject import PerCall
 
@@ -85,9 +87,8 @@ def enumerate_law(
         raise InvalidArgument.of("mechanism", "be callable", mechanism)
     if rng not in get_args(Source):
         raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", rng)
-    limits = Limits(
-        positive(residual, "residual"), positive(time_limit, "time_limit"), integer(states, "states", at_least=1)
-    )
+    deadline = time.monotonic() + positive(time_limit, "time_limit")
+    limits = Limits(positive(residual, "residual"), integer(states, "states", at_least=1), deadline)
     follower = Follower()
     if generator is None:
         return explore(_call(mechanism, dataset, _STAND_INS[rng](follower)), follower, limits)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import count
 from typing import Any, NamedTuple
 
 from audit.laws.absorbing_chain import EXACT, FLOATING, Arithmetic, components, expected_visits, rounded_down
-from audit.laws.enumerated_law import EnumeratedLaw
 from audit.subjects.enumeration.following import (
     Branches,
     Differs,
@@ -24,18 +22,20 @@ from audit.subjects.enumeration.following import (
     Output,
     Step,
     script_to,
+    steps_of,
 )
 from audit.subjects.enumeration.outputs import known_output
-from audit.subjects.enumeration.states import StateReader
+from audit.subjects.enumeration.states import State, StateReader, subject_frames
 from audit.subjects.enumeration.watching import Watch
 from audit.subjects.identity import CannotKeep, Raised, identify
 from audit.subjects.keeper import is_of_subject
 
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
-_FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
 _BITS = 256  # probabilities that cannot be exact are rounded down to multiples of 2^-256
 _EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
+_OFTEN = 4  # calls in one state, after which their law is found
+_FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
 
 
@@ -43,8 +43,17 @@ class Limits(NamedTuple):
     """Say when to stop: at this residual, after these seconds, or at this number of states."""
 
     residual: float
-    time_limit: float
     states: int
+    deadline: float  # by the monotonic clock
+
+
+@dataclass
+class Calls:
+    """Remember the laws of calls, by the state of their frames when they first draw."""
+
+    known: dict[int, Branches | None] = field(default_factory=dict)
+    counts: Counter[int] = field(default_factory=Counter)
+    wanted: list[tuple[int, list[Step], int]] = field(default_factory=list)  # state, the choices before, frame
 
 
 @dataclass
@@ -64,25 +73,25 @@ class Explorer:
     at: Step | None = None  # the branch that the run is on
     runs: int = 0
     stopped_by: str = ""
-    deadline: float = 0.0
     more: int = _MORE_ROUNDS
+    calls: Calls = field(default_factory=Calls)
+    previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
+    on_wanted: Callable[[Explorer], None] = lambda explorer: None
     ticket: Any = field(default_factory=count)
 
     def explore(self) -> None:
         """Follow runs until the residual or a limit is reached."""
-        self.deadline = time.monotonic() + self.limits.time_limit
         self.follower.on_new_fork = self._on_new_fork
-        self.follower.on_script_end = self.watch.start
+        self.follower.on_script_end = self._on_script_end
         self._run([])
         cutoff = _FIRST_CUTOFF
         while self.waiting and not self.stopped_by:
             while self.waiting and -self.waiting[0][0] >= cutoff and not self.stopped_by:
                 _, _, node, branch = heapq.heappop(self.waiting)
                 if node.ends[branch] is None:
-                    self._run(script_to(node, branch))
+                    self._run(script_to(node, branch), (node, branch))
             if self.waiting and not self.stopped_by:
                 cutoff = self._next_round(cutoff)
-        self._repeat()
 
     def _next_round(self, cutoff: float) -> float:
         """Weigh all waiting branches anew; return the next cutoff, or 0 when what waits is within the residual."""
@@ -112,9 +121,9 @@ class Explorer:
             if node.ends[branch] is None
         ]
 
-    def _run(self, script: list[Step]) -> None:
+    def _run(self, script: list[Step], at: Step | None = None) -> None:
         self.runs += 1
-        self.at = script[-1] if script else None
+        self.at = at
         end: Any = None
         try:
             text, value = self._once(script)
@@ -129,25 +138,20 @@ class Explorer:
             pass
         if end is not None:
             self._arrive(end)
+        self.previous = []
         if not self.reader.is_unchanged():
             self.watch.behind.add("a call changes what later calls see")
             self.stopped_by = "state"
+        elif self.calls.wanted:
+            self.on_wanted(self)
 
     def _once(self, script: list[Step]) -> tuple[str, Any]:
         """Run the code by a script, and beyond it; return its output, and a text for it."""
         self.follower.begin(script)
         try:
-            try:
-                value = self.call()
-            except EndOfRun:
-                raise
-            except BaseException as error:
-                if not is_of_subject(error):
-                    raise
-                value = Raised(error)
+            value = self._call_once()
             if self.follower.stopped is not None:  # the code has caught what ends a run
                 raise self.follower.stopped
-            value = known_output(value)
             if self.follower.position < len(self.follower.script):
                 raise Differs("the same choices did not lead to the same draw")
             return str(value) if isinstance(value, Raised) else identify(value), value
@@ -156,14 +160,42 @@ class Explorer:
         finally:
             self.watch.stop()
 
-    def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Step:
-        key = self.reader.key(signature)
+    def _call_once(self) -> Any:
+        try:
+            return known_output(self.call())
+        except EndOfRun:
+            raise
+        except BaseException as error:
+            if not is_of_subject(error):
+                raise
+            return Raised(error)
+
+    def _on_script_end(self) -> None:
+        self.previous = subject_frames()
+        self.watch.start()
+
+    def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:
+        self.watch.stop()  # of this package there is nothing to be seen
+        step = self._fork(signature, compute)
+        if len(step) == 1:  # else the choices of a call come first
+            self.watch.start()
+        return step
+
+    def _key(self, state: State | None) -> int | None:
+        return None if state is None else state.number
+
+    def _fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:
+        state = self.reader.state(signature)
+        key = self._key(state)
         known = None if key is None else self.known.get(key)
         if known is not None:
             self._arrive(known)
             self.follower.stop(EndOfRun())
         parent, branch = self.at or (None, 0)
-        node = Node(signature, compute(), parent, branch, 1.0 if parent is None else 0.0, len(self.nodes), key)
+        call = self._known_call(state)
+        self.previous = subject_frames() if state is None else state.frames
+        node = Node(signature, call or compute(), parent, branch, float(parent is None), len(self.nodes), key)
+        node.is_call = call is not None
         node.ends = [None] * len(node.branches.data)
         self._arrive(node)
         self.nodes.append(node)
@@ -175,12 +207,33 @@ class Explorer:
             if other != best:
                 heapq.heappush(self.waiting, (-self._mass(node, other), next(self.ticket), node, other))
         self._mind_limits(node, best)
-        return node, best
+        return list(steps_of(node, best))
+
+    def _known_call(self, state: State | None) -> Branches | None:
+        """Return the law of the outermost call that has just begun, if it is known; count calls that are not."""
+        if state is None:
+            return None
+        begun = {id(frame) for frame in self.previous}
+        for index in reversed(range(self._outermost(state))):
+            part = state.parts[index]
+            if part is None or id(state.frames[index]) in begun:
+                continue
+            if (law := self.calls.known.get(part)) is not None:
+                return law
+            if part not in self.calls.known and self.calls.counts[part] < _OFTEN:
+                self.calls.counts[part] += 1
+                if self.calls.counts[part] == _OFTEN:
+                    self.calls.wanted.append((part, list(self.follower.script), index))
+        return None
+
+    def _outermost(self, state: State) -> int:
+        """Return the number of frames whose calls may be remembered: all but the outermost one."""
+        return len(state.frames) - 1
 
     def _mind_limits(self, node: Node, branch: int) -> None:
         if len(self.nodes) >= self.limits.states:
             self.stopped_by = "states"
-        elif time.monotonic() > self.deadline:
+        elif time.monotonic() > self.limits.deadline:
             self.stopped_by = "time"
         elif self._mass(node, branch) >= self.limits.residual * 2.0**-20:
             return
@@ -201,7 +254,7 @@ class Explorer:
         if type(end) is Node and end.parent is not None:
             end.mass += self._mass(node, branch)
 
-    def _repeat(self) -> None:
+    def repeat(self) -> None:
         """Repeat runs of some outputs, from different parts of the graph: they must end as before."""
         done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
@@ -225,55 +278,7 @@ def edges_of(nodes: list[Node]) -> list[list[tuple[int, int, int]]]:
     ]
 
 
-def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> EnumeratedLaw:
-    """Return the output law of a call that draws from the follower's stand-ins."""
-    started = time.monotonic()
-    with Watch(follower) as watch:
-        explorer = Explorer(call, follower, limits, StateReader(call, watch), watch)
-        explorer.explore()
-    return _law(explorer, time.monotonic() - started)
-
-
-def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
-    nodes, watch = explorer.nodes, explorer.watch
-    texts: dict[str, Fraction] = defaultdict(Fraction)
-    lost: dict[str, Fraction] = defaultdict(Fraction)
-    if type(explorer.root) is Node:
-        numbers = _arithmetic_for(nodes)
-        sums: dict[str, Any] = {}
-        for node, visits in zip(nodes, expected_visits(edges_of(nodes), numbers), strict=True):
-            for end, weight in zip(node.ends, node.branches.weights, strict=True):
-                mass = numbers.times(visits, numbers.make(weight, node.branches.total))
-                if type(end) is Output:
-                    sums[end.text] = sums[end.text] + mass if end.text in sums else mass
-                elif type(end) is not Node:
-                    reason = end.reason if type(end) is Lost else f"not followed, by the limit of {explorer.stopped_by}"
-                    lost[reason] += numbers.back(mass)
-            if missing := node.branches.total - sum(node.branches.weights):
-                lost[node.branches.lost] += numbers.back(
-                    numbers.times(visits, numbers.make(missing, node.branches.total))
-                )
-        texts = {text: numbers.back(mass) for text, mass in sums.items()}
-    elif type(explorer.root) is Output:
-        texts[explorer.root.text] = Fraction(1)
-    else:
-        lost[explorer.root.reason] = Fraction(1)
-    ordered = dict(sorted(texts.items(), key=lambda item: (-item[1], item[0])))
-    return EnumeratedLaw(
-        _by_value(ordered, explorer.values),
-        1 - sum(ordered.values(), Fraction(0)),
-        ordered,
-        states=len(nodes),
-        draws=explorer.follower.draws,
-        runs=explorer.runs,
-        behind=tuple(sorted(watch.behind)),
-        not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
-        notes=tuple(sorted(explorer.reader.notes)),
-        seconds=seconds,
-    )
-
-
-def _arithmetic_for(nodes: list[Node]) -> Arithmetic:
+def arithmetic_for(nodes: list[Node]) -> Arithmetic:
     """Return exact arithmetic for a small graph that was followed to all of its ends; else one that rounds down."""
     is_closed = all(
         None not in node.ends
@@ -286,12 +291,3 @@ def _arithmetic_for(nodes: list[Node]) -> Arithmetic:
         if largest <= _EXACT_COMPONENT:
             return EXACT
     return rounded_down(_BITS)
-
-
-def _by_value(texts: dict[str, Fraction], values: dict[str, Any]) -> dict[Any, Fraction]:
-    """Return the law by output, or by text where outputs cannot be keys or are equal to one another."""
-    try:
-        found = {values[text]: probability for text, probability in texts.items()}
-    except TypeError:
-        return dict(texts)
-    return found if len(found) == len(texts) else dict(texts)

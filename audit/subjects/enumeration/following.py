@@ -7,7 +7,8 @@ nothing of the code needs to be copied. A fork that is met again must be the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +45,7 @@ class Node:
     mass: float  # estimated probability
     number: int
     key: Any = None  # of the state; None where it cannot be read
+    is_call: bool = False  # a whole call, whose law is known: the data of a branch are the choices of one such call
     ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
 
 
@@ -51,7 +53,7 @@ class Node:
 class Output:
     """A run ended with this output."""
 
-    text: str
+    text: Any  # of a call: the state of what it returns
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,14 @@ class Follower:
         self.position = 0
         self.stopped: EndOfRun | None = None  # set for good when a run has ended, whatever the code catches
         self.on_script_end: Callable[[], None] = lambda: None
-        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], Step] | None = None
+        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], list[Step]] | None = None
+        self.mark, self.on_mark = -1, self.on_script_end  # what to do at the draw of this number
         self.draws = 0
+        self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
-        self.script, self.position, self.stopped = script, 0, None
+        self.script, self.position, self.stopped, self.compound = script, 0, None, 0
         if not script:
             self.on_script_end()
 
@@ -86,6 +90,8 @@ class Follower:
         if self.stopped is not None:
             raise self.stopped
         at = self.position
+        if at == self.mark:
+            self.on_mark()
         if at < len(self.script):
             node, branch = self.script[at]
             if node.signature != signature:
@@ -95,11 +101,19 @@ class Follower:
                 self.on_script_end()
             return node.branches.data[branch]
         assert self.on_new_fork is not None
-        node, branch = self.on_new_fork(signature, compute)
-        self.script.append((node, branch))
+        steps = self.on_new_fork(signature, compute)
+        self.script += steps
         self.position = at + 1
         self.draws += 1
+        node, branch = steps[0]
         return node.branches.data[branch]
+
+    @contextmanager
+    def in_parts(self) -> Iterator[None]:
+        """Say that what is drawn here is part of a larger draw, so that frames do not hold the whole state."""
+        self.compound += 1
+        yield
+        self.compound -= 1
 
     def stop(self, reason: EndOfRun) -> None:
         """End the run."""
@@ -117,5 +131,12 @@ def script_to(node: Node, branch: int) -> list[Step]:
     while node.parent is not None:
         steps.append((node.parent, node.branch))
         node = node.parent
-    steps.reverse()
-    return steps
+    return [step for each in reversed(steps) for step in steps_of(*each)]
+
+
+def steps_of(node: Node, branch: int) -> Sequence[Step]:
+    """Return the choices of a branch: one, or those of a call."""
+    if node.is_call:
+        steps: Sequence[Step] = node.branches.data[branch]
+        return steps
+    return [(node, branch)]

@@ -10,21 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from audit.subjects.enumeration.deferred import Deferred
+from audit.subjects.enumeration.deferred import Deferred, force, size_of
 from audit.subjects.enumeration.following import Branches, Follower
 from audit.subjects.enumeration.sources import below, some_bytes, uniform
 
 _TAIL = 2.0**-80  # an infinite law is followed up to a tail of this probability, which is lost
 _MOST_VALUES = 20_000
+_FEW = 32  # numbers in arrays with up to this many values are known at once
 _BITS = 256  # probabilities of the infinite laws are rounded down to multiples of 2^-256
 
 
-def _filled(make: Callable[[], Any], size: Any, dtype: Any) -> Any:
+def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) -> Any:
     """Return one value, or an array of them; numbers that are not yet known make an array of objects."""
     if size is None:
         return make()
     shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
-    values = [make() for _ in range(math.prod(shape))]
+    with follower.in_parts():
+        values = [make() for _ in range(math.prod(shape))]
     if any(type(value) is Deferred for value in values):
         found = np.empty(len(values), dtype=object)
         found[:] = values
@@ -36,6 +38,16 @@ def _evenly(number: int) -> Branches:
     return Branches(range(number), [1] * number, number)
 
 
+def _array_of_few(follower: Follower, found: Any, dtype: Any) -> Any:
+    """Return numbers of an array as they are known to NumPy, after a fork, where each has few values."""
+    if isinstance(found, np.ndarray) and found.dtype == object and found.size:
+        values = found.ravel().tolist()
+        if max(size_of(value._draw.support) if type(value) is Deferred else 1 for value in values) <= _FEW:
+            with follower.in_parts():
+                return np.array([force(value) for value in values], dtype=dtype).reshape(found.shape)
+    return found
+
+
 class _Forking:
     """Draw each value from its ideal law, for both stand-ins."""
 
@@ -45,30 +57,29 @@ class _Forking:
         """Draw for each entry of the parameters, broadcast to the size."""
         if all(np.ndim(parameter) == 0 for parameter in parameters):
             plain = [parameter.item() if isinstance(parameter, np.generic) else parameter for parameter in parameters]
-            return _filled(lambda: make(*plain), size, dtype)
+            return _filled(self._follower, lambda: make(*plain), size, dtype)
         arrays = np.broadcast_arrays(*parameters)
         shape = arrays[0].shape if size is None else ((size,) if isinstance(size, (int, np.integer)) else tuple(size))
         arrays = tuple(np.broadcast_to(array, shape) for array in arrays)
         found = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            found[index] = make(*(array[index].item() for array in arrays))
+        with self._follower.in_parts():
+            for index in np.ndindex(shape):
+                found[index] = make(*(array[index].item() for array in arrays))
         return found if any(type(value) is Deferred for value in found.ravel()) else found.astype(dtype)
 
     def _between(self, low: Any, high: Any, kind: Any) -> Any:
         low, high = int(low), int(high)
         if high <= low:
             raise ValueError("low >= high")
-        drawn = below(self._follower, high - low)
-        if type(drawn) is Deferred:
-            return low + drawn if low else drawn
-        return kind(low + drawn)
+        drawn = below(self._follower, high - low, kind)
+        return low + drawn if low else drawn
 
     def _whole_numbers(self, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> Any:
         if high is None:
             low, high = 0, low
-        plain = dtype if isinstance(dtype, type) else np.dtype(dtype).type
-        kind = (lambda value: plain(value)) if size is None else int  # NumPy gives a scalar of the type
-        return self._each(lambda a, b: self._between(a, b + endpoint, kind), size, dtype, low, high)
+        kind = dtype if isinstance(dtype, type) else np.dtype(dtype).type  # NumPy gives scalars of this type
+        found = self._each(lambda a, b: self._between(a, b + endpoint, kind), size, dtype, low, high)
+        return _array_of_few(self._follower, found, dtype)
 
     def _law(self, name: str, parameters: tuple[Any, ...], term: Callable[[int], Fraction], mode: int = 0) -> int:
         """Return a natural number with probability term(k), rounded down; the tail is lost."""
@@ -126,19 +137,22 @@ class _Forking:
         number = 1 if size is None else int(np.prod(size))
         if p is not None and (not replace and number > 1):
             self._follower.not_followed("choice without replacement, with p")
-        if p is not None:
-            indices = [self._by_weight(p, len(pool)) for _ in range(number)]
-        elif replace or number == 1:
-            indices = [int(below(self._follower, len(pool))) for _ in range(number)]
-        else:
-            if number > len(pool):
-                raise ValueError("Cannot take a larger sample than population when replace is False")
-            indices = list(range(len(pool)))
-            self._mix(indices)  # its first entries are a sample in random order
-            indices = indices[:number]
+        with self._follower.in_parts():
+            indices = self._indices(len(pool), number, replace, p)
         if size is None:
             return np.take(pool, indices[0], axis=axis)
         return np.take(pool, np.array(indices, dtype=np.int64).reshape(size), axis=axis)
+
+    def _indices(self, size: int, number: int, replace: bool, p: Any) -> list[int]:
+        if p is not None:
+            return [self._by_weight(p, size) for _ in range(number)]
+        if replace or number == 1:
+            return [int(below(self._follower, size)) for _ in range(number)]
+        if number > size:
+            raise ValueError("Cannot take a larger sample than population when replace is False")
+        indices = list(range(size))
+        self._mix(indices)  # its first entries are a sample in random order
+        return indices[:number]
 
     def _by_weight(self, p: Any, number: int) -> int:
         """Return an index as NumPy finds it: by a search for a uniform among the cumulated probabilities."""
@@ -178,7 +192,8 @@ class _Forking:
         if axis:
             self._follower.not_followed("permutation along another axis than the first")
         values = np.arange(int(x)) if np.ndim(x) == 0 else np.array(x)
-        self._mix(values)
+        with self._follower.in_parts():
+            self._mix(values)
         return values
 
     def bytes(self, length: int) -> bytes:
@@ -201,7 +216,7 @@ class ForkingGenerator(_Forking, np.random.Generator):
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         if np.dtype(dtype) != np.float64 or out is not None:
             self._follower.not_followed("random into an array, or in single precision")
-        return _filled(lambda: uniform(self._follower), size, np.float64)
+        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
 
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
@@ -217,7 +232,7 @@ class ForkingRandomState(_Forking, np.random.RandomState):
         self._follower = follower
 
     def random_sample(self, size: Any = None) -> Any:
-        return _filled(lambda: uniform(self._follower), size, np.float64)
+        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
 
     random = random_sample
 

@@ -8,31 +8,28 @@ from typing import Any
 from audit.subjects.enumeration.deferred import Deferred, Draw
 from audit.subjects.enumeration.following import Branches, Follower
 
-FEW = 32  # an integer with up to this many values is known at once; of a larger one, as little as is asked for
 _FLOAT = range(2**53)
 
 
 def uniform(follower: Follower) -> Any:
     """Return a multiple of 2^-53 in [0, 1), uniform."""
-    return Deferred(Draw(follower, _FLOAT, True))
+    return Deferred(Draw(follower, _FLOAT, float))
 
 
-def below(follower: Follower, number: int) -> Any:
-    """Return an integer in [0, number), uniform."""
+def below(follower: Follower, number: int, kind: type = int) -> Any:
+    """Return an integer in [0, number), uniform, of which as little is known as is asked for."""
     if number <= 0:
         raise ValueError("empty range")
-    if number > FEW:
-        return Deferred(Draw(follower, range(number), False))
-    if number == 1:
-        return 0
-    return follower.choose(("below", number), lambda: Branches(range(number), [1] * number, number))
+    return kind(0) if number == 1 else Deferred(Draw(follower, range(number), kind))
 
 
 def some_bytes(follower: Follower, number: int) -> bytes:
     """Return bytes, each of them a fork over 256 values."""
-    return bytes(
-        follower.choose(("byte", at, number), lambda: Branches(range(256), [1] * 256, 256)) for at in range(number)
-    )
+    found: list[int] = []
+    for _ in range(number):
+        signature = ("bytes", number, tuple(found))
+        found.append(follower.choose(signature, lambda: Branches(range(256), [1] * 256, 256)))
+    return bytes(found)
 
 
 class ForkingRandom(random.Random):

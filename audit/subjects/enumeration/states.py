@@ -11,11 +11,12 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from audit.subjects.enumeration.surroundings import STAND_INS, Surroundings, is_
 from audit.subjects.enumeration.watching import HERE, Watch
 from audit.subjects.identity import fields_of
 
+RUN = "_call_once"  # the function of this package that calls the code
 _PLAIN = (int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND))
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
@@ -43,11 +45,36 @@ class NoState(Exception):
     """Says why a state cannot be read."""
 
 
+class State(NamedTuple):
+    """Hold a state: equal numbers stand for equal states."""
+
+    number: int
+    frames: list[FrameType]  # of the code, from the innermost
+    parts: list[int | None]  # the state of the frames up to each one; None where it shares objects with the others
+
+
+def subject_frames() -> list[FrameType]:
+    """Return the running frames of the code from the innermost, behind the frame of this package that they called."""
+    frame: FrameType | None = sys._getframe(1)
+    found: list[FrameType] = []
+    while frame is not None and frame.f_code.co_filename.startswith(HERE):
+        if frame.f_code.co_name == RUN:  # the code has returned
+            return []
+        found, frame = [frame], frame.f_back
+    while frame is not None and not frame.f_code.co_filename.startswith(HERE):
+        found.append(frame)
+        frame = frame.f_back
+    is_whole = frame is not None and RUN in (frame.f_code.co_name, frame.f_back and frame.f_back.f_code.co_name)
+    return found if is_whole else []
+
+
 class StateReader:
     """Read the states of one mechanism's runs."""
 
     def __init__(self, call: Callable[[], Any], watch: Watch) -> None:
         self.notes: set[str] = set()
+        self._follower = watch.follower
+        self._numbers: dict[Any, int] = {}
         self.around = Surroundings()
         watch.on_code = self._on_code
         if isinstance(call, partial):
@@ -64,28 +91,51 @@ class StateReader:
         """Test whether a run has left its surroundings as they were."""
         return self.around.is_unchanged()
 
-    def key(self, signature: tuple[Any, ...]) -> Any:
+    def state(self, signature: tuple[Any, ...]) -> State | None:
         """Return the state of the running code, which is about to choose as `signature` says; None if it has none."""
         try:
+            if self._follower.compound:
+                raise NoState("several numbers are drawn at once")
             if self.around.blocked:
                 raise NoState(min(self.around.blocked))
             if not self.around.is_unchanged():
                 raise NoState("it changes what lies outside of its frames")
-            return (signature, *self._frames())
+            return self._state(signature)
         except NoState as reason:
             self.notes.add(f"states were not merged: {reason}")
             return None
 
-    def _frames(self) -> Iterator[Any]:
+    def returned(self, value: Any) -> Any:
+        """Return the state of what a call returns; None where the law of such calls cannot be remembered."""
         reading = _Reading(self.around)
-        frame: FrameType | None = sys._getframe(1)
-        above: FrameType | None = None  # the frame that the next one has called
-        while frame is not None and frame.f_code.co_filename.startswith(HERE):
-            above, frame = frame, frame.f_back
-        while frame is not None and not frame.f_code.co_filename.startswith(HERE):
-            assert above is not None
-            yield self._frame(frame, above, reading)
-            above, frame = frame, frame.f_back
+        try:
+            state = None if value is None or self.around.blocked or not self.is_unchanged() else reading.of(value)
+        except NoState:
+            return None
+        return None if reading.numbers else state
+
+    def _state(self, signature: tuple[Any, ...]) -> State:
+        """Number the states of the innermost frame, of the two innermost ones, and so on."""
+        reading, frames = _Reading(self.around), subject_frames()
+        if not frames:
+            raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
+        number, found, ends, lowest = self._number((-1, signature)), [], [], []
+        for above, frame in pairwise(frames):
+            reading.lowest = sys.maxsize
+            number = self._number((number, self._frame(frame, above, reading)))
+            found.append(number)
+            ends.append(len(reading.numbers))
+            lowest.append(reading.lowest)
+        least = sys.maxsize
+        parts: list[int | None] = list(found)
+        for index in reversed(range(len(parts))):
+            if least < ends[index]:  # an object of the inner frames is held by an outer one, too
+                parts[index] = None
+            least = min(least, lowest[index])
+        return State(number, frames[1:], parts)
+
+    def _number(self, part: Any) -> int:
+        return self._numbers.setdefault(part, len(self._numbers))
 
     def _frame(self, frame: FrameType, above: FrameType, reading: _Reading) -> Any:
         code = frame.f_code
@@ -147,6 +197,7 @@ class _Reading:
     def __init__(self, around: Surroundings) -> None:
         self.around = around
         self.numbers: dict[int, int] = {}
+        self.lowest = sys.maxsize  # number of an object that is met again
 
     def of(self, value: Any) -> Any:
         kind = type(value)
@@ -181,13 +232,15 @@ class _Reading:
     def _deferred(self, value: Deferred) -> Any:
         draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
         if (number := self.numbers.get(id(draw))) is not None:
+            self.lowest = min(self.lowest, number)
             return Deferred, number, steps
         number = self.numbers[id(draw)] = len(self.numbers)
-        return Deferred, number, steps, draw.support, draw.is_float
+        return Deferred, number, steps, draw.support, draw.kind
 
     def _changeable(self, value: Any, kind: type) -> Any:
         number = self.numbers.get(id(value))
         if number is not None:
+            self.lowest = min(self.lowest, number)
             return "again", number
         number = self.numbers[id(value)] = len(self.numbers)
         if kind is list:

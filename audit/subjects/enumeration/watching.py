@@ -57,6 +57,8 @@ class Watch:
         self.follower = follower
         self.behind: set[str] = set()
         self.on_code: Callable[[FrameType], None] = lambda frame: None
+        self.returning: FrameType | None = None  # the frame whose return is waited for
+        self.on_return: Callable[[Any], None] = lambda value: None
         self._codes: set[CodeType] = set()
         self._undo: list[tuple[Any, str, Any]] = []
         self._others: list[tuple[Any, str]] = []
@@ -109,6 +111,9 @@ class Watch:
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "c_call":
             self._see_call(frame, argument)
+        elif event == "return":
+            if frame is self.returning:
+                self.on_return(argument)
         elif event == "call":
             code = frame.f_code
             if code not in self._codes:

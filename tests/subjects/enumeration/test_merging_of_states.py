@@ -1,14 +1,16 @@
 """States that only look alike are not merged, and each guard is needed: without it the law is wrong."""
 
+import contextlib
 import functools
 import sys
 import types
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import audit
-from audit.subjects.enumeration import states, surroundings
+from audit.subjects.enumeration import following, states, surroundings
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -137,7 +139,49 @@ def read_from_the_frame(data, rng):
     return sys._getframe().f_locals["unused"], again
 
 
+def in_an_output(data, rng):
+    first = bit(rng)
+    return rng.integers(2), first
+
+
+def in_an_array(data, rng):
+    return tuple(map(int, rng.integers(2, size=2)))
+
+
+def in_a_choice(data, rng):
+    return tuple(map(str, rng.choice(np.array(["a", "b"]), size=2, p=[0.5, 0.5])))
+
+
+def in_bytes(data, rng):
+    first, second = rng.bytes(2)
+    return first < 128, second < 128
+
+
+def in_comparisons_with_an_array(data, rng):
+    return tuple(map(bool, rng.random() < np.array([0.25, 0.75, 0.5])))
+
+
+class Drawn:
+    """A threshold that is drawn when it is compared with."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def __gt__(self, other):
+        return bit(self.rng) == 1
+
+
+def behind_a_stand_in(data, rng):
+    return bit(rng) + 2 * (rng.random() < Drawn(rng))
+
+
 SUBJECTS = [
+    in_an_array,
+    in_a_choice,
+    in_bytes,
+    in_comparisons_with_an_array,
+    behind_a_stand_in,
+    in_an_output,
     half_evaluated,
     in_the_arguments_of_a_call,
     in_a_closure,
@@ -203,6 +247,10 @@ def sharing_unseen(monkeypatch):
     monkeypatch.setattr(states._Reading, "_changeable", forgetful)
 
 
+def parts_unseen(monkeypatch):
+    monkeypatch.setattr(following.Follower, "in_parts", lambda self: contextlib.nullcontext())
+
+
 def surroundings_unseen(monkeypatch):
     monkeypatch.setattr(surroundings.Surroundings, "is_unchanged", lambda self: True)
 
@@ -243,6 +291,8 @@ def c_code_unseen(monkeypatch):
     ("subject", "without"),
     [
         (half_evaluated, nothing_on_the_stack),
+        (in_an_array, parts_unseen),
+        (in_a_choice, parts_unseen),
         (in_the_arguments_of_a_call, nothing_on_the_stack),
         (in_a_closure, nothing_in_cells),
         (on_the_heap, nothing_in_lists),

@@ -1,0 +1,127 @@
+"""Remember the law of a call: what a function of the code returns, from a given state of its frames.
+
+A call that begins in the same state as one before, and shares nothing that can change with the frames outside, returns
+by the same law. That law is found by runs that end when the call returns. Then the call is one fork, whose branches are
+the values that it returns; for each, the choices of one call that returns it take the code there. A call that returns
+something that can change, or changes its surroundings, is followed as any other code.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from audit.laws.absorbing_chain import expected_visits
+from audit.subjects.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
+from audit.subjects.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Step, script_to
+from audit.subjects.enumeration.states import State, subject_frames
+
+_FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
+_LONGEST = 1024  # bits of a common denominator
+
+
+class CallExplorer(Explorer):
+    """Explore one call: the runs begin with the choices that lead to it, and end when it returns."""
+
+    def begin_at(self, before: list[Step], index: int) -> None:
+        """Say after which choices the call makes its first draw, and which frame is its own, from the innermost."""
+        self.before, self.index = before, index
+        self.is_refused = False
+        self.value: Any = None
+
+    def _once(self, script: list[Step]) -> tuple[Any, Any]:
+        self.value = None
+        self.follower.mark, self.follower.on_mark = len(self.before), self._mark
+        self.watch.on_return = self._return
+        try:
+            super()._once([*self.before, *script])
+        except NotFollowed:
+            raise
+        except EndOfRun:
+            if self.value is None:
+                raise
+        finally:
+            self.follower.mark, self.watch.returning = -1, None
+        if self.value is None:
+            self.is_refused, self.stopped_by = True, "refusal"
+            raise EndOfRun
+        return self.value, None
+
+    def _mark(self) -> None:
+        self.watch.returning = subject_frames()[1 + self.index]
+
+    def _return(self, value: Any) -> None:
+        self.watch.stop()
+        self.watch.returning = None
+        self.value = self.reader.returned(value)
+        if self.value is None:
+            self.is_refused, self.stopped_by = True, "refusal"
+        self.follower.stop(EndOfRun())
+
+    def _own(self, state: State) -> int | None:
+        """Return the number of the frame of the call among those of a state; None if it has returned."""
+        return next((at for at, frame in enumerate(state.frames) if frame is self.watch.returning), None)
+
+    def _key(self, state: State | None) -> int | None:
+        own = None if state is None else self._own(state)
+        if state is None or own is None or state.parts[own] is None:
+            self.is_refused, self.stopped_by = True, "refusal"
+            self.follower.stop(EndOfRun())
+            return None
+        return state.parts[own]
+
+    def _outermost(self, state: State) -> int:
+        return self._own(state) or 0
+
+
+def remember_calls(explorer: Explorer) -> None:
+    """Find the laws of the calls that were made twice."""
+    calls = explorer.calls
+    while calls.wanted:
+        part, before, index = calls.wanted.pop()
+        if part not in calls.known:
+            calls.known[part] = None  # unless it is found
+            calls.known[part] = _law_of_call(explorer, before, index)
+
+
+def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | None:
+    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.deadline)
+    inner = CallExplorer(outer.call, outer.follower, limits, outer.reader, outer.watch, calls=outer.calls)
+    inner.on_wanted = remember_calls
+    inner.begin_at(before, index)
+    kept = outer.follower.on_new_fork, outer.follower.on_script_end
+    waiting, outer.calls.wanted = outer.calls.wanted, []
+    mark, returning, on_return = outer.follower.mark, outer.watch.returning, outer.watch.on_return
+    try:
+        inner.explore()
+    finally:
+        outer.follower.on_new_fork, outer.follower.on_script_end = kept
+        outer.follower.mark, outer.watch.returning, outer.watch.on_return = mark, returning, on_return
+        outer.calls.wanted = waiting
+        outer.runs += inner.runs
+    if inner.is_refused or inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
+        return None
+    return _branches(inner)
+
+
+def _branches(inner: Explorer) -> Branches | None:
+    """Return the values as branches, each with the choices of one call."""
+    numbers = arithmetic_for(inner.nodes)
+    sums: dict[Any, Fraction] = {}
+    choices: dict[Any, list[Step]] = {}
+    for node, visits in zip(inner.nodes, expected_visits(edges_of(inner.nodes), numbers), strict=True):
+        for branch, (end, weight) in enumerate(zip(node.ends, node.branches.weights, strict=True)):
+            if type(end) is Output:
+                mass = numbers.back(numbers.times(visits, numbers.make(weight, node.branches.total)))
+                sums[end.text] = sums.get(end.text, Fraction(0)) + mass
+                if end.text not in choices:
+                    choices[end.text] = script_to(node, branch)
+    total = math.lcm(*(mass.denominator for mass in sums.values()))
+    if total.bit_length() > _LONGEST:
+        total = 1 << 256
+    weights = {value: math.floor(mass * total) for value, mass in sums.items()}
+    kept = [value for value, weight in weights.items() if weight]
+    if not kept:
+        return None
+    return Branches([choices[v] for v in kept], [weights[v] for v in kept], total, "what was left over in calls")
