@@ -129,3 +129,11 @@ def _run(arguments, cwd, stdout, stderr, environment, path):
             runpy.run_path(kind, run_name="__main__")
     finally:
         atexit._run_exitfuncs()  # multiprocessing leaves without them
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -151,26 +151,32 @@ def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
 
 def _encode_other(raw: Any) -> Outputs:
     """Encode a list, a tuple, an array of a subclass, or a table of pandas with one output in each row."""
+    if type(raw) is list:
+        return _encode_rows(raw, raw)
     if isinstance(raw, (list, tuple)):
-        outputs = _encode_rows(raw, raw)
-        container = None if type(raw) is list else type_name(raw)
-    elif hasattr(raw, "to_numpy"):
-        rows = np.asarray(raw.to_numpy())
-        outputs = _encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows))
-        labels = getattr(raw, "index", None) if is_table(type(raw)) else None
-        if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
-            outputs = _with(outputs, flatten(list(labels), ".index"))
-        described = (getattr(raw, "name", None), getattr(raw, "columns", None), getattr(raw, "attrs", None))
-        container = f"{type_name(raw)} {identify(described)}"
-        outputs = replace(outputs, raw=rows)
-    elif isinstance(raw, np.ma.MaskedArray):
-        outputs = _encode_array(np.asarray(raw.data))
+        return _inside(type_name(raw), _encode_rows(raw, raw))
+    if hasattr(raw, "to_numpy"):
+        return _encode_table(raw)
+    if isinstance(raw, np.ma.MaskedArray):
         mask = columns_of_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
-        outputs, container = _with(outputs, mask), f"{type_name(raw)}, fill value {identify(raw.fill_value)}"
-    else:
-        outputs, container = _encode_array(np.asarray(raw)), type_name(raw)
-    if container is None:
-        return outputs
+        container = f"{type_name(raw)}, fill value {identify(raw.fill_value)}"
+        return _inside(container, _with(_encode_array(np.asarray(raw.data)), mask))
+    return _inside(type_name(raw), _encode_array(np.asarray(raw)))
+
+
+def _encode_table(raw: Any) -> Outputs:
+    """Encode a table of pandas, or what can become an array like one, with its labels, names and attributes."""
+    rows = np.asarray(raw.to_numpy())
+    outputs = _encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows))
+    labels = getattr(raw, "index", None) if is_table(type(raw)) else None
+    if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
+        outputs = _with(outputs, flatten(list(labels), ".index"))
+    described = (getattr(raw, "name", None), getattr(raw, "columns", None), getattr(raw, "attrs", None))
+    return _inside(f"{type_name(raw)} {identify(described)}", replace(outputs, raw=rows))
+
+
+def _inside(container: str, outputs: Outputs) -> Outputs:
+    """Say in every row what the outputs came in."""
     texts = {**outputs.texts, "type(outputs)": Texts.same(shortened(container), len(outputs))}
     return replace(outputs, texts=texts)
 

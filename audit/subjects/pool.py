@@ -233,13 +233,8 @@ class ThisProcess(Pool):
 
     is_here = True
 
-    def submit(
-        self,
-        function: Callable[..., T],
-        *arguments: Any,
-        timeout: float | None = None,
-        hear: Callable[[str], object] | None = None,
-    ) -> Future[T]:
+    def submit(self, function: Callable[..., T], *arguments: Any, **_: Any) -> Future[T]:
+        # a time limit, and what is printed, are for processes
         answer: Future[T] = Future()
         try:
             answer.set_result(function(*arguments))

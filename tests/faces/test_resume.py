@@ -20,7 +20,7 @@ from audit.report.certificate import digest, load_certificate
 from audit.report.verify import problems_of
 from audit.runs import suite
 from audit.runs.checkpoint import FOLDER, Checkpoint
-from tests.processes import Python
+from tests.processes import Python, is_alive
 
 CHECKS, KILLS = 25, 10
 MODULE = """
@@ -106,14 +106,6 @@ def test_killed_at_ten_random_moments(tmp_path):
     assert start(tmp_path, "--out", "undisturbed").wait() == 0
     assert without_times(tmp_path / "out") == without_times(tmp_path / "undisturbed")
     assert not (tmp_path / "out" / FOLDER).exists()
-
-
-def is_alive(process):
-    """Whether a process runs; one that has ended and was not waited for does not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for a process in /proc")

@@ -80,12 +80,15 @@ def kills_itself(data, size, rng):
 
 
 def terminates_itself(data, size, rng):
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(60)
+    kill_and_wait(os.getpid(), signal.SIGTERM)
 
 
 def interrupts_itself(data, size, rng):
-    os.kill(os.getpid(), signal.SIGINT)
+    kill_and_wait(os.getpid(), signal.SIGINT)
+
+
+def kill_and_wait(process, number):
+    os.kill(process, number)
     time.sleep(60)
 
 
@@ -94,13 +97,11 @@ def kills_its_group(data, size, rng):
 
 
 def kills_its_parent(data, size, rng):
-    os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(60)
+    kill_and_wait(os.getppid(), signal.SIGKILL)
 
 
 def stops_its_parent(data, size, rng):
-    os.kill(os.getppid(), signal.SIGSTOP)
-    time.sleep(60)
+    kill_and_wait(os.getppid(), signal.SIGSTOP)
 
 
 def kills_its_grandparent(data, size, rng):

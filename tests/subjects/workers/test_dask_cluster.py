@@ -25,6 +25,7 @@ from audit.runs import suite
 from audit.subjects import pool as pool_module
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool
+from tests.processes import is_alive
 
 pytest.importorskip("distributed")
 
@@ -36,14 +37,6 @@ PROGRAM = Program((sys.executable, "-c", textwrap.dedent("""
         outputs = [sum(request["dataset"]) + draw(1) - draw(1) for _ in range(request["size"])]
         print(json.dumps({"request": request["request"], "outputs": outputs}), flush=True)
     """)))  # fmt: skip
-
-
-def runs(process):
-    """Whether a process is alive; one that has ended and was not waited for is not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 SHARE, CONFIRMED = 0.01, 1e-7  # significance and confirmation of each check
@@ -101,7 +94,7 @@ def test_deaths_and_hangs_are_each_one_inconclusive_among_others(cluster, tmp_pa
     assert report["kills_its_parent"].reason == "the mechanism killed its process, and the one that watches it"
     assert "cannot pickle '_thread.lock' object" in report["holds a lock"].reason
     assert report["hangs"].reason == "the mechanism took longer than 3 s"
-    wait_until(lambda: not any(runs(process) for _, process in marks(tmp_path)))
+    wait_until(lambda: not any(is_alive(process) for _, process in marks(tmp_path)))
 
 
 @pytest.mark.parametrize("spread", [False, True])
@@ -119,7 +112,7 @@ def test_a_worker_killed_under_its_task_changes_nothing(cluster, tmp_path, monke
     thread.join(200)
     assert found[0].certificate["checks"][0]["evidence"] == expected["checks"][0]["evidence"]
     assert len({parent for parent, _ in marks(tmp_path)}) >= 2
-    wait_until(lambda: not runs(process))
+    wait_until(lambda: not is_alive(process))
 
 
 COMMAND = """
@@ -168,7 +161,7 @@ def test_ctrl_c_ends_the_run_and_what_it_started(cluster, tmp_path):
     _, said = process.communicate(timeout=200)
     assert process.returncode == 130
     assert "--resume goes on from here" in said
-    wait_until(lambda: not any(runs(drawing) for _, drawing in marks(tmp_path / "marks")))
+    wait_until(lambda: not any(is_alive(drawing) for _, drawing in marks(tmp_path / "marks")))
 
 
 @pytest.fixture

@@ -1,0 +1,154 @@
+"""Work that is spread: the order of a pool, groups of blocks, shares of workers, and the code that they must have."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from cluster_subjects import check, laplace
+from plain_calls import divide
+from threads_pool import Threads
+
+import audit
+from audit.base.errors import InvalidArgument, OtherCode
+from audit.checks.base import Allowance
+from audit.runs import suite
+from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
+from audit.subjects.blocks import group_size, groups_from
+from audit.subjects.code import loaded_code
+from audit.subjects.place import HERE, Place
+from audit.subjects.pool import open_pool
+
+
+def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
+    taken = []
+
+    def items():
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    def slow(number):
+        time.sleep(0.002 * (number % 5))
+        return number * number
+
+    with Threads() as threads:
+        for number, found in enumerate(threads.map(slow, items())):
+            assert found == number * number
+            assert len(taken) <= number + 8 * threads.width + 1
+        assert threads.most == threads.width
+        assert not threads._under_way
+
+
+def test_the_first_item_in_order_that_fails_is_the_one_that_raises():
+    def fails(number):
+        time.sleep(0.05 if number == 3 else 0)
+        if number in (3, 4):
+            raise ValueError(str(number))
+
+    with Threads() as threads, pytest.raises(ValueError, match="3"):
+        list(threads.map(fails, range(1000)))
+    assert threads.calls < 40
+
+
+def numbers(group):
+    """What identifies every block of a group."""
+    return [(block.size, float(np.random.default_rng(block.seed).random())) for block in group]
+
+
+SIDES = [Side("a", 100 * BLOCK + 7, Stream(1)), Side("b", 0, Stream(2)), Side("c", 41 * BLOCK, Stream(3))]
+block_module = sys.modules["audit.subjects.blocks"]  # the package has a function of that name
+
+
+def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
+    def drawn(place=HERE):
+        return [block for group in map_blocks(numbers, Calls(SIDES, 1), place) for block in group]
+
+    here = drawn()
+    assert len(here) == 101 + 41
+    monkeypatch.setattr(block_module, "_ALONE", 0.0)
+    for limit in (1e-9, 1.0):  # seconds a call: single blocks, and groups
+        monkeypatch.setattr(block_module, "_TASK", limit)
+        threads = Threads()
+        monkeypatch.setattr(block_module, "open_pool", lambda place, shares: threads)  # noqa: B023
+        assert drawn(Place(workers=3)) == here
+        assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
+
+
+def test_what_takes_a_moment_opens_no_pool(monkeypatch):
+    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
+    assert sum(map(len, map_blocks(numbers, Calls(SIDES), Place()))) == 142
+
+
+def test_what_cannot_be_sent_is_drawn_here(monkeypatch):
+    monkeypatch.setattr(block_module, "_ALONE", 0.0)
+    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
+    lock = threading.Lock()
+
+    def locked(group):
+        with lock:
+            return numbers(group)
+
+    assert sum(map(len, map_blocks(locked, Calls(SIDES), Place(workers=2)))) == 142
+
+
+@pytest.mark.parametrize("seconds", [5e-4, 1.0])
+def test_groups_of_an_audit_of_1e11_outputs(seconds):
+    """Every block once, in order; few enough calls for any scheduler, and enough for every worker."""
+    total = len(Calls([Side("a", 10**11, Stream(1)), Side("b", 10**11, Stream(2))]))
+    size = group_size(seconds, total - 1, width=50)
+    calls, expected = 0, 1
+    for first, last in groups_from(total, 1, size):
+        assert first == expected < last
+        expected = last
+        calls += 1
+    assert expected == total
+    assert calls >= 16 * 50
+    assert size * seconds <= 300
+    assert calls < 50_000
+
+
+def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
+    def large(budgets, width):
+        checks = [check(str(number), laplace, budget=budget) for number, budget in enumerate(budgets)]
+        return suite._Run(Allowance(100_000, 0.05, Stream(0)), 600.0, HERE)._large(checks, width)
+
+    assert large([10**6], 1) == set()
+    assert large([10**6], 2) == {"0"}
+    assert large([10**5], 2) == set()  # not worth it
+    assert large([10**6] * 3, 2) == set()  # enough checks for all workers
+    assert large([10**6] * 3, 4) == {"0", "1", "2"}
+    assert large([10**9, *[10**6] * 20], 2) == {"0"}
+
+
+def test_workers_with_other_code_are_refused_with_the_differences():
+    code = loaded_code(["Python", "package numpy", "module cluster_subjects"])
+    with open_pool(Place(workers=1, code=code)) as pool:
+        assert pool.call(divide, 6, 3) == 2
+    other = code | {"package numpy": "0.1", "module cluster_subjects": "0123456789ab", "module gone": "ab"}
+    message = r"a worker on .* has other code: package numpy \(0\.1 expected\), module cluster_subjects \(0123456789ab"
+    with open_pool(Place(workers=1, code=other)) as pool, pytest.raises(OtherCode, match=message):
+        pool.call(divide, 6, 3)
+
+
+@pytest.mark.parametrize("budget", [60_000, suite.LEAST_SPREAD])  # one call, and blocks that are spread
+def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
+    monkeypatch.setattr(suite, "_code", lambda checks, targets: {"package numpy": "0.1"})
+    with pytest.raises(InvalidArgument, match=r"has other code: package numpy \(0\.1 expected\)"):
+        audit.run([check("a", laplace)], budget=budget, workers=2)
+
+
+def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
+    place = Place(workers=5, code={"Python": "4"})
+    assert place.share(2, width=5) == Place(workers=2, code={"Python": "4"})
+    assert place.share(3, width=5) is None
+    assert HERE.share(1, width=1) is None
+    assert Place("dask://node:8786").share(3, width=2) == Place("dask://node:8786")
+
+
+def test_the_code_of_a_run_names_this_package_and_the_audited_one():
+    code = suite._code([check("a", laplace)], ["mechanisms.laplace"])
+    assert {"Python", "package numpy", "module audit.runs.suite", "module cluster_subjects"} <= set(code)
+    assert "missing" not in code.values()
+    assert not any(name.startswith("module numpy") for name in code)

@@ -1,0 +1,84 @@
+"""Where calls are run: the names of places, their settings, and what is refused before anything is drawn."""
+
+import concurrent.futures
+import os
+import sys
+
+import pytest
+from cluster_subjects import check, laplace
+
+import audit
+from audit.base.errors import InvalidArgument, MissingExtra
+from audit.faces.command_line import main
+from audit.subjects.place import HERE, Place
+from audit.subjects.pool import open_pool
+
+
+@pytest.mark.parametrize(
+    ("text", "is_here", "is_cluster"),
+    [
+        ("serial", True, False),
+        ("processes", False, False),
+        ("dask://node:8786", False, True),
+        ("tcp://127.0.0.1:1", False, True),
+        ("dask://[::1]:8786", False, True),
+    ],
+)
+def test_a_name_or_an_address_means_one_place(text, is_here, is_cluster):
+    place = Place(text)
+    assert (place.is_here, place.is_cluster) == (is_here, is_cluster)
+
+
+@pytest.mark.parametrize("text", ["", "threads", "dask", "dask://", "dask://node", "http://n:1", "tcp://n:x", 3, None])
+def test_anything_else_is_refused_and_the_forms_are_named(text):
+    with pytest.raises(InvalidArgument, match="`executor` must be one of 'serial', 'processes', 'dask://scheduler"):
+        Place(text)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(executor="serial", workers=2), "`workers` is for the executor 'processes'"),
+        (dict(executor="dask://node:8786", workers=4), "'dask://node:8786' has its own, got 4"),
+        (dict(executor="dask://node:8786", workers=0), "'dask://node:8786' has its own, got 0"),
+        (dict(executor="somewhere"), "`executor` must"),
+        (dict(workers=-1), "`workers` must be an integer >= 0"),
+        (dict(workers=1.5), "`workers` must"),
+        (dict(executor=concurrent.futures.Executor(), workers=0), "`workers` must be an integer >= 1"),
+        (dict(resume=True), "`resume` needs `directory`"),
+    ],
+)
+def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(options, message):
+    with pytest.raises(InvalidArgument, match=message):
+        audit.run([check("never", laplace)], **options)
+
+
+def test_no_workers_means_this_process():
+    assert Place() == Place("processes", None)
+    assert Place(workers=0) == Place("serial", 0) == HERE
+    assert not Place(workers=1).is_here
+
+
+def test_the_default_is_a_worker_for_each_available_core():
+    cores = len(os.sched_getaffinity(0))
+    with open_pool(Place()) as pool:
+        assert 1 <= pool.width <= cores
+    with concurrent.futures.ThreadPoolExecutor(7) as threads, open_pool(Place(threads)) as pool:
+        assert pool.width == 7
+
+
+def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"`distributed` is not installed.*pip install '.\[dask\]'$"):
+        open_pool(Place("dask://127.0.0.1:8786"))
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
+    assert stop.value.code == 64
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_cluster_has_workers_of_its_own(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["run", "mechanisms", "--executor", "dask://n:1", "--workers", "4", "--out", str(tmp_path / "out")])
+    assert stop.value.code == 64
+    assert "has its own" in capsys.readouterr().err

@@ -1,0 +1,27 @@
+"""A pool without isolation, for tests of what every pool does."""
+
+import concurrent.futures
+import threading
+
+from audit.subjects import process
+from audit.subjects.place import HERE
+from audit.subjects.pool import Pool
+
+
+class Threads(Pool):
+    """Calls in threads of this process, without isolation; remembers how many there were at a time."""
+
+    def __init__(self, place=HERE, objects=(), shares=True):
+        super().__init__(concurrent.futures.ThreadPoolExecutor(3), 3, run=self.here, shares=shares)
+        self.now, self.most, self.calls, self.lock = 0, 0, 0, threading.Lock()
+
+    def here(self, function, arguments, session, timeout):
+        with self.lock:
+            self.now, self.calls = self.now + 1, self.calls + 1
+            self.most = max(self.most, self.now)
+        try:
+            kind, _, content = process.run_pickled(function, arguments).partition(b" ")
+            return process.Outcome(kind.decode(), content)
+        finally:
+            with self.lock:
+                self.now -= 1
