@@ -324,6 +324,11 @@ def structure_of(value: Any, depth: int = 0) -> Any:
     if kind in _SCALARS or isinstance(value, (type, types.ModuleType, enum.Enum)):
         return kind
     if kind in (list, tuple):
+        kinds = set(map(type, value))
+        if kinds == {int} and min(value) >= -(2**63) and max(value) < 2**63:  # as entry by entry, and fast
+            return kind, *[(int, True)] * len(value)
+        if kinds.issubset(_SCALARS):
+            return kind, *map(type, value)
         return kind, *(structure_of(entry, depth + 1) for entry in value)
     if isinstance(value, dict):
         return kind, repr(list(value)), *(structure_of(entry, depth + 1) for entry in value.values())

@@ -23,6 +23,7 @@ _SHOWN = 200  # characters of an output that are shown; a digest stands for the 
 _SHOWN_ENTRIES = 32  # of an array; a digest stands for more
 _LIVE = (io.IOBase, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, memoryview)
 _SOURCES = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 _CONTENT = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
@@ -93,10 +94,8 @@ class _Reader:
 
     def texts(self, value: Any, place: str, depth: int) -> Iterator[str]:
         kind = type(value)
-        if kind in (type(None), bool, int, str, bytes):
-            yield repr(value)
-        elif kind is float:
-            yield _float_text(value)
+        if kind in _SCALARS:
+            yield _scalar_text(value)
         elif kind is complex:
             yield f"complex({_float_text(value.real)}, {_float_text(value.imag)})"
         elif isinstance(value, (*_LIVE, *_SOURCES)):
@@ -116,9 +115,13 @@ class _Reader:
         if kind in (list, tuple):
             opening, closing = "[]" if kind is list else "()"
             yield opening
-            for index, entry in enumerate(value):
-                yield from self.texts(entry, f"{place}[{index}]", depth)
-                yield ", " if index + 1 < len(value) or kind is tuple else ""
+            if _SCALARS.issuperset(map(type, value)):  # thousands of entries: no generator for each
+                yield ", ".join(map(_scalar_text, value))
+            else:
+                for index, entry in enumerate(value):
+                    yield ", " if index else ""
+                    yield from self.texts(entry, f"{place}[{index}]", depth)
+            yield ", " if kind is tuple and value else ""
             yield closing
         elif kind is dict:
             yield from self._mapping(value.items(), place, depth)
@@ -235,6 +238,10 @@ class _Reader:
             elif part is not None:
                 yield ", "
                 yield from self.texts(list(part) if isinstance(part, Iterator) else part, place, depth)
+
+
+def _scalar_text(value: Any) -> str:
+    return _float_text(value) if type(value) is float else repr(value)
 
 
 def _float_text(value: float) -> str:
