@@ -78,9 +78,9 @@ def test_another_seed_gives_other_evidence():
 
 
 def test_memory_does_not_grow_with_the_budget():
-    """Beyond the training cap the peak is that of one block: five times the budget, less than 1.2 times the memory."""
+    """Beyond the training cap the peak is that of one block: four times the budget, less than 1.2 times the memory."""
     peaks = []
-    for budget in (4_000_000, 20_000_000):
+    for budget in (3_000_000, 12_000_000):
         tracemalloc.start()
         check_privacy(flat, subjects.claim(), subjects.PAIR, budget=budget, method="fixed")
         peaks.append(tracemalloc.get_traced_memory()[1])
