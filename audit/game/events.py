@@ -24,9 +24,8 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
-from audit.game.calibration import Line, mean_bound
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
-from audit.game.thresholds import Ranked, TestDesign, Thresholds, best_thresholds
+from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
 
 

@@ -1,8 +1,12 @@
 """Find periods of the outputs, and score outputs by their residues: grids, shifted grids, and combs.
 
 Noise of single precision, noise rounded to decimals, a grid that moves with the data, and a parity that the data decide
-all show in x mod P for some period P, and no answer needs to be guessed. Binary and decimal periods are tried as such;
-`scan` finds others.
+all show in x mod P for some period P, and no answer needs to be guessed. Binary and decimal periods are tried as such.
+
+Others are found by peaks of the characteristic function: that of numbers which prefer some residues modulo P has a peak
+at 1 / P, as narrow as one over the spread of the numbers. A search of all frequencies up to 1 / P therefore takes
+spread / P steps, too many for short periods. Differences between numbers of nearby ranks have the same periods and a
+small spread: their peaks are wide, a short Fourier transform finds them, and they are followed to larger differences.
 
 No period is shorter than 256 times the last place of the large outputs: below that, honest noise in floating-point
 numbers is rough as well, and rounding around the answers shows (Mironov 2012). `audit.check_precision` looks there.
@@ -10,13 +14,13 @@ numbers is rough as well, and rounding around the answers shows (Mironov 2012). 
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from audit.game import tuning
 from audit.game.bits.patterns import BitFeature, TableScore
-from audit.game.bits.scan import frequencies, shortest_scanned
 from audit.game.bits.screened import ScreenedTables, common_grid, count_separation, precision, takes_few_values
 from audit.game.scorers.base import RatioTable, distinct
 
@@ -24,6 +28,8 @@ _CELLS = 64  # of a period
 _TRIED_CELLS = 32  # of a period that is only tried
 _OUTSIDE = _CELLS  # the code of numbers that are too large to have a residue, or not finite
 _BINARY, _DECIMAL = (1, 3, 5, 7), (1, 2, 3, 4, 5, 6, 7, 9)  # multiples: residues modulo a few cells repeat after them
+
+Sides = tuple[np.ndarray, np.ndarray]  # sorted numbers of either side
 
 
 def residues(values: np.ndarray, periods: float | np.ndarray, cells: int = _CELLS) -> np.ndarray:
@@ -192,3 +198,83 @@ class Combs(ScreenedTables):
 
     def score(self, parts: tuple[tuple[int, BitFeature, RatioTable], ...]) -> TableScore:
         return CombScore(parts, self.name)
+
+
+def frequencies(sides: Sides, thin: Sides, lowest: float) -> Iterator[float]:
+    """Yield frequencies above the lowest at which either side has a peak.
+
+    `thin` holds few of the numbers of `sides`, sorted as well.
+    """
+    low, high = np.quantile(np.concatenate(thin), (0.01, 0.99))
+    peak = None if low == high else _peak([side - low for side in thin], high - low, lowest)
+    if peak is not None:
+        yield _sharpened(peak, 1 / (high - low), thin)
+    for lag, share in tuning.SCANS:
+        yield from _of_gaps(sides, thin, lag, share, lowest)
+
+
+def shortest_scanned(sides: Sides) -> float:
+    """Return the shortest period that `frequencies` finds."""
+    _, reach = _gaps(sides, *tuning.SCANS[-1])
+    return 4 * reach / tuning.SCAN_BINS
+
+
+def _of_gaps(sides: Sides, thin: Sides, lag: int, share: float, lowest: float) -> Iterator[float]:
+    """Yield the peak of the gaps of one size, followed to gaps of the size of the whole sample."""
+    gaps, reach = _gaps(sides, lag, share)
+    if not len(gaps):
+        return
+    peak = _peak([gaps], reach, max(lowest, tuning.SMOOTH_BINS / reach))
+    if peak is None:
+        return
+    width = 1 / reach
+    if share < 0.5:  # small gaps: all of this rank come before those of larger ranks
+        peak, width = _highest(peak, width, [_gaps(sides, lag)[0]])
+    while lag < len(sides[0]) // 8:
+        lag *= tuning.LAG_GROWTH
+        peak, width = _highest(peak, width, [_gaps(sides, lag)[0]])
+    yield _sharpened(peak, width, thin)
+
+
+def _gaps(sides: Sides, lag: int, share: float = 0.9) -> tuple[np.ndarray, float]:
+    """Return differences between numbers whose ranks differ by `lag`, the smallest ones, and the largest of these."""
+    gaps = np.concatenate([side[lag:] - side[:-lag] for side in sides])
+    gaps = gaps[:: max(1, int(share * len(gaps)) // tuning.SCAN_GAPS)]
+    gaps = gaps[gaps > 0]
+    if not len(gaps):
+        return gaps, np.inf
+    reach = float(np.quantile(gaps, share))
+    return gaps[gaps < reach], reach
+
+
+def _peak(samples: Sequence[np.ndarray], reach: float, lowest: float) -> float | None:
+    """Return the frequency above the lowest with the largest sum of powers; None if chance explains it."""
+    power = np.zeros(tuning.SCAN_BINS // 2 + 1)
+    for sample in samples:
+        inside = sample[(sample >= 0) & (sample < reach)]
+        bins = (inside * (tuning.SCAN_BINS / reach)).astype(np.int64)
+        counts = np.bincount(bins, minlength=tuning.SCAN_BINS)[: tuning.SCAN_BINS]
+        power += np.abs(np.fft.rfft(counts)) ** 2 / max(1, len(inside))
+    first = int(lowest * reach) + 1
+    if first >= len(power):
+        return None
+    best = first + int(np.argmax(power[first:]))
+    return best / reach if power[best] > tuning.PEAK_POWER + len(samples) else None
+
+
+def _highest(frequency: float, width: float, samples: Sequence[np.ndarray]) -> tuple[float, float]:
+    """Return the best frequency within `width` of another, and the width of the steps that were tried."""
+    tried = frequency + np.linspace(-width, width, 2 * tuning.SCAN_STEPS + 1)
+    height = np.zeros(len(tried))
+    for sample in samples:
+        some = sample[:: 1 + len(sample) // tuning.SCAN_POINTS]
+        height += np.abs(np.exp(2j * np.pi * np.outer(tried, some)).sum(axis=1)) ** 2
+    return float(tried[int(np.argmax(height))]), width / tuning.SCAN_STEPS
+
+
+def _sharpened(frequency: float, width: float, thin: Sides) -> float:
+    """Return the best frequency near another, so sharp that all residues agree."""
+    spread = float(np.ptp(np.concatenate(thin)))
+    while width * spread > tuning.SAME_PHASE:
+        frequency, width = _highest(frequency, width, thin)
+    return frequency

@@ -18,13 +18,11 @@ from audit.game.bits.reachability import (
     InverseCdf,
     RoundTrips,
     RoundTripScore,
-    columns,
     guess_answers,
-    numeric_columns,
     shown,
 )
 from audit.game.scorers import Score, Scorer, Training
-from audit.game.scorers.base import RatioTable
+from audit.game.scorers.base import RatioTable, columns, numeric_columns
 from audit.subjects import Outputs
 from audit.subjects.outputs import mixed_keys
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers import Score, Scorer, Training
+from audit.game.scorers.base import columns, numeric_columns
 from audit.subjects import Outputs
 
 CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
@@ -73,17 +74,6 @@ def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
         if fits and np.isfinite(both).all() and guess.gap > 0:
             found.setdefault(both.tobytes(), guess)
     return list(found.values())
-
-
-def columns(outputs: Outputs) -> np.ndarray:
-    """Return the numbers of a batch as shape (size, d)."""
-    return outputs.numbers.reshape(len(outputs), -1)
-
-
-def numeric_columns(training: Training) -> list[np.ndarray] | None:
-    """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
-    sides = [columns(side)[~side.symbolic] for side in training.sides]
-    return sides if min(map(len, sides)) else None
 
 
 def survives_round_trip(values: np.ndarray, constant: np.ndarray | float) -> np.ndarray:

@@ -15,9 +15,8 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.bits.patterns import BitFeature, Tables, classes, exponents, lowest_bits
-from audit.game.bits.reachability import columns, numeric_columns
 from audit.game.scorers import FineScorer, Score, Screening, Training
-from audit.game.scorers.base import RatioTable, count_keys, distinct
+from audit.game.scorers.base import RatioTable, columns, count_keys, distinct, numeric_columns
 from audit.game.scorers.rows import Layout
 from audit.subjects import Outputs
 from audit.subjects.outputs import mixed_keys

@@ -149,6 +149,17 @@ def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right
     return np.asarray(ratios * np.maximum(variance / (variance + errors), alone))
 
 
+def columns(outputs: Outputs) -> np.ndarray:
+    """Return the numbers of a batch as shape (size, d)."""
+    return outputs.numbers.reshape(len(outputs), -1)
+
+
+def numeric_columns(training: Training) -> list[np.ndarray] | None:
+    """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
+    sides = [columns(side)[~side.symbolic] for side in training.sides]
+    return sides if min(map(len, sides)) else None
+
+
 @dataclass(frozen=True)
 class LikelihoodRatio(Score):
     """log p(output | left) - log p(output | right), by the mechanism's own statement."""

@@ -12,7 +12,7 @@ from threads_pool import Threads
 
 import audit
 from audit.base.errors import InvalidArgument, OtherCode
-from audit.checks.base import Allowance
+from audit.checks.allowance import Allowance
 from audit.runs import suite
 from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
 from audit.subjects.blocks import group_size, groups_from
