@@ -60,7 +60,7 @@ class PrivacyResult(Result):
     >>> result.verdict, round(result.epsilon_lower_bound, 1), result.evidence.samples <= 20_000
     (<Verdict.FAIL: 'FAIL'>, 1.0, True)
     >>> result.witness.direction, result.witness.text.split()[:2]
-    ('left', ['output', '<='])
+    ('right', ['output', '>='])
     >>> result  # doctest: +ELLIPSIS
     <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
     """
