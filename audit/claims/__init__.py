@@ -1,5 +1,6 @@
 """Claims about privacy of every kind, and the relations that say which datasets are neighboring."""
 
+from audit.claims.aggregates import Distance, Neighbors, ZeroOut
 from audit.claims.claim import (
     CLAIM_KINDS,
     Claim,
@@ -12,6 +13,7 @@ from audit.claims.claim import (
     is_known_relation,
     require_claim,
 )
-from audit.claims.relations import AddRemove, Group, Labeled, LabelFlip, Local, Substitution, require_neighboring
+from audit.claims.records import Labeled
+from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
 from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
 from audit.claims.trade_off import GaussianClaim, PiecewiseLinear, TradeOffClaim

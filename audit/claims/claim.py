@@ -15,6 +15,7 @@ import numpy as np
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidArgument
+from audit.claims.aggregates import Distance, ZeroOut
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
 from audit.laws import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
 
@@ -28,6 +29,7 @@ _USUAL = 2  # index of the share that is tested unless the outputs favor another
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
 _FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
 _BISECTIONS = 40
+_DISTANCE = re.compile(r"(l1|l2|linf) distance (\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 _GROUP = re.compile(r"group\((\d+)\) of (.+)")
 _OWN = re.compile(r"(.+) \(defined by [^\s()]+\)")  # a relation that this package does not define
 
@@ -250,7 +252,7 @@ class NamedRelation:
         return "the relation is known by its name only"
 
 
-_RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local())}
+_RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local(), ZeroOut())}
 
 
 def _relation_named(name: str) -> Any:
@@ -258,6 +260,8 @@ def _relation_named(name: str) -> Any:
     if match := _GROUP.fullmatch(name):
         base = _relation_named(match[2])
         return Group(int(match[1]), base) if hasattr(base, "distance") else NamedRelation(name)
+    if match := _DISTANCE.fullmatch(name):
+        return Distance(match[1], float(match[2]))  # type: ignore[arg-type]
     own = _OWN.fullmatch(name)
     return _RELATIONS.get(name, NamedRelation(own[1] if own else name))
 

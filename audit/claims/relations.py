@@ -1,72 +1,31 @@
 """Relations: which datasets are neighboring, why a pair is not, and a search space of neighboring pairs.
 
-A dataset is a sequence of records: a numpy array (records along the first axis), a list, a tuple, anything with
-`len` and integer indexing, or `Labeled`. Under `Local` a dataset is one record.
+`audit.claims.records` says what a dataset is. Under `Local` it is one record, under `Distance` an answer.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument, NotNeighboring
+from audit.claims.records import (
+    Labeled,
+    edit_distance,
+    not_records,
+    positions_that_differ,
+    records,
+    same_record,
+    unordered,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-
-_LCS_CELLS = 4_000_000  # largest table for the edit distance; beyond it the pair is too far apart to be a group
-_PLAIN = "biufcSUMm"  # kinds of arrays whose entries are compared all at once
-
-
-@dataclass(frozen=True, eq=False)
-class Labeled:
-    """A labeled dataset: features and labels, one record per row.
-
-    Parameters
-    ----------
-    X : array, shape (n, d) or (n,)
-        Features.
-    y : array, shape (n,)
-        Labels.
-
-    Raises
-    ------
-    InvalidArgument
-        If the shapes are others, or the two lengths differ.
-
-    Examples
-    --------
-    >>> from audit import Labeled
-    >>> data = Labeled([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"])
-    >>> len(data)
-    2
-    >>> data[1]
-    (array([2., 3.]), np.str_('yes'))
-    """
-
-    X: Any
-    y: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "X", np.asarray(self.X))
-        object.__setattr__(self, "y", np.asarray(self.y))
-        if self.y.ndim != 1:
-            raise InvalidArgument.of("y", "have shape (n,)", self.y.shape)
-        if self.X.ndim not in (1, 2) or len(self.X) != len(self.y):
-            raise InvalidArgument.of("X", f"have shape (n, d) or (n,) with n = {len(self.y)}", self.X.shape)
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, index: int) -> tuple[Any, Any]:
-        return self.X[index], self.y[index]
 
 
 @runtime_checkable
@@ -126,11 +85,13 @@ class Substitution(_Steps):
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the number of positions that differ, or the reason why it is not defined."""
-        if problem := _not_sequences(left, right):
+        if problem := not_records(left, right):
             return problem
         if len(left) != len(right):
             return f"the datasets have {len(left)} and {len(right)} records, substitution keeps their number"
-        return _positions_that_differ(left, right)
+        if (apart := unordered(left, right)) is not None:
+            return apart.only_left + apart.changed
+        return positions_that_differ(left, right)
 
 
 @dataclass(frozen=True)
@@ -155,7 +116,11 @@ class AddRemove(_Steps):
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the least number of insertions and removals that turn one dataset into the other."""
-        return _not_sequences(left, right) or _edit_distance(_records(left), _records(right))
+        if problem := not_records(left, right):
+            return problem
+        if (apart := unordered(left, right)) is not None:
+            return apart.only_left + apart.only_right + 2 * apart.changed
+        return edit_distance(records(left), records(right))
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
         return _replaced(draw, data, 0, other)
@@ -186,9 +151,9 @@ class LabelFlip(_Steps):
                 return f"the {side} dataset is {type(data).__name__}, label flip needs audit.Labeled"
         if len(left) != len(right):
             return f"the datasets have {len(left)} and {len(right)} records, a label flip keeps their number"
-        if not _same_record(left.X, right.X):
+        if not same_record(left.X, right.X):
             return "the features differ, a label flip changes labels only"
-        return _positions_that_differ(left.y, right.y)
+        return positions_that_differ(left.y, right.y)
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
         from hypothesis import assume
@@ -216,7 +181,7 @@ class Local:
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if the two records differ, else the reason."""
-        return "the two records are equal, nothing would be tested" if _same_record(left, right) else None
+        return "the two records are equal, nothing would be tested" if same_record(left, right) else None
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
         return other
@@ -307,87 +272,6 @@ def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
         joined = [data[:at], np.asarray(other[source])[None], data[at + removed :]]
         return np.concatenate([part for part in joined if part.shape[1:] == np.shape(other[source])])
     return type(data)([*data[:at], other[source], *data[at + removed :]])
-
-
-def _same_record(left: Any, right: Any) -> bool:
-    """Return whether two records are equal: same shape, same elements, NaN equal to NaN."""
-    if isinstance(left, (str, bytes)) or isinstance(right, (str, bytes)):
-        return type(left) is type(right) and left == right
-    if isinstance(left, Labeled) or isinstance(right, Labeled):
-        both = isinstance(left, Labeled) and isinstance(right, Labeled)
-        return both and _same_record(left.X, right.X) and _same_record(left.y, right.y)
-    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        return len(left) == len(right) and all(map(_same_record, left, right))
-    try:
-        a, b = np.asarray(left), np.asarray(right)
-    except ValueError:  # ragged
-        return bool(left == right)
-    if any(array.ndim == 0 and array.dtype.kind not in _PLAIN for array in (a, b)):
-        return bool(left == right)
-    return a.shape == b.shape and bool(np.all(_equal_entries(a, b)))
-
-
-def _equal_entries(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if "O" in (a.dtype.kind, b.dtype.kind):
-        pairs = zip(a.ravel(), b.ravel(), strict=True)
-        return np.array([x is y or _same_record(x, y) for x, y in pairs], dtype=bool).reshape(a.shape)
-    return np.asarray(a == b) | (np.asarray(a != a) & np.asarray(b != b))  # NaN equals NaN
-
-
-def _not_sequences(left: Any, right: Any) -> str:
-    """Return why the two are not sequences of records; "" if they are."""
-    for side, data in (("left", left), ("right", right)):
-        if isinstance(data, (str, bytes)) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
-            return f"the {side} dataset is {type(data).__name__}, not a sequence of records"
-        if isinstance(data, np.ndarray) and data.ndim == 0:
-            return f"the {side} dataset is an array without axes, not a sequence of records"
-    return ""
-
-
-def _records(data: Any) -> Any:
-    """Return an object that integer positions index; a data frame indexes by label."""
-    return data.to_numpy() if hasattr(data, "to_numpy") else data
-
-
-def _positions_that_differ(left: Any, right: Any) -> int:
-    left, right = _records(left), _records(right)
-    differ = _rows_that_differ(left, right)
-    if differ is not None:
-        return int(np.sum(differ))
-    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray) and left.shape == right.shape:
-        equal = _equal_entries(left, right)
-        return int(np.sum(~equal.reshape(len(left), -1).all(axis=1))) if left.size else 0
-    return sum(not _same_record(left[i], right[i]) for i in range(len(left)))
-
-
-def _edit_distance(left: Any, right: Any) -> int | str:
-    differ = _rows_that_differ(left, right)
-    start = 0 if differ is None else int(np.argmax(np.r_[differ, True]))
-    a, b = ([data[i] for i in range(start, len(data))] for data in (left, right))
-    for _ in range(2):  # cut off what the two share at the start, then at the end
-        shared = sum(1 for _ in takewhile(lambda pair: _same_record(*pair), zip(a, b, strict=False)))
-        a, b = a[shared:][::-1], b[shared:][::-1]
-    if len(a) * len(b) > _LCS_CELLS:
-        return "the datasets differ in more records than this relation can compare"
-    common = [0] * (len(b) + 1)  # the longest common subsequences of a's first records with each start of b
-    for x in a:
-        above, common = common, [0]
-        for j, y in enumerate(b):
-            common.append(above[j] + 1 if _same_record(x, y) else max(above[j + 1], common[j]))
-    return len(a) + len(b) - 2 * common[-1]
-
-
-def _rows_that_differ(left: Any, right: Any) -> np.ndarray | None:
-    """Test in which of the first rows two arrays, or two `Labeled`, differ; None for datasets without columns."""
-    if isinstance(left, Labeled) and isinstance(right, Labeled):
-        X, y = _rows_that_differ(left.X, right.X), _rows_that_differ(left.y, right.y)
-        return None if X is None or y is None else X | y
-    arrays = all(isinstance(data, np.ndarray) and data.dtype.kind in _PLAIN for data in (left, right))
-    if not arrays or left.shape[1:] != right.shape[1:]:
-        return None
-    length = min(len(left), len(right))
-    equal = _equal_entries(left[:length], right[:length]).reshape(length, math.prod(left.shape[1:]))
-    return np.asarray(~equal.all(axis=1))
 
 
 def _outside(distance: int | str, most: int, taken: str) -> str | None:

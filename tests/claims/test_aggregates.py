@@ -1,0 +1,109 @@
+"""Relations of answers, of blanked records and of one's own; sets, mappings and texts as datasets."""
+
+import json
+
+import numpy as np
+import pytest
+
+import audit
+from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
+from audit.base.errors import AuditError, NotNeighboring
+from audit.claims import claim_of, claim_record
+from audit.report.verify import problems_of
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("relation", "left", "right", "reason"),
+    [
+        (Distance("l1", 1), 0.0, 1.0, None),
+        (Distance("l1", 1), 0, 1.5, "l1 distance is 1.5, at most 1"),
+        (Distance("l1", 1), [0, 0], [0.5, -0.5], None),
+        (Distance("l2", 1), [0, 0], [1, 1], "l2 distance is 1.414213562"),
+        (Distance("l2", 1.5), [0, 0], [1, 1], None),
+        (Distance("linf", 1), [0, 0], [1, 1], None),
+        (Distance("l1", 0.3), [0.1, 0.2], [0.2, 0.4], None),  # 0.30000000000000004
+        (Distance("l1", 1), [0, 0], [0], "their shapes are"),
+        (Distance("l1", 1), "a", "b", "not numbers"),
+        (Distance("l1", 1), 1, 1, "equal"),
+        (ZeroOut(), [3, 4], [0, 4], None),
+        (ZeroOut(), [[1, 2], [3, 4]], [[1, 2], [0, 0]], None),
+        (ZeroOut(), ["a", "b"], ["a", None], None),
+        (ZeroOut(), [3.0, 4.0], [NAN, 4.0], None),
+        (ZeroOut(), [3, 4], [5, 4], "blank in neither"),
+        (ZeroOut(), [3, 4], [0, 0], "2 records were replaced"),
+        (ZeroOut(), [3], [0, 0], "1 and 2 records"),
+        (ZeroOut(), Labeled([1.0, 2.0], [1, 1]), Labeled([1.0, 0.0], [1, 0]), None),
+        (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1}, None),
+        (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1, 2}, "the function says"),
+        (Neighbors("an edge", lambda a, b: "no edge" if a == b else None), {1}, {1}, "no edge"),
+        (Substitution(), {1, 2}, {1, 3}, None),
+        (Substitution(), {1, 2}, {3, 4}, "2 records were replaced"),
+        (Substitution(), {"ann": 1, "bob": 2}, {"ann": 1, "bob": 3}, None),
+        (Substitution(), {"ann": 1, "bob": 2}, {"ann": 1, "eve": 2}, None),
+        (Substitution(), {"ann": 1, "bob": 2}, {"ann": 0, "eve": 2}, "2 records were replaced"),
+        (Substitution(), "abc", "abd", None),
+        (Substitution(), {1}, [1], "one dataset is set, the other list"),
+        (Substitution(), 1.0, 2.0, "holds no records; for answers to a query give the relation audit.Distance"),
+        (AddRemove(), {1, 2}, {1}, None),
+        (AddRemove(), frozenset({1}), {1, 2}, None),
+        (AddRemove(), {1, 2}, {1, 3}, "2 records were added or removed"),
+        (AddRemove(), {"ann": 1}, {"ann": 1, "bob": 2}, None),
+        (AddRemove(), {"ann": 1}, {"ann": 2}, "2 records were added or removed"),
+        (AddRemove(), "abc", "abbc", None),
+        (AddRemove(), None, [1], "holds no records"),
+        (Local(), "yes", "no", None),
+    ],
+)
+def test_which_datasets_are_neighboring(relation, left, right, reason):
+    found = relation.why_not(left, right)
+    assert found is None if reason is None else reason in found
+    assert (relation.why_not(right, left) is None) == (reason is None)
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_frames_are_datasets(frame):
+    library = pytest.importorskip(frame)
+    left, right = (library.DataFrame({"age": [1, 2, last], "name": ["a", "b", "c"]}) for last in (3, 4))
+    assert Substitution().why_not(left, right) is None
+    assert AddRemove().why_not(left, left[:2]) is None
+    assert Substitution().why_not(left, left) is not None
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Distance("l3", 1), "`norm` must be one of l1, l2, linf"),
+        (lambda: Distance("l1", 0), "`radius` must"),
+        (lambda: Neighbors("", lambda left, right: True), "`label` must"),
+        (lambda: Neighbors("mine", 3), "`why_not_or_none` must be callable"),
+    ],
+)
+def test_wrong_settings_are_refused(make, said):
+    with pytest.raises(AuditError, match=said):
+        make()
+
+
+@pytest.mark.parametrize("relation", [Distance("l2", 0.1), Distance("linf", 3), Distance("l1", 1e-7), ZeroOut()])
+def test_a_claim_is_rebuilt_from_its_record(relation):
+    claim = PrivacyClaim(1.0, 0.0, relation)
+    assert claim_of(json.loads(json.dumps(claim_record(claim)))) == claim
+
+
+def noisy_maximum(scores, size, rng):
+    return np.argmax(np.asarray(scores) + rng.exponential(2.0, size=(size, len(scores))), axis=1)
+
+
+def test_a_measurement_on_scores_is_audited(tmp_path):
+    """Sensitivity 1 in l-infinity: two scores move at once."""
+    pair = [0.0, 0.0, 0.0], [1.0, 0.0, 1.0]
+    with pytest.raises(NotNeighboring, match="2 records were replaced"):
+        audit.check_privacy(noisy_maximum, PrivacyClaim(1.0), [pair])
+    named = [Distance("linf", 1), Neighbors("one vote", lambda left, right: max(np.abs(np.subtract(left, right))) <= 1)]
+    for number, relation in enumerate(named):
+        claim = PrivacyClaim(1.0, 0.0, relation)
+        check = audit.PrivacyCheck(name="max", mechanism=noisy_maximum, claim=claim, pairs=[pair])
+        report = audit.run([check], workers=0, directory=tmp_path / str(number))
+        assert str(report.verdict) == "PASS"
+        assert problems_of(report.certificate) == []
