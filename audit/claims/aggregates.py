@@ -123,7 +123,7 @@ class Neighbors:
 
     References
     ----------
-    Hay, Li, Miklau & Jensen 2009, Accurate estimation of the degree distribution of private networks: graphs that differ
+    Hay, Li, Miklau & Jensen 2009, Accurate estimation of the degree distribution of private networks: graphs differing
     in one edge, an example of neighbors that no relation of this package describes.
 
     Examples

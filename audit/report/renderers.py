@@ -5,11 +5,12 @@ nothing, and escapes what it shows; the text of a certificate is printable when 
 """
 
 import base64
+import gzip
 import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -23,6 +24,7 @@ _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _LONGEST = 300  # characters of a cell in Markdown
 _ROWS = 60  # of a table in a summary or in a notebook
+_MOST_INLINE = 60  # checks whose sections a page holds as they are; of more, each is unpacked when it is opened
 
 Certificate = Mapping[str, Any]
 
@@ -74,9 +76,12 @@ def environment(package: str) -> jinja2.Environment:
     )
     words = ("by_paper", "claimed", "count", "found", "number", "paper", "standing_of")
     made.filters.update({name: getattr(wording, name) for name in words})
-    made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest)
+    made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest, packed=_packed)
     made.globals.update(
-        privacy_kinds=wording.PRIVACY_KINDS, rows=_ROWS, asset=lambda name: loader.get_source(made, name)[0]
+        privacy_kinds=wording.PRIVACY_KINDS,
+        rows=_ROWS,
+        most_inline=_MOST_INLINE,
+        asset=lambda name: loader.get_source(made, name)[0],
     )
     made.tests.update(met=wording.is_met)
     return made
@@ -86,6 +91,12 @@ def escape_markdown(text: object) -> str:
     """Return text that Markdown shows as it is, on one line, cut when it is very long."""
     line = " ".join(str(text).split())
     return _SPECIAL.sub(r"\\\1", line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…")
+
+
+def _packed(sections: Iterable[str]) -> str:
+    """Return a list of texts as JSON, compressed, in letters that need no escape."""
+    data = json.dumps([str(section) for section in sections], ensure_ascii=False).encode()
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def _source_digest(text: str) -> str:

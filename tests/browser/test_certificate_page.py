@@ -226,3 +226,61 @@ def test_print_shows_the_checks_and_no_controls(open_page):
     assert page.locator("article").first.is_visible()
     assert len(page.pdf()) > 10_000
     page.emulate_media(media="screen")
+
+
+@pytest.fixture(scope="module")
+def large(certificate, tmp_path_factory):
+    """A page of 310 checks, whose sections are compressed."""
+    many = copy.deepcopy(certificate)
+    copies = -(-310 // len(certificate["checks"]))
+    many["checks"] = [{**check, "name": f"{check['name']} {k}"} for k in range(copies) for check in many["checks"]]
+    many["timing"] = {check["name"]: 0.1 for check in many["checks"]}
+    file = tmp_path_factory.mktemp("large") / "certificate.html"
+    file.write_text(html_of(many), encoding="utf-8")
+    return many, file
+
+
+def test_sections_of_many_checks_open_one_by_one(browser, large):
+    many, file = large
+    assert file.stat().st_size < 1_000_000
+    page, noise = browser.new_page(), []
+    page.on("pageerror", lambda error: noise.append(str(error)))
+    page.on("dialog", lambda dialog: (noise.append(dialog.message), dialog.dismiss()))
+    page.goto(file.as_uri())
+    assert page.locator("article:visible").count() == 0
+    name = many["checks"][7]["name"]
+    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", name=name, exact=True).wait_for()
+    assert page.locator("article:visible").count() == 1
+    hostile = next(check["name"] for check in many["checks"] if HOSTILE in check["name"])
+    page.get_by_label("Name").fill("no such check")
+    page.get_by_role("button", name="show all").click()
+    page.get_by_role("link", name=hostile, exact=True).click()
+    page.get_by_role("heading", name=hostile, exact=True).wait_for()
+    assert page.locator("img, b").count() == 0
+    assert noise == []
+    page.close()
+
+
+def test_a_page_opened_at_a_check_shows_it(browser, large):
+    _many, file = large
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#c5")
+    page.locator("article#c5 h3").wait_for()
+    assert page.locator("article:visible").count() == 1
+    page.close()
+
+
+def test_all_rows_that_are_shown_are_printed(browser, large):
+    _, file = large
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#c5")
+    page.locator("article#c5 h3").wait_for()  # it is unpacked
+    few = len(page.pdf())
+    page.get_by_label("Name").fill(" 3")
+    shown = rows(page).count()
+    assert 0 < shown < 310
+    page.pdf()
+    assert page.locator("article:visible").count() == shown
+    assert few > 10_000
+    page.close()
