@@ -47,7 +47,10 @@ def found(check: Check) -> str:
         return _bound(check["found"][-1]) if check["found"] else "–"
     if check["exact_epsilon"] is not None:
         return f"epsilon = {number(check['exact_epsilon'])} by its law"
-    return f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
+    certified = f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
+    if (check["verdict"], check["basis"]) == ("PASS", "statistical"):
+        return f"resolved up to epsilon = {number(check['resolution'])}, {certified}"
+    return certified
 
 
 def _deviations(part: Mapping[str, Any]) -> float:
