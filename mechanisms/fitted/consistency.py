@@ -260,9 +260,11 @@ def _histograms() -> list[PrivacyCheck]:
     stable = Released(
         partial(StableVoronoiClassifier, 1, 0.5, 0.1), stable_cells, partial(with_stable_cells, radius_for)
     )
-    near = Labeled(np.repeat([0.0, side_for(52, 1)], [26, 26]), np.r_[np.ones(26), np.zeros(26)].astype(int))
-    away = Labeled(np.r_[2 * side_for(52, 1), near.X[1:]], near.y)
-    cubes = [*in_orders((near, Labeled(np.r_[near.X[-1], near.X[1:]], near.y)), (near, away)), by_label(near, away)]
+    side = side_for(52, 1)
+    places = np.repeat([0.0, side, 2 * side], [30, 14, 8])
+    near = Labeled(places, np.repeat([1, 0, 1, 0], [16, 14, 14, 8]))  # close votes, and counts near the threshold
+    away = Labeled(np.r_[2 * side, places[1:]], near.y)
+    cubes = [*in_orders((near, Labeled(np.r_[side, places[1:]], near.y)), (near, away)), by_label(near, away)]
     cubes.append((near, first_flipped(near)))
     pairs = Released(partial(PairHistogramClassifier, 1, 0.5, 0.1), stable_cells, partial(with_stable_cells, side_for))
     counts = Released(partial(CubeDensity, 1, 0.5, 0.1), heights, with_heights)
@@ -290,7 +292,7 @@ def _histograms() -> list[PrivacyCheck]:
 
 def _concepts() -> list[PrivacyCheck]:
     concept = Released(partial(SemiPrivateLearner, Quadrants(), PLANE, 0.5), chosen, with_concept)
-    semi = [equal_pair(PLANE[1]), equal_pair(PLANE[0]), last_first(*equal_pair(PLANE[2]))]
+    semi = [equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), last_first(*equal_pair(PLANE[2], 6))]
     base, single = records((24, 24), LABELED), records((48, 1), LABELED)
     build = partial(SemiSupervisedLearner, Thresholds(), 0.5, 0.1, 1)
     parts = Released(build, parts_of, with_parts, cubes_of_parts)

@@ -14,7 +14,7 @@ from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.adapters import Documented, Released
 from audit.laws import Finite, Product
 from mechanisms.fitted.orders import Pair, exact, one_by_one
-from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, iterated, neighbors
+from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, neighbors
 from mechanisms.labels.network import VectorTargetMLP
 from mechanisms.labels.two_stage import TwoStageLabelTrainer, TwoStageRelease
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
@@ -44,7 +44,7 @@ def with_model(points: np.ndarray, learner: Any, released: Any, size: int) -> An
     """Set the nearest neighbors that follow from released targets and public points, in the order of the release."""
     targets, order, learner.ties_ = released
     rounds = getattr(learner, "rounds", 0)
-    learner.model_ = NeighborSum(learner.n_neighbors if hasattr(learner, "n_neighbors") else 1, rounds)
+    learner.model_ = NeighborSum(learner.n_neighbors if hasattr(learner, "n_neighbors") else 2, rounds)
     if sorted(order[:, 0].tolist()) == sorted(points.tolist()):
         learner.model_.fit(order, targets, np.random.default_rng(0))
     return learner
@@ -75,15 +75,12 @@ def law_of_iterated_targets(dataset: Labeled) -> Finite:
     for bits in itertools.product((0, 1), repeat=9):
         released = np.array(bits, dtype=np.int8).reshape(3, 3)
         chances = np.where(np.arange(3) == np.asarray(dataset.y)[:, None], encoder.p_keep, encoder.q_flip)
-        targets = iterated(encoder.posterior(released), near, partial(posterior_of, encoder, released), 2)
+        targets = encoder.posterior(released)
+        for _ in range(2):  # the learner has its own loop
+            targets = encoder.posterior(released, near @ targets)
         key = tuple(targets.ravel().tolist())
         table[key] = table.get(key, 0.0) + float(np.prod(np.where(released == 1, chances, 1 - chances)))
     return Finite(table)
-
-
-def posterior_of(encoder: SymmetricUnaryLabelEncoder, released: np.ndarray, rows: Any, prior: Any) -> np.ndarray:
-    """Return the posterior of some rows of the release."""
-    return encoder.posterior(released[rows], prior)
 
 
 def two_stage_law(dataset: Labeled) -> Finite:
@@ -94,7 +91,7 @@ def two_stage_law(dataset: Labeled) -> Finite:
     orders = list(map(list, itertools.permutations(range(len(X)))))
     for taken in orders:
         back = np.argsort(taken)
-        for row, chance in TwoStageRelease(2, 1.0, 1).law(Labeled(X[taken], y[taken])).pmf.items():
+        for row, chance in TwoStageRelease(2, 1.0, 2).law(Labeled(X[taken], y[taken])).pmf.items():
             key = tuple(np.array(row)[back].tolist())
             mixed[key] = mixed.get(key, 0.0) + chance / len(orders)
     return Finite(mixed)
@@ -127,7 +124,7 @@ def _checks() -> list[PrivacyCheck]:
     network = Released(
         partial(VectorTargetMLP, encoder, hidden=1, epochs=1), network_of, with_network, signs_of_offsets
     )
-    trainer = partial(TwoStageLabelTrainer, 2, 1.0, partial(NeighborSum, 1))
+    trainer = partial(TwoStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2))
     two = Released(trainer, model_of, on_four, labels_by_point)
     three = label_flips(LINE, (0, 2, 1), 3)
     four = label_flips(FOUR, (0, 0, 1, 1), 2)

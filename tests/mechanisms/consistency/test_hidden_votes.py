@@ -66,6 +66,14 @@ def test_what_is_kept_has_the_size_of_the_records_whatever_they_are():
         assert votes.coefficients.dtype == np.uint32
 
 
+def test_nodes_that_are_filled_in_are_not_those_of_the_records():
+    """Twice the same cell, whose element is 0, the first one that is free otherwise: its vote must be kept."""
+    key = next((i,) for i in range(1_000) if elements_of([(i,)], 4)[0] == 0)
+    for seed in range(20):
+        votes = draw_votes([key, key], np.full(2, 0.5), 1e6, np.random.default_rng(seed), bits=4)
+        assert votes[[key]].tolist() == [1]
+
+
 def test_thirty_dimensions_need_no_table_and_sure_votes_are_right():
     rng = np.random.default_rng(1)
     X = rng.random((200, 30))

@@ -1,0 +1,28 @@
+"""Private learners as scikit-learn estimators, one for each of the five papers; needs scikit-learn.
+
+They take any labels and any number of features, and work with `clone`, `Pipeline`, `cross_val_score` and grids. Each
+maps every record by itself, without looking at the others: clip to public bounds, scale to the unit cube, project by a
+public matrix. Such a map changes no claim. Then one learner of the papers' packages is fitted, and its release is all
+that is kept.
+"""
+
+from __future__ import annotations
+
+from mechanisms.learners.base import PrivacySpent, PrivateClassifier
+from mechanisms.learners.classifiers import (
+    CoverClassifier,
+    CubeVoteClassifier,
+    LabelPrivateNeighbors,
+    LocalVoteClassifier,
+    TeacherVoteClassifier,
+)
+
+__all__ = [
+    "CoverClassifier",
+    "CubeVoteClassifier",
+    "LabelPrivateNeighbors",
+    "LocalVoteClassifier",
+    "PrivacySpent",
+    "PrivateClassifier",
+    "TeacherVoteClassifier",
+]

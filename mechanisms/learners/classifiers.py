@@ -1,0 +1,268 @@
+"""One classifier for each of the five papers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mechanisms.consistency.cube_classifier import CubeClassifier
+from mechanisms.cover.learners import ReferenceCoverLearner
+from mechanisms.cover.separators import LinearSeparatorClass
+from mechanisms.labels.neighbors import VectorTargetKNN
+from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
+from mechanisms.learners.base import PrivateClassifier
+from mechanisms.local.classifier import LocalHistogramClassifier, consistent_bandwidth
+from mechanisms.stability.aggregate import SubsampleAggregate
+from mechanisms.stability.calibration import least
+from mechanisms.stability.transfer import KnowledgeTransferLearner
+
+WIDE = (-3.0, 3.0)
+MOST_CELLS = 2**20
+
+
+class CubeVoteClassifier(PrivateClassifier):
+    """One noisy majority vote for each cube; (epsilon, 0)-DP under substitution of a record. Two classes.
+
+    Memory follows the records in any dimension. Beyond a few dimensions each record is alone in its cube: project.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    bounds, projection, classes
+        See `PrivateClassifier`.
+    random_state : int, optional
+        For tests only: a known seed gives no privacy.
+
+    References
+    ----------
+    Bousquet et al. 2022, Algorithm 2, Theorem 3.1.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bounds: Any = WIDE,
+        projection: Any = 2,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.bounds, self.projection, self.classes = epsilon, bounds, projection, classes
+        self.random_state = random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeClassifier:
+        return CubeClassifier(X.shape[1], self.epsilon, random_state=self.random_state).fit(X, y)
+
+
+class LocalVoteClassifier(PrivateClassifier):
+    """Votes from arrays that users make noisy themselves; epsilon-private for every user. Two classes.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    bandwidth : float in (0, 1], optional
+        Spacing of the grid on the unit cube; (n epsilon^2 / 2)^(-1 / (4 d)), at most 1/2, unless given.
+    bounds, projection, classes, random_state
+        As for `CubeVoteClassifier`.
+
+    References
+    ----------
+    Berrett & Butucea 2019, Theorems 2.1 and 2.2.
+    """
+
+    relation = "local"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bandwidth: float | None = None,
+        bounds: Any = WIDE,
+        projection: Any = 2,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.bandwidth = epsilon, bandwidth
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> LocalHistogramClassifier:
+        rule = min(0.5, consistent_bandwidth(max(1, len(X) // 2), self.epsilon, X.shape[1]))
+        spacing = rule if self.bandwidth is None else self.bandwidth
+        if (1 / spacing + 2) ** X.shape[1] > MOST_CELLS:
+            raise ValueError(
+                f"the grid must have at most {MOST_CELLS} cells: {X.shape[1]} features at bandwidth {spacing:.3g}; "
+                "project to fewer features, or widen `bandwidth`"
+            )
+        return LocalHistogramClassifier(self.epsilon, spacing, random_state=self.random_state).fit(X, y)
+
+
+class CoverClassifier(PrivateClassifier):
+    """A half-plane of two projected features, chosen by the exponential mechanism; (epsilon, 0)-DP under substitution.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    accuracy : float in (0, 1)
+        Scale of the cover: larger is coarser.
+    bounds, projection, classes, random_state
+        As for `CubeVoteClassifier`; at most two projected features.
+
+    References
+    ----------
+    Chaudhuri & Hsu 2011, algorithm A1, Theorem 7.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        accuracy: float = 0.2,
+        bounds: Any = WIDE,
+        projection: Any = 2,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.accuracy = epsilon, accuracy
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> ReferenceCoverLearner:
+        rows = self._with_constant(X)
+        learner = ReferenceCoverLearner(
+            self.epsilon,
+            self.accuracy,
+            hypotheses=LinearSeparatorClass(rows.shape[1]),
+            smoothness_cap=1.0,
+            random_state=self.random_state,
+        )
+        return learner.fit(rows, 2 * y - 1)
+
+    def _predicted(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray((self.learner_.predict(self._with_constant(X)) + 1) // 2)
+
+    @staticmethod
+    def _with_constant(X: np.ndarray) -> np.ndarray:
+        if X.shape[1] > 2:
+            raise ValueError(f"`projection` must leave at most 2 features, got {X.shape[1]}")
+        return np.column_stack([2 * X - 1, np.full(len(X), 0.5)])
+
+
+class LabelPrivateNeighbors(PrivateClassifier):
+    """Nearest neighbors on labels released by the vector mechanism; (epsilon, 0)-DP for labels, features are public.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    n_neighbors : int >= 1, optional
+        The square root of the number of records times two unless given; never more than there are records.
+    bounds, projection, classes, random_state
+        As for `CubeVoteClassifier`; no projection unless given.
+
+    References
+    ----------
+    Zhao et al. 2024, Theorem 1, equation (20).
+    """
+
+    relation = "label flip"
+    multiclass = True
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        n_neighbors: int | None = None,
+        bounds: Any = WIDE,
+        projection: Any = None,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.n_neighbors = epsilon, n_neighbors
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return unbiased estimates of the class probabilities, clipped at 0 and scaled to 1, shape (n, classes)."""
+        check_is_fitted(self, "learner_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        encoder = self.learner_.encoder
+        means = self.learner_.model_.scores(self._mapped(X)) / self.learner_.n_neighbors
+        shares = np.clip((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0.0, None)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])
+
+    def _predicted(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(np.argmax(self.learner_.model_.scores(X), axis=1))
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:
+        count = round(2 * len(X) ** 0.5) if self.n_neighbors is None else self.n_neighbors
+        encoder = SymmetricUnaryLabelEncoder(len(self.classes_), self.epsilon)
+        return VectorTargetKNN(encoder, min(count, len(X)), random_state=self.random_state).fit(X, y)
+
+
+class TeacherVoteClassifier(PrivateClassifier):
+    """A student trained on the votes of teachers; (epsilon, delta)-DP for labels, features are public. Two classes.
+
+    The teachers see one half of the records; the other half gives its features, which the teachers label.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    delta : float in (0, 1)
+    n_teachers : int >= 1, optional
+        Unless given: as many as the noise asks for when five sixths agree, with three records each, and at least 11.
+    cutoff : int >= 1
+        How many times the teachers may fall silent.
+    teacher, student : classifier, optional
+        Logistic regression unless given.
+    bounds, projection, classes, random_state
+        As for `CubeVoteClassifier`; no projection unless given.
+
+    References
+    ----------
+    Bassily, Thakurta & Thakkar 2018, Algorithms 4 and 5.
+    """
+
+    relation = "label flip"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        n_teachers: int | None = None,
+        cutoff: int = 1,
+        teacher: Any = None,
+        student: Any = None,
+        bounds: Any = WIDE,
+        projection: Any = None,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.delta, self.n_teachers, self.cutoff = epsilon, delta, n_teachers, cutoff
+        self.teacher, self.student = teacher, student
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> KnowledgeTransferLearner:
+        half = len(X) // 2
+        noise = least(self.epsilon, self.delta, self.cutoff)
+        rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
+        count = rule if self.n_teachers is None else self.n_teachers
+        teacher, student = (LogisticRegression() if it is None else clone(it) for it in (self.teacher, self.student))
+        service = SubsampleAggregate(
+            teacher,
+            count,
+            self.epsilon,
+            self.delta,
+            self.cutoff,
+            max(1, len(X) - half),
+            calibrated=True,
+            random_state=self.random_state,
+        )
+        learner = KnowledgeTransferLearner(service, student, random_state=self.random_state).fit(X, y)
+        learner.service.random_state = None
+        silent = float(np.mean(learner.labels_ < 0))
+        if silent > 0.9:
+            warnings.warn(
+                f"the teachers labeled {1 - silent:.0%} of the points; fair coins stand for the others: raise epsilon, "
+                "the number of records, or `cutoff`",
+                stacklevel=3,
+            )
+        return learner

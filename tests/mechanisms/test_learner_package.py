@@ -1,0 +1,141 @@
+"""The estimators as people use them: scikit-learn's checks, the examples of the page, and what a fit leaves."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+from audit.adapters.fitted import parts_of
+from audit.subjects.identity import identify
+from mechanisms import learners
+from mechanisms.learners import (
+    CoverClassifier,
+    CubeVoteClassifier,
+    LabelPrivateNeighbors,
+    LocalVoteClassifier,
+    TeacherVoteClassifier,
+)
+
+EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
+KINDS = pytest.mark.parametrize("kind", EVERY)
+PAGE = Path(__file__).parents[2] / "docs" / "learners.md"
+RNG = np.random.default_rng(0)
+X, MARKS = RNG.normal(size=(60, 4)), RNG.integers(2, size=60)
+
+
+def test_every_estimator_is_exported_and_on_the_page():
+    names = {kind.__name__ for kind in EVERY}
+    assert names < set(learners.__all__)
+    assert names <= set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), flags=re.M))
+
+
+@KINDS
+def test_scikit_learn_has_no_complaint(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = check_estimator(kind(), on_fail=None)
+    assert len(done) > 50
+    assert [(check["check_name"], check["exception"]) for check in done if check["status"] != "passed"] == []
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@KINDS
+def test_a_fit_keeps_no_record_no_generator_and_no_seed(kind):
+    """Each value of a private record or label is looked for in all that the fitted object holds."""
+    learner = kind(random_state=7).fit(X, MARKS)
+    again = pickle.loads(pickle.dumps(learner))
+    np.testing.assert_array_equal(again.predict(X), learner.predict(X))
+    inner = learner.learner_
+    assert inner.random_state is None
+    assert not any(isinstance(part, np.random.Generator) for part in parts_of(learner))
+    assert "Generator" not in identify(learner)
+    if learner.relation == "label flip":  # features are public there
+        return
+    numbers = np.concatenate([np.ravel(part) for part in parts_of(learner) if isinstance(part, np.ndarray)])
+    assert not np.isin(learner._mapped(X).ravel(), numbers).any()
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@KINDS
+def test_labels_of_any_kind_and_the_metadata_of_the_budget(kind):
+    texts = np.where(MARKS == 1, "yes", "no")
+    learner = clone(kind(epsilon=2.0, random_state=0)).fit(X, texts)
+    assert set(learner.predict(X)) <= {"no", "yes"}
+    spent = learner.privacy_spent_
+    assert spent.epsilon == 2.0
+    assert spent.delta == (1e-5 if kind is TeacherVoteClassifier else 0.0)
+    assert spent.relation in ("substitution", "local", "label flip")
+    assert not hasattr(kind(), "privacy_spent_")
+
+
+def test_cross_validation_and_grids():
+    assert cross_val_score(CubeVoteClassifier(random_state=0), X, MARKS, cv=3).shape == (3,)
+    grid = GridSearchCV(LabelPrivateNeighbors(random_state=0), {"n_neighbors": [5, 9]}, cv=2).fit(X, MARKS)
+    assert grid.best_params_["n_neighbors"] in (5, 9)
+
+
+def test_probabilities_are_those_of_the_released_bits():
+    learner = LabelPrivateNeighbors(epsilon=200.0, n_neighbors=1, random_state=0).fit(X, MARKS)
+    np.testing.assert_allclose(learner.predict_proba(X), np.eye(2)[MARKS], atol=1e-9)
+
+
+def test_bounds_clip_and_projections_do_not_look_at_other_records():
+    learner = CubeVoteClassifier(bounds=([-1.0] * 4, [1.0] * 4))
+    rows = np.r_[X, 100 * X]
+    mapped = learner._mapped(rows)
+    assert mapped.min() >= 0
+    assert mapped.max() <= 1
+    assert mapped.shape == (120, 2)
+    np.testing.assert_array_equal(mapped[3], learner._mapped(rows[3:4])[0])
+    own = CubeVoteClassifier(projection=np.eye(4)[:, :1])._mapped(X)
+    assert np.corrcoef(own[:, 0], np.clip(X[:, 0], -3, 3))[0, 1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (CubeVoteClassifier(bounds=(1.0, 0.0)), "`bounds` must be"),
+        (CubeVoteClassifier(classes=[0, 5]), "labels of `classes` only"),
+        (CoverClassifier(projection=None), "`projection` must leave at most 2 features, got 4"),
+        (LocalVoteClassifier(projection=None, bandwidth=0.01), "the grid must have at most 1048576 cells"),
+        (LabelPrivateNeighbors(random_state=np.random.RandomState(0)), "`random_state` must be None or an integer"),
+    ],
+)
+def test_wrong_arguments_are_named(learner, message):
+    with pytest.raises(ValueError, match=message):
+        learner.fit(X, MARKS)
+
+
+def test_silent_teachers_are_said():
+    with pytest.warns(UserWarning, match="the teachers labeled 0% of the points; fair coins stand for the others"):
+        TeacherVoteClassifier(epsilon=0.01, random_state=0).fit(X, MARKS)
+
+
+def test_teachers_that_answer_teach():
+    many = np.random.default_rng(1).normal(size=(8_000, 2))
+    marks = (many[:, 0] > 0).astype(int)
+    learner = TeacherVoteClassifier(20.0, 1e-3, cutoff=5, teacher=LogisticRegression(C=100.0), random_state=0)
+    with pytest.warns(UserWarning, match="the teachers labeled 4% of the points"):
+        learner.fit(many, marks)
+    assert learner.score(many, marks) > 0.8
+
+
+def test_the_examples_of_the_page(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
+    assert len(blocks) == 3
+    for block in blocks:
+        assert len(block.splitlines()) <= 20
+        exec(compile(block, str(PAGE), "exec"), {})
+        assert capsys.readouterr().out.startswith("True")
