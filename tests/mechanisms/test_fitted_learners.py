@@ -84,6 +84,13 @@ def test_a_fitted_service_stays_where_it_is(service):
             copied(service)
 
 
+@pytest.mark.parametrize("service", [SERVICE(random_state=1), SOFT(random_state=1)])
+def test_queries_asked_twice_count_twice(service):
+    service.fit(np.zeros((4, 1)), np.array([0, 1, 0, 1])).predict(np.zeros((2, 1)))
+    with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
+        service.predict(np.zeros((1, 1)))
+
+
 @pytest.mark.parametrize(
     "learner",
     [
