@@ -482,7 +482,7 @@ MUTANTS: list[Mutant] = [
         ONLINE,
         "        self.bottoms += bottoms\n        self._renew()",
         "        self.bottoms += bottoms",
-        BY_SERVICE,
+        f"{TESTS}/stability/test_stability_releases.py -k session",
     ),
     Mutant(
         "SE3",
@@ -496,7 +496,7 @@ MUTANTS: list[Mutant] = [
         ONLINE,
         "self._calibration.threshold + self._rng.laplace(scale=self._calibration.lam)",
         "self._calibration.threshold",
-        BY_SERVICE,
+        f"{TESTS}/stability/test_stability_releases.py -k session",
     ),
     Mutant(
         "SE5",
