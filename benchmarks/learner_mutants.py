@@ -517,7 +517,7 @@ MUTANTS: list[Mutant] = [
         SOFT,
         "        session.pay()\n        if session.passes(second[1]):",
         "        if session.passes(second[1]):",
-        BY_SOFT,
+        f"{FITTED} -k shifted_partition",
     ),
     Mutant("SL3", SOFT, "if session.bottoms > 2 * self.cutoff:", "if session.bottoms > 0:", BY_SOFT),
     Mutant(
@@ -532,7 +532,7 @@ MUTANTS: list[Mutant] = [
         SOFT,
         "assigned = assignment_rule(self.assignment)(list",
         "assigned = assignment_rule('position')(list",
-        BY_SOFT,
+        f"{FITTED} -k draw_their_chunks",
     ),
     Mutant(
         "SL6", SOFT, "return float(second[0]) / (2 * self.bins)", "return float(first[0]) / (2 * self.bins)", BY_SOFT

@@ -22,6 +22,8 @@ from mechanisms.fitted.services import SERVICE, SOFT
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 from mechanisms.local.classifier import LocalHistogramClassifier
+from mechanisms.stability.aggregate import SubsampleAggregate
+from mechanisms.stability.soft_labels import SoftLabelService
 from mechanisms.stability_histogram import StabilityHistogram
 
 WITHOUT_A_CLAIM = {
@@ -112,3 +114,45 @@ def test_a_release_is_sorted_whatever_the_order_of_the_records():
         )
         assert first == second
         assert len(first) == 2
+
+
+class Recorder:
+    """A session that passes what it is told to, and writes down what it is asked."""
+
+    def __init__(self, *passes):
+        self.left, self.calls, self.bottoms = list(passes), [], 0
+
+    def passes(self, distance):
+        self.calls.append(distance)
+        return self.left.pop(0)
+
+    def pay(self):
+        self.calls.append("pay")
+        self.bottoms += 1
+
+
+def test_the_shifted_partition_is_asked_against_a_new_threshold():
+    service = SOFT()
+    session = Recorder(False, True)
+    assert service._answer(session, (3, 5.0), (4, 6.0)) == 4 / (2 * service.bins)
+    assert session.calls == [5.0, "pay", 6.0]
+    session = Recorder(False, False)
+    assert np.isnan(service._answer(session, (3, 5.0), (4, 6.0)))
+    assert session.calls == [5.0, "pay", 6.0, "pay"]
+    session.bottoms = 2 * service.cutoff + 1
+    assert np.isnan(service._answer(session, (3, 5.0), (4, 6.0)))
+    assert len(session.calls) == 4
+
+
+@pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
+def test_records_draw_their_chunks(kind):
+    """Two records and two teachers: in 40 fits both records meet at least once, but with probability 2^-40."""
+    sizes = []
+
+    def learner(X, y):
+        sizes.append(len(X))
+        return lambda points: np.zeros(len(points))
+
+    for seed in range(40):
+        kind(learner, 2, 1.0, 0.1, random_state=seed).fit(np.zeros((2, 1)), np.array([0, 1]))
+    assert 2 in sizes
