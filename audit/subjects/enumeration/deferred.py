@@ -36,6 +36,12 @@ class Draw:
 
     def __init__(self, follower: Follower, support: range, kind: type) -> None:
         self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
+        follower.drawn.append(self)
+
+    def kind_of_point(self) -> Any:
+        """Return one of the numbers that it may still be, as the source gives it."""
+        point = self.support[size_of(self.support) // 3]
+        return point * _UNIT if self.is_float else self.kind(point)
 
     def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
@@ -248,7 +254,7 @@ def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
         below, upto = (_before(support, end) for end in (math.ceil(point), math.floor(point) + 1))
     cuts = [0, below, max(below, upto), size_of(support)]
     parts = [support[start:end] for start, end in pairwise(cuts)]
-    return _joined([(bool(known(_value(number, part[0]), other)), part) for part in parts if part])
+    return _joined([(known(_value(number, part[0]), other), part) for part in parts if part])
 
 
 def _before(support: range, end: int) -> int:

@@ -31,6 +31,7 @@ from audit.subjects.identity import CannotKeep, Raised, identify
 from audit.subjects.keeper import is_of_subject
 
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
+_UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
 _BITS = 256  # probabilities that cannot be exact are rounded down to multiples of 2^-256
 _EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
@@ -129,6 +130,10 @@ class Explorer:
             text, value = self._once(script)
             end = Output(text)
             self.values.setdefault(text, value)
+            if not self._is_confirmed(text):
+                end = Lost(_UNCONFIRMED)
+                if not isinstance(value, Raised):  # else a stand-in may not be able to do what a number can
+                    self.watch.behind.add(_UNCONFIRMED)
         except Differs as reason:
             self.watch.behind.add(str(reason))
             end = Lost(str(reason))
@@ -159,6 +164,18 @@ class Explorer:
             raise NotFollowed(str(error)) from None
         finally:
             self.watch.stop()
+
+    def _is_confirmed(self, text: Any) -> bool:
+        """Run once more with known numbers where there were unknown ones; test whether the output is the same."""
+        self.follower.begin_known()
+        try:
+            value = self._call_once()
+            found = str(value) if isinstance(value, Raised) else identify(value)
+        except (EndOfRun, CannotKeep):
+            return False
+        finally:
+            self.watch.stop()
+        return found == text and self.follower.stopped is None and self.follower.is_used_up()
 
     def _call_once(self) -> Any:
         try:

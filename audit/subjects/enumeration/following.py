@@ -77,13 +77,35 @@ class Follower:
         self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], list[Step]] | None = None
         self.mark, self.on_mark = -1, self.on_script_end  # what to do at the draw of this number
         self.draws = 0
+        self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
+        self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
+        self.drawn, self.known = [], None
         if not script:
             self.on_script_end()
+
+    def begin_known(self) -> None:
+        """Begin the same run again, with numbers that are known when they are drawn."""
+        numbers = [draw.kind_of_point() for draw in self.drawn]
+        at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
+        self.begin(at_once or self.script[:0])
+        self.known = iter(numbers)
+
+    def is_used_up(self) -> bool:
+        """Test whether a run has made all choices of its script, and drawn all numbers."""
+        return self.position == len(self.script) and (self.known is None or next(self.known, None) is None)
+
+    def next_known(self) -> Any:
+        """Return the next number, in a run whose numbers are known."""
+        assert self.known is not None
+        number = next(self.known, None)
+        if number is None:
+            self.stop(Differs("more numbers are drawn when they are known"))
+        return number
 
     def choose(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Any:
         """Return the data of the branch that the run takes; `compute` is called at forks that are new."""
@@ -100,6 +122,8 @@ class Follower:
             if at + 1 == len(self.script):
                 self.on_script_end()
             return node.branches.data[branch]
+        if self.known is not None:
+            self.stop(Differs("another choice is made when numbers are known"))
         assert self.on_new_fork is not None
         steps = self.on_new_fork(signature, compute)
         self.script += steps

@@ -13,14 +13,16 @@ _FLOAT = range(2**53)
 
 def uniform(follower: Follower) -> Any:
     """Return a multiple of 2^-53 in [0, 1), uniform."""
-    return Deferred(Draw(follower, _FLOAT, float))
+    return Deferred(Draw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
 
 
 def below(follower: Follower, number: int, kind: type = int) -> Any:
     """Return an integer in [0, number), uniform, of which as little is known as is asked for."""
     if number <= 0:
         raise ValueError("empty range")
-    return kind(0) if number == 1 else Deferred(Draw(follower, range(number), kind))
+    if number == 1:
+        return kind(0)
+    return Deferred(Draw(follower, range(number), kind)) if follower.known is None else follower.next_known()
 
 
 def some_bytes(follower: Follower, number: int) -> bytes:

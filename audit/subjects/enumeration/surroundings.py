@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import logging
+import random
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from audit.subjects.enumeration.sources import ForkingRandom
 from audit.subjects.enumeration.watching import is_own
 from audit.subjects.identity import fields_of
 
-STAND_INS = (ForkingRandom, ForkingGenerator, ForkingRandomState)
+STAND_INS = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
 _FIXED_KINDS = (np.generic, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str))
 _REFLECTIVE = {

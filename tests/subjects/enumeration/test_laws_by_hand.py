@@ -203,6 +203,28 @@ def test_what_cannot_be_followed_is_left_over_by_name():
     assert law_of(lambda data, rng: rng.normal()).not_followed == {"Generator.normal": 1}
 
 
+def of_its_type(data, rng):
+    u = rng.random()
+    return u < 0.25 if type(u) is float else u < 0.75
+
+
+def of_a_dtype(data, rng):
+    return rng.random(1).dtype == np.float64
+
+
+def refused_by_a_function(data, rng):
+    return np.signbit(rng.random() - 0.5)
+
+
+@pytest.mark.parametrize("function", [of_its_type, of_a_dtype, refused_by_a_function])
+def test_a_stand_in_that_behaves_otherwise_proves_nothing(function):
+    """Code that looks at the type, and errors that only the stand-in causes: a run with known numbers tells."""
+    law = law_of(function)
+    said = "the code tells numbers that are not known yet from known ones"
+    assert said in law.not_followed
+    assert law.behind == (() if function is refused_by_a_function else (said,))
+
+
 def test_a_subject_cannot_catch_the_end_of_a_run():
     def catches(data, rng):
         try:
