@@ -112,7 +112,7 @@ class Explorer:
                 self.stopped_by = "residual"
                 return cutoff
             return min(-entry[0] for entry in self.waiting)  # few are left: they may be all
-        return max(negligible * (1 + 2.0**-40), min(cutoff * _FINER, -self.waiting[0][0]))
+        return min(-self.waiting[0][0], max(negligible * (1 + 2.0**-40), cutoff * _FINER))
 
     def _pending(self) -> list[tuple[float, Node, int]]:
         return [

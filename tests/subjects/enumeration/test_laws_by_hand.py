@@ -241,3 +241,17 @@ def test_a_subject_cannot_catch_the_end_of_a_run():
 def test_settings_outside_their_sets_are_refused(settings):
     with pytest.raises(InvalidArgument, match=next(iter(settings))):
         law_of(shuffled, **settings)
+
+
+def test_branches_of_equal_mass_end_the_exploration():
+    """Of 2^7 paths that never meet, the residual leaves some out."""
+
+    def tree(data, rng):
+        found = 1
+        for _ in range(7):
+            found = 2 * found + (rng.random() < 0.5)
+        return found
+
+    law = law_of(tree, residual=1 / 3)
+    assert set(law.probabilities.values()) == {Fraction(1, 2**7)}
+    assert 1 - law.residual == Fraction(len(law.probabilities), 2**7) >= Fraction(2, 3)
