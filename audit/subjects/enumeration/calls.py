@@ -96,11 +96,13 @@ def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | 
     kept = outer.follower.on_new_fork, outer.follower.on_script_end
     waiting, outer.calls.wanted = outer.calls.wanted, []
     mark, returning, on_return = outer.follower.mark, outer.watch.returning, outer.watch.on_return
+    on_time = outer.watch.on_time
     try:
         inner.explore()
     finally:
         outer.follower.on_new_fork, outer.follower.on_script_end = kept
         outer.follower.mark, outer.watch.returning, outer.watch.on_return = mark, returning, on_return
+        outer.watch.on_time = on_time
         outer.calls.wanted = waiting
         outer.runs += inner.runs
     if inner.is_refused or inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:

@@ -84,6 +84,7 @@ class Explorer:
         """Follow runs until the residual or a limit is reached."""
         self.follower.on_new_fork = self._on_new_fork
         self.follower.on_script_end = self._on_script_end
+        self.watch.on_time = self._on_time
         self._run([])
         cutoff = _FIRST_CUTOFF
         while self.waiting and not self.stopped_by:
@@ -246,6 +247,12 @@ class Explorer:
     def _outermost(self, state: State) -> int:
         """Return the number of frames whose calls may be remembered: all but the outermost one."""
         return len(state.frames) - 1
+
+    def _on_time(self) -> None:
+        if time.monotonic() > self.limits.deadline:
+            self.watch.stop()
+            self.stopped_by = "time"
+            self.follower.stop(EndOfRun())
 
     def _mind_limits(self, node: Node, branch: int) -> None:
         if len(self.nodes) >= self.limits.states:

@@ -51,7 +51,7 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
     elif type(explorer.root) is Output:
         texts[explorer.root.text] = Fraction(1)
     else:
-        lost[explorer.root.reason] = Fraction(1)
+        lost[explorer.root.reason if explorer.root else "not followed, by the limit of time"] = Fraction(1)
     ordered = dict(sorted(texts.items(), key=lambda item: (-item[1], item[0])))
     return EnumeratedLaw(
         _by_value(ordered, explorer.values),

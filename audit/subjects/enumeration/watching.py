@@ -59,6 +59,8 @@ class Watch:
         self.on_code: Callable[[FrameType], None] = lambda frame: None
         self.returning: FrameType | None = None  # the frame whose return is waited for
         self.on_return: Callable[[Any], None] = lambda value: None
+        self.on_time: Callable[[], None] = lambda: None  # called now and then: code may go on without drawing
+        self._events = 0
         self._codes: set[CodeType] = set()
         self._undo: list[tuple[Any, str, Any]] = []
         self._others: list[tuple[Any, str]] = []
@@ -109,6 +111,9 @@ class Watch:
         sys.setprofile(None)
 
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:
+        self._events += 1
+        if not self._events % _OFTEN:
+            self.on_time()
         if event == "c_call":
             self._see_call(frame, argument)
         elif event == "return":
@@ -132,6 +137,7 @@ class Watch:
 
 
 _MISSING = object()
+_OFTEN = 4096  # events between two looks at the clock
 
 
 def _of_object(owner: Any, function: Any) -> str | None:

@@ -255,3 +255,15 @@ def test_branches_of_equal_mass_end_the_exploration():
     law = law_of(tree, residual=1 / 3)
     assert set(law.probabilities.values()) == {Fraction(1, 2**7)}
     assert 1 - law.residual == Fraction(len(law.probabilities), 2**7) >= Fraction(2, 3)
+
+
+def test_code_that_goes_on_without_drawing_is_stopped():
+    def hangs(data, rng):
+        while rng.random() < 0.5:
+            while rng.randrange(1) == 0:
+                pass
+        return 0
+
+    law = law_of(hangs, rng="random", time_limit=0.3)
+    assert law.probabilities in ({}, {0: HALF})
+    assert law.residual >= HALF
