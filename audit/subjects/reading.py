@@ -157,7 +157,8 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
 
 def _concatenated(read: Sequence[Outputs], raw: Any) -> Outputs:
     """Join batches that were read in the same columns."""
-    numbers = np.concatenate([_shaped(batch, read) for batch in read])
+    shape = max((batch.numbers.shape[1:] for batch in read), default=())
+    numbers = np.concatenate([_shaped(batch, shape) for batch in read])
     symbols = None
     if any(batch.symbols is not None for batch in read):
         symbols = Texts.joined([batch.symbols or _no_texts(len(batch)) for batch in read])
@@ -203,9 +204,8 @@ def _joined_raw(parts: Sequence[Any]) -> Any:
     return [row for part in parts for row in part]
 
 
-def _shaped(batch: Outputs, among: Sequence[Outputs]) -> np.ndarray:
-    """Return the numbers of a batch, in the shape that the others have if it holds nothing but symbols."""
-    shape = max((other.numbers.shape[1:] for other in among), default=())
+def _shaped(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the numbers of a batch, in the shape that others have if it holds nothing but symbols."""
     return batch.numbers if batch.numbers.shape[1:] == shape else np.full((len(batch), *shape), np.nan)
 
 
