@@ -327,12 +327,14 @@ def structure_of(value: Any, depth: int = 0) -> Any:
         kinds = set(map(type, value))
         if kinds == {int} and min(value) >= -(2**63) and max(value) < 2**63:  # as entry by entry, and fast
             return kind, *[(int, True)] * len(value)
-        if kinds.issubset(_SCALARS):
+        if kinds.issubset(_OF_ONE_STRUCTURE):
             return kind, *map(type, value)
         return kind, *(structure_of(entry, depth + 1) for entry in value)
     if isinstance(value, dict):
         return kind, repr(list(value)), *(structure_of(entry, depth + 1) for entry in value.values())
-    if isinstance(value, (np.ndarray, np.generic)) or is_table(kind) or kind.__module__.split(".")[0] == "pyarrow":
+    if isinstance(value, (np.ndarray, np.generic)):
+        return kind, value.dtype, value.shape
+    if is_table(kind) or kind.__module__.split(".")[0] == "pyarrow":
         return kind, *(repr(getattr(value, name, None)) for name in ("dtype", "shape", "columns", "schema"))
     held = dict(fields_of(value))
     with suppress(LookupError):
@@ -341,6 +343,7 @@ def structure_of(value: Any, depth: int = 0) -> Any:
 
 
 _SCALARS = (float, bool, str, bytes, complex, type(None), set, frozenset, bytearray, Raised)
+_OF_ONE_STRUCTURE = frozenset((*_SCALARS, np.float64, np.float32, np.int64, np.int32, np.bool_))
 Reader = Callable[[Sequence[Any], str], Leaves]
 _READERS: dict[type, Reader] = {
     float: read_floats,
