@@ -37,7 +37,9 @@ class ScoredLaplace:
 
 def guess_game(mechanism: Callable[..., Any], budget: int, seed: int) -> float:
     """The bound that the audit certifies."""
-    result = check_privacy(mechanism, subjects.claim(), subjects.PAIR, budget=budget, seed=seed, method="fixed")
+    result = check_privacy(
+        mechanism, subjects.claim(), subjects.PAIR, budget=budget, confirmation=None, seed=seed, method="fixed"
+    )
     return result.epsilon_lower_bound
 
 

@@ -110,7 +110,8 @@ INDEPENDENT: dict[str, Mechanism] = {
 def audited(mechanism: Mechanism, budget: int, seed: int) -> tuple[Verdict, float, float]:
     """Return the verdict on the claim epsilon = 1, the certified bound, and that without correction."""
     claim = PrivacyClaim(1.0, relation=Local())
-    result = check_privacy(mechanism, claim, [PAIR], budget=budget, significance=SIGNIFICANCE, seed=seed, workers=0)
+    settings = {"budget": budget, "significance": SIGNIFICANCE, "confirmation": None, "seed": seed, "workers": 0}
+    result = check_privacy(mechanism, claim, [PAIR], **settings)  # what the first outputs alone would say
     game = result.evidence.game
     uncorrected = 0.0 if game is None else game.epsilon_lower_bound(0.0, SIGNIFICANCE, 1.0)
     return result.verdict, result.epsilon_lower_bound, uncorrected

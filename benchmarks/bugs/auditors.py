@@ -29,9 +29,8 @@ LEAST_MASS = 0.01  # of the best event of the first baseline
 def guess_game(mechanism: Any, pair: tuple[Any, Any], budget: int, significance: float, seed: int) -> float:
     """The fixed-budget audit of this package."""
     claim = PrivacyClaim(0.0, 0.0, Local(), "nothing leaks")
-    result = check_privacy(
-        mechanism, claim, [pair], budget=budget, significance=significance, seed=seed, method="fixed"
-    )
+    settings = {"budget": budget, "significance": significance, "confirmation": None, "seed": seed}
+    result = check_privacy(mechanism, claim, [pair], method="fixed", **settings)
     return result.epsilon_lower_bound
 
 

@@ -52,7 +52,13 @@ def _audited(family: Family, options: dict[str, Any], stated: bool, factor: floa
     mechanism = family.build(factor)
     mechanism = mechanism if stated else without_law(mechanism)
     result = check_privacy(
-        mechanism, family.claim, family.pairs, significance=SIGNIFICANCE, seed=_seed(factor, seed), **options
+        mechanism,
+        family.claim,
+        family.pairs,
+        significance=SIGNIFICANCE,
+        confirmation=None,
+        seed=_seed(factor, seed),
+        **options,
     )
     return result.verdict is Verdict.FAIL
 
@@ -65,6 +71,7 @@ def _fit(family: Family, budget: int, factor: float, seed: int) -> bool:
         family.pairs,
         budget=budget,
         significance=SIGNIFICANCE,
+        confirmation=None,
         seed=_seed(factor, seed),
         method="exact",
     )
@@ -78,6 +85,7 @@ def _bits(family: Family, budget: int, factor: float, seed: int) -> bool:
         family.pairs,
         budget=budget,
         significance=SIGNIFICANCE,
+        confirmation=None,
         seed=_seed(factor, seed),
     )
     return result.verdict is Verdict.FAIL
