@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy import special
@@ -102,6 +103,7 @@ class CallStatistics:
         """True when nearly all runs of either side ended alike, so that shared noise would not show."""
         return self.size > 1 and self.left.unusual(self.size) + self.right.unusual(self.size) < FEWEST_SHOWN
 
+    @lru_cache(maxsize=8)  # noqa: B019  frozen, small, and asked for by every judgment of one evidence
     def dispersion(self) -> tuple[float, float]:
         """Return the largest ratio of the variance between calls to that of independent runs, and log p of its test."""
         found = (0.0, 0.0)
