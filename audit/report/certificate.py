@@ -24,6 +24,7 @@ from typing import Any
 from audit.base.budgets import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
+from audit.report.sources import source_of
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 
 SCHEMA_VERSION = "1.2"
@@ -140,6 +141,7 @@ class Report:
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},
+            "sources": {result.name: source_of(getattr(result.check, "subject", None)) for result in self.results},
             "printed": {result.name: result.printed for result in self.results if result.printed},
             "calibration": calibration_summary(),
             "provenance": provenance(self.command, self.plan),

@@ -19,6 +19,8 @@ import jinja2
 from audit.base.text import printable_data
 from audit.report import wording
 from audit.report.pictures import pictures_of
+from audit.report.sarif import sarif_of
+from audit.report.sources import distributions_of
 
 _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -53,6 +55,7 @@ RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.md": markdown_of,
     "junit.xml": junit_of,
     "badge.svg": partial(rendered, "badge.svg.j2"),
+    "findings.sarif": sarif_of,
 }
 
 
@@ -76,7 +79,13 @@ def environment(package: str) -> jinja2.Environment:
     )
     words = ("by_paper", "claimed", "count", "found", "number", "paper", "standing_of")
     made.filters.update({name: getattr(wording, name) for name in words})
-    made.filters.update(md=escape_markdown, pictures=pictures_of, source_digest=_source_digest, packed=_packed)
+    made.filters.update(
+        md=escape_markdown,
+        pictures=pictures_of,
+        source_digest=_source_digest,
+        packed=_packed,
+        distributions=distributions_of,
+    )
     made.globals.update(
         privacy_kinds=wording.PRIVACY_KINDS,
         rows=_ROWS,

@@ -1,0 +1,64 @@
+"""Say where the audited code stands: file, line and digest of its source, and the distribution that it is from."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from audit.subjects.subject import PerCall
+
+
+def source_of(subject: Any) -> dict[str, Any]:
+    """Return what is known of the source of a callable: file, line, SHA-256 of the file, distribution and version."""
+    inner = _unwrapped(subject)
+    found: dict[str, Any] = {}
+    with suppress(Exception):  # code without a file: built in, written at a prompt, or hostile
+        file = Path(inspect.getsourcefile(inner) or "")
+        found = {"file": _shown(file), "digest": _digest(file)}
+        found["line"] = inspect.getsourcelines(inner)[1]
+    top = str(getattr(inner, "__module__", "")).partition(".")[0]
+    if names := _distributions().get(top):
+        found |= {"distribution": names[0], "version": metadata.version(names[0])}
+    return found
+
+
+def distributions_of(sources: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the distributions that audited code is from, with their versions, each once."""
+    named = {(part["distribution"], part["version"]) for part in sources.values() if "distribution" in part}
+    return [f"{name} {version}" for name, version in sorted(named)]
+
+
+def _unwrapped(subject: Any) -> Any:
+    while isinstance(subject, (partial, PerCall)):
+        subject = subject.func if isinstance(subject, partial) else subject.function
+    with suppress(Exception):
+        subject = inspect.unwrap(subject)
+    is_code = inspect.isroutine(subject) or inspect.isclass(subject)
+    return subject if is_code else type(subject)
+
+
+def _shown(file: Path) -> str:
+    """Return a path below the current folder, or below the folder of packages, where readers can find it."""
+    for folder in (*(parent for parent in file.parents if parent.name == "site-packages"), Path.cwd()):
+        if file.is_relative_to(folder):
+            return file.relative_to(folder).as_posix()
+    return file.name
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Return the distributions by the packages that they install; reading them takes a tenth of a second."""
+    with suppress(Exception):
+        return metadata.packages_distributions()
+    return {}
