@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import sys
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -108,3 +109,15 @@ def _depths(instructions: list[dis.Instruction], onward: Any, handlers: Any) -> 
 def _effect(instruction: dis.Instruction, jumps: bool) -> int:
     argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
     return dis.stack_effect(instruction.opcode, argument, jump=jumps)
+
+
+def iterates_over_sets(code: CodeType) -> bool:
+    """Test whether code makes sets and goes through something: perhaps through a set, in the order of its hashes."""
+    instructions = list(dis.get_instructions(code))
+    for first, second in pairwise(instructions):
+        if isinstance(first.argval, frozenset) and second.opname == "GET_ITER":
+            return True
+    operations = {instruction.opname for instruction in instructions}
+    makes = operations & {"BUILD_SET", "SET_ADD", "SET_UPDATE"} or {"set", "frozenset"} & set(code.co_names)
+    goes = "GET_ITER" in operations or {"list", "tuple", "pop", "map", "zip", "enumerate", "iter"} & set(code.co_names)
+    return bool(makes and goes)

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.subjects.enumeration.bytecode import Place, places_of
+from audit.subjects.enumeration.bytecode import Place, iterates_over_sets, places_of
 from audit.subjects.enumeration.deferred import Deferred
 from audit.subjects.enumeration.frames import UNBOUND, Slots, slots_of
 from audit.subjects.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
-from audit.subjects.enumeration.watching import HERE, Watch
+from audit.subjects.enumeration.watching import HERE, Watch, is_own
 from audit.subjects.identity import fields_of
 
 RUN = "_call_once"  # the function of this package that calls the code
@@ -73,8 +73,9 @@ class StateReader:
 
     def __init__(self, call: Callable[[], Any], watch: Watch) -> None:
         self.notes: set[str] = set()
-        self._follower = watch.follower
+        self._follower, self._behind = watch.follower, watch.behind
         self._numbers: dict[Any, int] = {}
+        self._codes: dict[int, CodeType] = {}
         self.around = Surroundings()
         watch.on_code = self._on_code
         if isinstance(call, partial):
@@ -85,6 +86,8 @@ class StateReader:
                 self.around.add(cell.cell_contents)
 
     def _on_code(self, frame: FrameType) -> None:
+        if not is_own(frame.f_globals.get("__name__")) and iterates_over_sets(frame.f_code):
+            self._behind.add("the order of a set, which may depend on hash randomization")
         self.around.add_code(frame.f_code, frame.f_globals)
 
     def is_unchanged(self) -> bool:
@@ -147,6 +150,7 @@ class StateReader:
         place = places_of(code).get(frame.f_lasti)
         if place is None or place.before is None or place.after is None:
             raise NoState(f"the bytecode of {code.co_name} is not understood")
+        self._codes[id(code)] = code  # stays alive, so that its identity is not used again
         kept = _kept(place, slots, over, above, code)
         found = slots.read(0, slots.variables)
         live = [

@@ -32,7 +32,10 @@ _REFLECTIVE = {
     *("__dict__", "__globals__", "__code__", "__closure__", "modules", "import_module", "settrace", "setprofile"),
     *("__setattr__", "__delattr__", "f_back", "get_objects", "getrefcount", "weakref", "cell_contents", "sys"),
 }
-_KEEP_STATE = ("builtins", "itertools", "collections", "random")
+_WITHOUT_CONTENT = {
+    *("getset_descriptor", "member_descriptor", "classmethod_descriptor", "GenericAlias", "mappingproxy", "code"),
+    *("itemgetter", "attrgetter", "_ArrayFunctionDispatcher", "cython_function_or_method", "object", "TypeVar"),
+}
 _MISSING = object()
 
 
@@ -131,7 +134,7 @@ class Surroundings:
         elif is_of_python(kind):
             yield kind
             yield from self._watch(lambda: _flat(fields_of(value)))
-        elif not is_own(kind.__module__) or kind.__module__ in _KEEP_STATE:
+        elif kind.__qualname__ not in _WITHOUT_CONTENT or not is_own(kind.__module__):
             self.blocked.add(f"a {kind.__qualname__} is reached, which cannot be looked at whole")
 
     def _add_class(self, kind: type) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """States that only look alike are not merged, and each guard is needed: without it the law is wrong."""
 
+import array
 import contextlib
 import functools
 import sys
@@ -175,7 +176,33 @@ def behind_a_stand_in(data, rng):
     return bit(rng) + 2 * (rng.random() < Drawn(rng))
 
 
+NUMBERS = array.array("i")
+
+
+@functools.cache
+def cached(key, source):
+    return bit(source)
+
+
+def in_a_global_array(data, rng):
+    NUMBERS.append(bit(rng))
+    NUMBERS.append(bit(rng))
+    found = tuple(NUMBERS)
+    del NUMBERS[:]
+    return found
+
+
+def in_a_cache(data, rng):
+    cached(0, rng)
+    second = bit(rng)
+    again = cached(0, rng)
+    cached.cache_clear()
+    return again, second
+
+
 SUBJECTS = [
+    in_a_global_array,
+    in_a_cache,
     in_an_array,
     in_a_choice,
     in_bytes,
@@ -329,16 +356,15 @@ def test_states_that_are_the_same_are_merged():
     assert law.states < 200
 
 
-@functools.cache
-def remembered(value):
+def more(value):
     return value + 1
 
 
-def test_what_is_trusted_does_not_stop_the_merging():
+def test_a_walk_has_one_state_per_place_and_step():
     def walk(number, rng):
         place = 0
         for _ in range(number):
-            place = min(3, remembered(place)) if rng.random() < 0.5 else max(0, place - 1)
+            place = min(3, more(place)) if rng.random() < 0.5 else max(0, place - 1)
         return place
 
     law = audit.enumerate_law(walk, 30)
