@@ -73,7 +73,6 @@ CONSTANTS = f"{TESTS}/test_learner_constants.py"
 LEARNERS = f"{TESTS}/consistency/test_learners.py"
 POLYNOMIAL = f"{TESTS}/consistency/test_hidden_votes.py"
 LABEL_LEARNERS = f"{TESTS}/labels/test_label_learners.py"
-SERVICES = f"{TESTS}/stability/test_stability_learners.py"
 FITTED = f"{TESTS}/test_fitted_learners.py"
 
 MUTANTS: list[Mutant] = [
@@ -558,7 +557,7 @@ MUTANTS: list[Mutant] = [
         STUDENT,
         "half = len(X) if self.public is not None else len(X) // 2",
         "half = len(X)",
-        f"{SERVICES} -k label_private",
+        f"{TESTS}/test_learner_package.py -k answer_teach",
     ),
     # constants and bounds
     Mutant(
