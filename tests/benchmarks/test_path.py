@@ -5,7 +5,7 @@ import pytest
 from benchmarks import path
 from benchmarks.path import Call, moves_and_returns, traced
 
-MOST_FILES, MOST_RETURNS = 32, 27  # 11 files and 16 returns for fine structure, dependence, budgets and shares
+MOST_FILES, MOST_RETURNS = 33, 27  # 12 files and 16 returns for fine structure, dependence, budgets and shares
 
 
 @pytest.fixture(scope="module")
