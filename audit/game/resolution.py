@@ -19,6 +19,7 @@ _UNLUCKY = 0.001  # probability that fewer runs are planned than confirm a viola
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
 _MOST_STEPS = 10**10
 _MOST_RUNS = 10**12
+_MOST_VARIED = 0.1  # power in excess, where runs are planned
 
 
 def _upper_tail(count: int, trials: int, probability: float) -> float:
@@ -73,7 +74,10 @@ def runs_to_resolve(claimed_epsilon: float, target: float, delta: float, signifi
     while high - low > 0.01 * high:
         middle = (low + high) // 2
         low, high = (middle, high) if test.power(middle, p / 2, q / 2) < POWER else (low, middle)
-    while game_resolution(claimed_epsilon, delta, high, significance) > target:  # the power is not quite monotone
+    # The power is not quite monotone: as counts are whole, it varies by up to the largest binomial probability
+    theta = float(special.expit(claimed_epsilon))
+    varies = 1 / math.sqrt(2 * math.pi * theta * (1 - theta) * high * (p + q) / 2)
+    while test.power(high, p / 2, q / 2) < POWER + min(varies, _MOST_VARIED):
         high = int(1.01 * high) + 1
     return high
 

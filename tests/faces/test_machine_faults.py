@@ -14,6 +14,7 @@ import audit
 from audit.faces.command_line import main
 from audit.report import certificate as certificate_module
 from audit.runs.checkpoint import FOLDER, Checkpoint
+from audit.runs.suite import collect
 from tests.processes import Python
 
 MODULE = """
@@ -115,7 +116,7 @@ def checks_of(folder):
     sys.path.insert(0, str(folder))
     try:
         sys.modules.pop("mine", None)
-        return audit.runs.suite.collect(["mine"])
+        return collect(["mine"])
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop("mine", None)

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.game.guesses import (
-    POWER,
-    GameCounts,
-    _critical_count,
-    _upper_tail,
-    blind_spot,
-    game_epsilon_lower_bound,
-    game_resolution,
-)
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.resolution import POWER, _critical_count, _upper_tail, blind_spot, game_resolution
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])

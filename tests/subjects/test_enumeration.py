@@ -1,0 +1,25 @@
+"""The tests of enumerated laws, each file in a new process: what other tests have changed there would bar merging."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILES = sorted((Path(__file__).parent / "enumeration").glob("test_*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_in_a_process_of_its_own(path, request):
+    variables = {**os.environ, "DP_AUDIT_ENUMERATION": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(path)]
+    if getattr(request.config.option, "cov_source", None):  # its measurement is combined with that of this session
+        root = request.config.rootpath
+        variables["COVERAGE_FILE"] = str(root / f".coverage.enumeration.{path.stem}.{os.getpid()}")
+        command += ["--cov", "--cov-report=", "--cov-fail-under=0"]
+    for name in [name for name in variables if name.startswith(("PYTEST_XDIST", "PYTEST_CURRENT", "PYTEST_ADDOPTS"))]:
+        del variables[name]
+    done = subprocess.run(command, env=variables, cwd=request.config.rootpath, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert " passed" in done.stdout
