@@ -106,6 +106,7 @@ def _path():
 
 def _run(arguments, cwd, stdout, stderr, environment, path):
     """In the process: become what `python` would be with these arguments."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs the tests in the background
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
