@@ -2,7 +2,7 @@
 
     python -m benchmarks.learners        the table of docs/learners.md; about two minutes of one core
 
-20 random splits, three quarters to train; two classes each. Bounds are the ranges in the descriptions of the datasets.
+20 random splits, three quarters to train; two classes each. Bounds are the smallest and largest values in the data.
 The standard error of a mean is in parentheses, in units of the last digit.
 """
 

@@ -44,7 +44,7 @@ class PrivacyResult(Result):
     budget : int
         Outputs per dataset of a pair that it was allowed to draw, training and certifying together.
     significance : float
-        Probability that a true claim is judged FAIL.
+        Probability that a true claim is suspected, and tested again on fresh outputs.
     evidence, judgment
         What was observed, and what follows from it; the properties say both.
     seconds : float
