@@ -1,10 +1,10 @@
 """Count what sessions of tight tests say, what computed budgets cost, and how sure a conviction is.
 
-    python -m benchmarks.budgets                                   # the outputs that budgets compute
-    python -m benchmarks.budgets --sessions 1000 --tests 1         # verdicts of whole sessions of exact mechanisms
-    python -m benchmarks.budgets --power 100                       # convictions of violations of 10 to 100 %
+    python -m benchmarks.budgets                   # the outputs that budgets compute
+    python -m benchmarks.budgets --sessions 1x400 8x300 30x200 100x70 300x30   # verdicts of tight tests
+    python -m benchmarks.budgets --power 100       # convictions of violations of 10 to 100 %
 
-Every mechanism of the sessions is Laplace noise of exactly the claimed epsilon, so that its claim is true and tight.
+The mechanisms of the sessions are those of `benchmarks.subjects`, in turns. Each keeps its claim with equality.
 """
 
 from __future__ import annotations
@@ -19,15 +19,12 @@ from audit import PrivacyClaim, Verdict, check_privacy
 from audit.checks.privacy.judge import PrivacyTerms
 from audit.checks.privacy.plan import needed
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from benchmarks.subjects import PAIR, OneSided, TwoPoint, claim, geometric, laplace, randomized_response
 
+EDGE = [(laplace, 0.0), (randomized_response, 0.0), (geometric, 0.0), (TwoPoint(0.1), 0.1), (OneSided(0.1), 0.1)]
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 SIGNIFICANCE, CONFIRMATION, CONFIDENCE = 0.05, 1e-6, 0.999
 EPSILONS, TESTS, VIOLATIONS = (0.1, 0.5, 1.0, 2.0, 5.0), (1, 8, 30, 100, 300), (0.1, 0.25, 0.5, 1.0)
-
-
-def laplace(epsilon: float):  # type: ignore[no-untyped-def]
-    """Return a mechanism that is exactly epsilon-DP on the pair."""
-    return lambda data, size, rng: data.sum() + rng.laplace(scale=1 / epsilon, size=size)
 
 
 def print_budgets() -> None:
@@ -41,55 +38,99 @@ def print_budgets() -> None:
         print(f"| {epsilon} | " + " | ".join(f"{budget:,}" for budget in budgets) + " |")
 
 
-def print_sessions(sessions: int, tests: int, epsilon: float) -> None:
-    """Run sessions of tight tests; a session is red if any of them is not PASS."""
-    shares = {"significance": SIGNIFICANCE / tests, "confirmation": CONFIRMATION / tests}
-    verdicts, suspected, red, started = Counter[str](), 0, 0, time.process_time()
+def count_sessions(sessions: int, tests: int) -> Counter[str]:
+    """Run sessions of tight tests; count verdicts, suspected tests, and sessions that are red or not green."""
+    counted = Counter[str]()
     for session in range(sessions):
-        seeds = range(session * tests, (session + 1) * tests)
-        claim = PrivacyClaim(epsilon)
-        found = [check_privacy(laplace(epsilon), claim, PAIRS, seed=seed, workers=0, **shares) for seed in seeds]
-        verdicts.update(result.verdict.value for result in found)
-        suspected += sum(result.evidence.confirmation is not None for result in found)
-        red += any(result.verdict is not Verdict.PASS for result in found)
+        verdicts = Counter[Verdict]()
+        for test in range(tests):
+            mechanism, delta = EDGE[(session + test) % len(EDGE)]
+            seed = session * tests + test
+            result = check_privacy(
+                mechanism,
+                claim(delta),
+                PAIR,
+                seed=seed,
+                workers=0,
+                significance=SIGNIFICANCE / tests,
+                confirmation=CONFIRMATION / tests,
+            )
+            verdicts[result.verdict] += 1
+            counted["suspected"] += result.evidence.confirmation is not None
+        counted.update({verdict.value: count for verdict, count in verdicts.items()})
+        counted.update(red=int(verdicts[Verdict.FAIL] > 0), other=int(verdicts[Verdict.PASS] < tests))
+    return counted
+
+
+def print_sessions(plan: list[tuple[int, int]]) -> None:
+    """Print what sessions of each size say; a session is red if any of its tests is FAIL."""
+    print("| tests | sessions | green | red | suspected tests | CPU per test |\n" + "| --- " * 6 + "|")
+    total = Counter[str]()
+    for tests, sessions in plan:
+        started = time.process_time()
+        counted = count_sessions(sessions, tests)
+        each = (time.process_time() - started) / sessions / tests
+        green = sessions - counted["other"]
+        print(f"| {tests} | {sessions} | {green} | {counted['red']} | {counted['suspected']} | {each * 1e3:.0f} ms |")
+        total.update(counted, sessions=sessions)
     ends = (1 - CONFIDENCE) / 2
-    interval = proportion_lower_bound(red, sessions, ends), proportion_upper_bound(red, sessions, ends)
-    print(
-        f"{sessions} sessions of {tests} tight tests at epsilon = {epsilon}: {dict(verdicts)}, {suspected} suspected, "
-        f"{red} sessions not green, in [{interval[0]:.2g}, {interval[1]:.2g}] at {CONFIDENCE:.1%}; "
-        f"{(time.process_time() - started) / sessions / tests * 1e3:.0f} ms of CPU a test"
-    )
+    for said, count in (("red", total["red"]), ("not green", total["other"])):
+        low, high = (
+            bound(count, total["sessions"], ends) for bound in (proportion_lower_bound, proportion_upper_bound)
+        )
+        print(f"{count} of {total['sessions']} sessions {said}, in [{low:.2g}, {high:.2g}] at {CONFIDENCE:.1%}")
+
+
+def noisy_sum(epsilon: float):  # type: ignore[no-untyped-def]
+    """Return a mechanism that is exactly epsilon-DP on the pair."""
+    return lambda data, size, rng: data.sum() + rng.laplace(scale=1 / epsilon, size=size)
 
 
 def print_power(repeats: int) -> None:
-    """Compare convictions by screening and confirmation with those of one test at 1e-6 on as many outputs."""
-    print("| violation | FAIL | outputs per dataset | FAIL of one test at 1e-6 | suspected |")
-    print("| --- | --- | --- | --- | --- |")
-    claim = PrivacyClaim(1.0)
+    """Compare convictions by screening and confirmation with those of one test on as many outputs."""
+    levels = (CONFIRMATION, SIGNIFICANCE)
+    print(
+        "| violation | FAIL | outputs per dataset | FAIL of one test at 1e-6 | FAIL of one test at 0.05 | suspected |"
+    )
+    print("| --- " * 6 + "|")
+    claimed = PrivacyClaim(1.0)
     for violation in VIOLATIONS:
-        mechanism, fails, outputs, single, screened = laplace(1 + violation), 0, 0, 0, 0
+        mechanism, fails, outputs, screened = noisy_sum(1 + violation), 0, 0, 0
+        single = dict.fromkeys(levels, 0)
         for seed in range(repeats):
-            result = check_privacy(mechanism, claim, PAIRS, seed=seed, workers=0)
+            result = check_privacy(mechanism, claimed, PAIRS, seed=seed, workers=0)
             drawn = result.samples // 2
             fails, outputs = fails + (result.verdict is Verdict.FAIL), outputs + drawn
             screened += result.evidence.confirmation is not None
-            settings = {"budget": drawn, "significance": CONFIRMATION, "confirmation": None}
-            again = check_privacy(mechanism, claim, PAIRS, seed=seed, workers=0, **settings)
-            single += again.verdict is Verdict.FAIL
-        shares = (f"{count / repeats:.2f}" for count in (fails, single, screened))
-        first, second, third = shares
-        print(f"| {violation:.0%} | {first} | {outputs // repeats:,} | {second} | {third} |")
+            for level in levels:
+                again = check_privacy(
+                    mechanism,
+                    claimed,
+                    PAIRS,
+                    budget=drawn,
+                    significance=level,
+                    confirmation=None,
+                    seed=seed,
+                    workers=0,
+                )
+                single[level] += again.verdict is Verdict.FAIL
+        shares = [f"{count / repeats:.2f}" for count in (fails, *single.values(), screened)]
+        print(f"| {violation:.0%} | {shares[0]} | {outputs // repeats:,} | " + " | ".join(shares[1:]) + " |")
+
+
+def sizes(text: str) -> tuple[int, int]:
+    """Return the tests and the sessions of a word such as 8x300."""
+    tests, sessions = text.split("x")
+    return int(tests), int(sessions)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=0)
-    parser.add_argument("--tests", type=int, default=1)
-    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--sessions", type=sizes, nargs="+", metavar="TESTSxSESSIONS")
     parser.add_argument("--power", type=int, default=0, metavar="REPEATS")
     options = parser.parse_args()
     if options.sessions:
-        print_sessions(options.sessions, options.tests, options.epsilon)
+        print_sessions(options.sessions)
     elif options.power:
         print_power(options.power)
     else:

@@ -84,9 +84,13 @@ class Values:
 
     @classmethod
     def of(cls, outputs: Outputs) -> Values:
-        whole = _codes_of(atom_keys(outputs))
         numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
-        ranks = _codes_of(np.where(np.isfinite(numbers), numbers, whole)).astype(float)
+        finite = np.isfinite(numbers)
+        whole = None if finite.all() else _codes_of(atom_keys(outputs))
+        order = _codes_of(numbers if whole is None else np.where(finite, numbers, whole))
+        if whole is None:  # outputs with different numbers are different: the keys need not be computed
+            whole = order if _all_differ(order) else _codes_of(atom_keys(outputs))
+        ranks = order.astype(float)
         if outputs.is_scalar or outputs.symbolic.any():
             return cls(whole[:, None], ranks - ranks.mean())
         columns = [_codes_of(column) for column in outputs.numbers.T[:_MOST_COORDINATES]]
@@ -103,6 +107,10 @@ class Values:
 
 def _codes_of(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.unique(values, return_inverse=True)[1]).reshape(-1)
+
+
+def _all_differ(codes: np.ndarray) -> bool:
+    return bool(codes.max(initial=-1) + 1 == codes.size)
 
 
 def equality(values: Values, *rows: np.ndarray) -> Scores:
@@ -168,8 +176,10 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
             before = totals.get(found.kind)
             totals[found.kind] = found if before is None else _sum_of(before, found)
         matched = concatenate([call[:_MATCHED] for call in calls[:count]])
-        log_repeats.append(_log_repeats(_codes_of(atom_keys(matched)).reshape(count, -1)))
-        log_state.append(_log_state(Values.of(matched).ranks.reshape(count, -1)))
+        values = Values.of(matched)
+        whole = values.codes if values.codes.shape[1] == 1 else _codes_of(atom_keys(matched))
+        log_repeats.append(_log_repeats(whole.reshape(count, -1)))
+        log_state.append(_log_state(values.ranks.reshape(count, -1)))
     found_kinds = [kind for kind, total in totals.items() if total.log_pvalue <= _LOG_LEVEL]
     if min(log_state) + np.log(len(log_state)) <= _LOG_LEVEL:
         found_kinds.append(STATE)
@@ -219,13 +229,12 @@ def _log_repeats(codes: np.ndarray) -> float:
     agrees with an earlier one are bounded by Chatterjee (2007, proposition 1.1); if neither repeats a value, by 1 / t!.
     """
     count, size = codes.shape
-    if size < 2:
+    if size < 2 or _all_differ(codes):
         return 0.0
-    kinds = np.unique(codes, return_inverse=True)[1].reshape(codes.shape)
-    agree = np.stack([(kinds == row).sum(axis=1) for row in kinds])
+    agree = np.stack([(codes == row).sum(axis=1) for row in codes])
     if agree.sum() == count * size:  # only with themselves
         return 0.0
-    counts = np.stack([np.bincount(row, minlength=kinds.max() + 1) for row in kinds]).astype(float)
+    counts = np.stack([np.bincount(row, minlength=codes.max() + 1) for row in codes]).astype(float)
     expected, distinct = counts @ counts.T / size, counts.max(axis=1) <= 1
     excess = np.maximum(0.0, agree - expected)
     log_p = np.log(2) - excess**2 / (4 * expected + 2 * excess + 1e-300)
@@ -313,7 +322,8 @@ def _partners(size: int, lag: int, start: int = 0) -> np.ndarray:
 
 def _autocorrelation(values: np.ndarray) -> np.ndarray:
     """Return the mean of x_t x_(t + lag) over t, in units of its deviation, for every lag."""
-    spectrum = np.fft.rfft(values, 2 * len(values))
+    length = 1 << (2 * len(values) - 1).bit_length()  # a transform of a length with large factors is several times slower
+    spectrum = np.fft.rfft(values, length)
     sums = np.fft.irfft(np.abs(spectrum) ** 2)[: len(values)]
     return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))
 

@@ -141,6 +141,7 @@ class CallStatistics:
             log_p += calls * growth - _RATES * exact + 0.5 * math.log(max(1.0, 8 * runs * p * (1 - p)))
         return float(min(0.0, log_p.min()))
 
+    @lru_cache(maxsize=8)  # noqa: B019  as above
     def drift(self) -> float:
         """Return log p that some part of the calls behaves as the others do: guesses and abstentions on both sides.
 

@@ -36,6 +36,7 @@ def _critical_count(level: float, trials: int, probability: float) -> int:
     return high
 
 
+@lru_cache(maxsize=1024)
 def game_resolution(
     claimed_epsilon: float,
     delta: float,

@@ -146,8 +146,8 @@ class Tails:
     @classmethod
     def stated(cls, grid: np.ndarray, ordered: np.ndarray, total: int) -> Tails:
         """Let log-likelihood ratios say it themselves: each output came from the left with probability expit(ratio)."""
-        weights = [2 * special.expit(ordered) / total, 2 * special.expit(-ordered) / total]
-        sums = [np.concatenate([[0.0], np.cumsum(w)]) for w in weights]
+        from_left = np.concatenate([[0.0], np.cumsum(special.expit(ordered))]) * (2 / total)
+        sums = [from_left, np.arange(len(ordered) + 1) * (2 / total) - from_left]
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
 

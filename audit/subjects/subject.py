@@ -149,6 +149,8 @@ class Subject:
 def _same(a: Any, b: Any) -> bool:
     """Test whether two datasets hold the same; nothing is imported for that after the mechanism has run."""
     try:
+        if type(a) is type(b) is np.ndarray and a.dtype == b.dtype and not a.dtype.hasobject:
+            return a.shape == b.shape and a.tobytes() == b.tobytes()
         return pickle.dumps(a, -1) == pickle.dumps(b, -1) or identify(a) == identify(b)  # a view pickles otherwise
     except Exception:
         return True

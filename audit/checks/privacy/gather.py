@@ -210,8 +210,8 @@ def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Out
     size = calls * split.call
     session.samples += 2 * size * len(pairs)
     session.note(found)
-    keys = [atom_keys(call) for pair in drawn for side in pair for call in side]
-    if all(bool(np.all(part == keys[0][0])) for part in keys):
+    first = atom_keys(drawn[0][LEFT][0])[0]
+    if all(bool(np.all(atom_keys(call) == first)) for pair in drawn for side in pair for call in side):
         if found["raised"] == 2 * size * len(pairs):
             symbols = drawn[0][0][0].symbols
             raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
