@@ -2,7 +2,7 @@
 
     python -m benchmarks.budgets                   # the outputs that budgets compute
     python -m benchmarks.budgets --sessions 1x400 8x300 30x200 100x70 300x30   # verdicts of tight tests
-    python -m benchmarks.budgets --power 100       # convictions of violations of 10 to 100 %
+    python -m benchmarks.budgets --power 100       # convictions of violations of 2 to 100 %
 
 The mechanisms of the sessions are those of `benchmarks.subjects`, in turns. Each keeps its claim with equality.
 """
@@ -24,7 +24,7 @@ from benchmarks.subjects import PAIR, OneSided, TwoPoint, claim, geometric, lapl
 EDGE = [(laplace, 0.0), (randomized_response, 0.0), (geometric, 0.0), (TwoPoint(0.1), 0.1), (OneSided(0.1), 0.1)]
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 SIGNIFICANCE, CONFIRMATION, CONFIDENCE = 0.05, 1e-6, 0.999
-EPSILONS, TESTS, VIOLATIONS = (0.1, 0.5, 1.0, 2.0, 5.0), (1, 8, 30, 100, 300), (0.1, 0.25, 0.5, 1.0)
+EPSILONS, TESTS, VIOLATIONS = (0.1, 0.5, 1.0, 2.0, 5.0), (1, 8, 30, 100, 300), (0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 def print_budgets() -> None:

@@ -322,7 +322,9 @@ def _partners(size: int, lag: int, start: int = 0) -> np.ndarray:
 
 def _autocorrelation(values: np.ndarray) -> np.ndarray:
     """Return the mean of x_t x_(t + lag) over t, in units of its deviation, for every lag."""
-    length = 1 << (2 * len(values) - 1).bit_length()  # a transform of a length with large factors is several times slower
+    length = (
+        1 << (2 * len(values) - 1).bit_length()
+    )  # a transform of a length with large factors is several times slower
     spectrum = np.fft.rfft(values, length)
     sums = np.fft.irfft(np.abs(spectrum) ** 2)[: len(values)]
     return np.asarray(sums / np.sqrt(np.arange(len(values), 0, -1)))

@@ -48,7 +48,8 @@ def require_neighboring(relation: Relation, left: Any, right: Any, name: str = "
 class _Steps(ABC):
     """A relation that counts the steps between two datasets; one step makes them neighbors."""
 
-    _taken: ClassVar[str]  # the steps in the message about too many of them
+    _taken: ClassVar[str]  # the steps in the message about too many of them, and the relation that allows more
+    _instead: ClassVar[str]
 
     @abstractmethod
     def distance(self, left: Any, right: Any) -> int | str:
@@ -56,7 +57,10 @@ class _Steps(ABC):
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if exactly one step lies between the datasets, else the reason."""
-        return _outside(self.distance(left, right), 1, self._taken)
+        distance = self.distance(left, right)
+        reason = _outside(distance, 1, self._taken)
+        too_many = reason is not None and not isinstance(distance, str) and distance > 1
+        return f"{reason}; {self._instead.format(steps=distance)}" if too_many else reason
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
         """Draw a dataset one step away; what is new in it comes from another dataset."""
@@ -77,18 +81,20 @@ class Substitution(_Steps):
     >>> Substitution().why_not([1, 2, 3], [1, 9, 3]) is None
     True
     >>> Substitution().why_not([1, 2, 3], [1, 2])
-    'the datasets have 3 and 2 records, substitution keeps their number'
+    'the datasets have 3 and 2 records, substitution keeps their number; if records come and go, give audit.AddRemove()'
     """
 
     name: str = field(default="substitution", init=False)
     _taken: ClassVar[str] = "records were replaced"
+    _instead: ClassVar[str] = "for groups give audit.Group({steps}), for answers to a query audit.Distance"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the number of positions that differ, or the reason why it is not defined."""
         if problem := not_records(left, right):
             return problem
         if len(left) != len(right):
-            return f"the datasets have {len(left)} and {len(right)} records, substitution keeps their number"
+            counted = f"the datasets have {len(left)} and {len(right)} records, substitution keeps their number"
+            return f"{counted}; if records come and go, give audit.AddRemove()"
         if (apart := unordered(left, right)) is not None:
             return apart.only_left + apart.changed
         return positions_that_differ(left, right)
@@ -108,11 +114,12 @@ class AddRemove(_Steps):
     >>> AddRemove().why_not([1, 2, 3], [1, 3]) is None
     True
     >>> AddRemove().why_not([1, 2, 3], [1, 9, 3])
-    '2 records were added or removed, at most 1 may'
+    '2 records were added or removed, at most 1 may; for a replaced one give audit.Substitution()'
     """
 
     name: str = field(default="add/remove", init=False)
     _taken: ClassVar[str] = "records were added or removed"
+    _instead: ClassVar[str] = "for a replaced one give audit.Substitution()"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the least number of insertions and removals that turn one dataset into the other."""
@@ -143,6 +150,7 @@ class LabelFlip(_Steps):
 
     name: str = field(default="label flip", init=False)
     _taken: ClassVar[str] = "labels changed"
+    _instead: ClassVar[str] = "for groups give audit.Group({steps}, audit.LabelFlip())"
 
     def distance(self, left: Any, right: Any) -> int | str:
         """Return the number of labels that differ, or the reason why it is not defined."""

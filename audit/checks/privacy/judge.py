@@ -336,7 +336,9 @@ class _Case:
             return _open("nothing was tested")
         general = getattr(played, "general", None)
         if not (played.complete if general is None else general):
-            return _open("not refuted, but no score that competed sees every difference between outputs of this kind")
+            said = "not refuted, but no score that competed sees every difference between outputs of this kind"
+            decision = self._by_resolution() if evidence.need else _open(said)  # more outputs may bring such a score
+            return _open(said) if decision[0] is Verdict.PASS else decision
         if evidence.sequential is not None and claim.is_curve:
             said = f"not refuted at {point}, one point of the curve of {claim.short}"
             return _open(f"{said}; the others were not tested")
