@@ -63,7 +63,7 @@ def of_outputs(wrap: Callable[[np.ndarray], Any]) -> Callable[[], Any]:
 
 
 def of_values(wrap: Callable[[float], Any]) -> Callable[[], Any]:
-    """Return an audit of a claim that does not hold, with outputs that are no numbers, one per call."""
+    """Return an audit of a claim that does not hold, with outputs that are not numbers, one per call."""
     return of(per_call(lambda data, rng: wrap(data.sum() + 0.1 * rng.laplace())), budget=FEW)
 
 

@@ -46,3 +46,24 @@ def standing(verdict: Verdict, expected: Verdict) -> Verdict:
     if verdict is expected:
         return Verdict.PASS
     return verdict if verdict is Verdict.FAIL else Verdict.INCONCLUSIVE
+
+
+OUTCOMES = {
+    "PASS": "the claim holds, exactly or up to the resolution",
+    "FAIL": "the claim is refuted",
+    "INCONCLUSIVE": "neither, for the reason given",
+    "CAUGHT": "an expected FAIL: a fault, or a statement known to be false, is refuted",
+    "OPEN": "an expected INCONCLUSIVE: a question that the check leaves open",
+    "MISSED": "a PASS where a FAIL was expected: a fault was not caught",
+}
+
+
+def outcome(verdict: Verdict, expected: Verdict) -> str:
+    """Return the word for a verdict beside the expected one, a key of `OUTCOMES`.
+
+    What is expected to hold keeps its verdict. Self-tests have words of their own, so that no report shows a FAIL that
+    is good news.
+    """
+    if expected is Verdict.FAIL:
+        return {Verdict.FAIL: "CAUGHT", Verdict.PASS: "MISSED"}.get(verdict, verdict.value)
+    return "OPEN" if verdict is expected is Verdict.INCONCLUSIVE else verdict.value

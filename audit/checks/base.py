@@ -19,7 +19,7 @@ from audit.base.arguments import open_probability, positive
 from audit.base.budgets import EFFORTS, Budget, Effort, budget_of
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.text import described, printable
-from audit.base.verdict import Verdict
+from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.plain import from_plain, to_plain
@@ -105,6 +105,11 @@ class Result:
     def met(self) -> bool:
         """True if the verdict is the expected one."""
         return self.verdict is self.check.expected
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, or the word for it where it was expected: "CAUGHT", "OPEN" or "MISSED"."""
+        return outcome(self.verdict, self.check.expected)
 
     def record(self) -> dict[str, Any]:
         """Return plain data without durations: the same evidence gives the same record, wherever it was gathered."""

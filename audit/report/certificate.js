@@ -1,13 +1,14 @@
 "use strict";
-// Filters: a row and its article are shown together. The articles of many checks are compressed: each is unpacked when
-// it is opened, and those of all rows that are shown when the page is printed.
+// Filters: a row and its article are shown together. The articles of many checks are compressed: each is made when it
+// is opened, and those of all rows that are shown when the page is printed.
 (() => {
   const form = document.getElementById("filters");
   const shown = document.getElementById("shown");
   const packed = document.getElementById("packed");
-  const rows = Array.from(document.querySelectorAll("#overview tbody tr"), (row, index) => {
-    const link = row.querySelector("a");
-    return { row, index, article: document.getElementById(link.hash.slice(1)), name: link.textContent.toLowerCase() };
+  const rows = Array.from(document.querySelectorAll("#overview tr[data-outcome]"), (row, index) => {
+    const link = row.querySelector("a"), { mechanism, kind } = row.dataset;
+    const paper = row.lastElementChild.textContent, name = link.textContent.toLowerCase();
+    return { row, index, id: link.hash.slice(1), article: document.getElementById(link.hash.slice(1)), name, paper, mechanism, kind };
   });
   let sections = packed ? null : [];
   const unpacked = packed ? unpack(packed.textContent).then((texts) => { sections = texts; }) : Promise.resolve();
@@ -19,19 +20,22 @@
   }
 
   function fill(entry) {
-    if (packed && !entry.article.firstChild && sections) {
-      entry.article.innerHTML = sections[Number(entry.article.id.slice(1)) - 1];
-    }
+    if (entry.article || !sections) { return; }
+    const next = rows.find((other) => other.index > entry.index && other.article);
+    entry.article = document.createElement("article");
+    entry.article.id = entry.id;
+    entry.article.innerHTML = sections[entry.index];
+    (next ? next.article : packed).before(entry.article);
   }
 
   function wanted(chosen) {
-    const verdicts = new Set(chosen.getAll("verdict"));
+    const outcomes = new Set(chosen.getAll("outcome"));
     const name = chosen.get("name").trim().toLowerCase();
     const picks = ["paper", "mechanism", "kind"].filter((key) => chosen.get(key));
     return (entry) =>
-      verdicts.has(entry.row.dataset.verdict) &&
-      (!chosen.has("unmet") || entry.row.dataset.unmet === "yes") &&
-      picks.every((key) => entry.row.dataset[key] === chosen.get(key)) &&
+      outcomes.has(entry.row.dataset.outcome) &&
+      (!chosen.has("unmet") || "unmet" in entry.row.dataset) &&
+      picks.every((key) => entry[key] === chosen.get(key)) &&
       entry.name.includes(name);
   }
 
@@ -41,14 +45,14 @@
     for (const entry of rows) {
       const visible = fits(entry);
       entry.row.hidden = !visible;
-      entry.article.hidden = !visible || !entry.article.firstChild;
+      if (entry.article) { entry.article.hidden = !visible; }
       count += visible;
     }
     shown.textContent = `${count} of ${rows.length} checks shown; what is hidden is not printed.`;
   }
 
   async function open() {
-    const entry = rows.find(({ article }) => article.id === location.hash.slice(1));
+    const entry = rows.find(({ id }) => id === location.hash.slice(1));
     if (!entry) { return; }
     await unpacked;
     fill(entry);

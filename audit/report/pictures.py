@@ -141,8 +141,9 @@ class Plot:
         return round(x, 1), round(self.bottom - self.y.share(at[1]) * (self.bottom - self.top), 1)
 
     def path(self, points: Points) -> str:
-        """Return the description of a path through points."""
-        return "M" + "L".join("{} {}".format(*self.place(point)) for point in points)
+        """Return a path: the first point, and the steps to the others, which are short and compress well."""
+        steps = np.diff([(0.0, 0.0), *map(self.place, points)], axis=0).round(1) + 0.0  # no -0
+        return "m" + " ".join(f"{x:g} {y:g}" for x, y in steps.tolist())
 
 
 def _short(value: float) -> str:
@@ -182,8 +183,7 @@ def _errors_of_tests(record: Record) -> Plot | None:
         lines = [(epsilon, claim.profile(epsilon), claim.profile(epsilon)) for epsilon in grid]
     shown = [f"The claim {claim.short} allows the shaded region."]
     plot = Plot("Errors of tests that tell the two datasets apart", "", Axis("type I error"), Axis("type II error"))
-    allowed = trade_off(lines)
-    plot.area([*allowed, (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], "allowed", _ALLOWED)
+    plot.area([*(allowed := trade_off(lines)), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], "allowed", _ALLOWED)
     plot.line(allowed, "claim", "claimed limit")
     if curve:
         plot.line(trade_off(curve["profile"]), "law", "best test, by the stated law")
@@ -255,7 +255,7 @@ def _wealth(record: Record) -> Plot | None:
         Axis.spanning("epsilon", outcome["grid"], margin=0.0),
         Axis.spanning("log wealth", [*wealth, needed, 0.0]),
     )
-    plot.line([(plot.x.low, needed), (plot.x.high, needed)], "claim", "refuted above")
+    plot.line([(x, needed) for x in (plot.x.low, plot.x.high)], "claim", "refuted above")
     plot.line(list(zip(outcome["grid"], wealth, strict=True)), "law", "wealth")
     return plot
 

@@ -12,15 +12,17 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import jinja2
 
 from audit.base.text import printable_data
+from audit.base.verdict import OUTCOMES
 from audit.report import wording
 from audit.report.pictures import pictures_of
 from audit.report.sarif import sarif_of
-from audit.report.sources import distributions_of
+from audit.report.sources import code_of
 
 _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -34,7 +36,8 @@ Certificate = Mapping[str, Any]
 def rendered(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
     certificate = printable_data(certificate)
-    checks = wording.worst_first([_with_process(check, certificate) for check in certificate["checks"]])
+    groups = wording.grouped([_with_process(check, certificate) for check in certificate["checks"]])
+    checks = list(chain.from_iterable(groups.values()))
     audited = certificate.get("audited") or wording.inventory(checks)  # version 1.0 does not say it
     words = {"certificate": certificate, "audited": audited, "checks": checks}
     return environment("audit.report").get_template(template).render(words)
@@ -42,7 +45,7 @@ def rendered(template: str, certificate: Certificate) -> str:
 
 def _with_process(check: Mapping[str, Any], certificate: Certificate) -> dict[str, Any]:
     """Return the record of a check with what the certificate says of the process that it ran in."""
-    apart = {part: certificate.get(part, {}).get(check["name"]) for part in ("isolation", "printed")}
+    apart = {part: certificate.get(part, {}).get(check["name"]) for part in ("isolation", "printed", "sources")}
     return {**check, **{part: said for part, said in apart.items() if said}}
 
 
@@ -77,16 +80,28 @@ def environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    words = ("by_paper", "claimed", "count", "found", "number", "paper", "standing_of")
+    words = (
+        "by_paper",
+        "claimed",
+        "count",
+        "found",
+        "grouped",
+        "number",
+        "outcome_of",
+        "paper",
+        "standing_of",
+        "tally",
+    )
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(
         md=escape_markdown,
         pictures=pictures_of,
         source_digest=_source_digest,
         packed=_packed,
-        distributions=distributions_of,
+        code=code_of,
     )
     made.globals.update(
+        outcomes=OUTCOMES,
         privacy_kinds=wording.PRIVACY_KINDS,
         rows=_ROWS,
         most_inline=_MOST_INLINE,

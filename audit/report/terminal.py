@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from audit.base.text import printable, printable_data
+from audit.base.verdict import Verdict, outcome
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.report.wording import PRIVACY_KINDS, found, number
+from audit.report.wording import PRIVACY_KINDS, found, number, tally
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
@@ -82,10 +83,12 @@ class LiveProgress:
 
 
 def verdict_text(row: Record) -> Text:
-    """Return the verdict of a record in its color; one whose expected verdict is not PASS says so."""
+    """Return the outcome of a record in its color; one that is not as expected says so."""
     verdict, expected = row["verdict"], row.get("expected", "PASS")
-    said = verdict if expected == "PASS" else f"{verdict} (expected {expected})"
-    return Text(said, style="green" if verdict == expected else _STYLES[verdict])
+    said = outcome(Verdict(verdict), Verdict(expected))
+    if verdict == expected:
+        return Text(said, style="green")
+    return Text(said if expected == "PASS" else f"{said} (expected {expected})", style=_STYLES[verdict])
 
 
 class Column(NamedTuple):
@@ -135,7 +138,7 @@ def print_certificate(console: Console, certificate: Record) -> None:
                 console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
     if printed:
         console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in certificate["counts"].items())
+    counts = ", ".join(f"{count} {name}" for name, count in tally(certificate["checks"]).items())
     console.print(
         Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
         Text(

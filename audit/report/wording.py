@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.base.verdict import Verdict, standing
+from audit.base.verdict import OUTCOMES, Verdict, outcome, standing
 from audit.claims import claim_of
 
 PRIVACY_KINDS = frozenset({"privacy", "precision"})
@@ -84,16 +84,39 @@ def standing_of(check: Check) -> Verdict:
     return standing(Verdict(check["verdict"]), Verdict(check["expected"]))
 
 
-def worst_first(checks: Sequence[Check]) -> list[Check]:
-    """Return checks that are not as expected first, then FAIL, INCONCLUSIVE, PASS."""
-    return sorted(checks, key=lambda check: (is_met(check), -Verdict(check["verdict"]).severity))
+def outcome_of(check: Check) -> str:
+    """Return the outcome of a check, a key of `OUTCOMES`."""
+    return outcome(Verdict(check["verdict"]), Verdict(check["expected"]))
+
+
+def tally(checks: Sequence[Check]) -> dict[str, int]:
+    """Return the number of checks with each outcome; those of self-tests only where there are some."""
+    counts = Counter(map(outcome_of, checks))
+    return {name: counts[name] for name in OUTCOMES if counts[name] or name in Verdict.__members__}
+
+
+def grouped(checks: Sequence[Check]) -> dict[str, list[Check]]:
+    """Return the checks by what a reader asks first: what is not as expected, what holds, and what was caught."""
+    met = [check for check in checks if is_met(check)]
+    groups = {
+        "Not as expected": [check for check in checks if not is_met(check)],
+        "The audit: claims that hold": [check for check in met if check["expected"] == "PASS"],
+        "The self-test: faults and false statements, which are caught": [
+            check for check in met if check["expected"] != "PASS"
+        ],
+    }
+    return {
+        name: sorted(group, key=lambda check: -Verdict(check["verdict"]).severity)
+        for name, group in groups.items()
+        if group
+    }
 
 
 def by_paper(checks: Sequence[Check]) -> list[tuple[str, Counter[str]]]:
-    """Return for each paper, by name, the number of its checks with each verdict, and with the expected one."""
+    """Return for each paper, by name, the number of its checks with each outcome."""
     papers: dict[str, Counter[str]] = {}
     for check in checks:
-        papers.setdefault(paper(check), Counter()).update([check["verdict"], *["as expected"] * is_met(check)])
+        papers.setdefault(paper(check), Counter()).update([outcome_of(check)])
     return sorted(papers.items())
 
 

@@ -77,6 +77,25 @@ def test_what_takes_too_long_says_what_would_do(monkeypatch):
     assert result.samples < 0.1 * 2 * budget
 
 
+class SlowAtFirst:
+    """Noise whose first call takes long, as on a machine that was busy for a moment."""
+
+    calls = 0
+
+    def __call__(self, data, size, rng):
+        self.calls += 1
+        time.sleep(0.05 if self.calls == 2 else 0.0)  # the first call finds out how long an output is
+        return noisy_sum(data, size, rng)
+
+
+def test_a_pause_of_the_machine_costs_no_verdict(monkeypatch):
+    monkeypatch.setitem(EFFORTS, "quick", EFFORTS["quick"].__class__(2.0, 6.0, 20_000))
+    mechanism = SlowAtFirst()
+    result = audit.check_privacy(mechanism, PrivacyClaim(1.0), PAIRS, budget="quick", workers=0)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert mechanism.calls > 2
+
+
 def test_a_budget_that_is_too_small_says_what_would_do():
     result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, workers=0)
     assert result.verdict is Verdict.INCONCLUSIVE

@@ -23,7 +23,8 @@ from audit.report import renderers
 from audit.report.certificate import load_certificate, write_renderings
 from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
 from audit.report.renderers import RENDERERS, html_of, junit_of
-from audit.report.wording import count, number, paper
+from audit.report.sources import code_of
+from audit.report.wording import count, grouped, is_met, number, outcome_of, paper, tally
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -111,10 +112,14 @@ def test_every_number_of_the_page_stands_in_the_certificate(certificate):
     numbers = [value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool)]
     shown = {form(value) for value in numbers for form in (number, str, lambda x: number(x, 6), lambda x: f"{x:g}")}
     shown |= {count(value) for value in numbers if isinstance(value, int)}
+    checks, sources = certificate["checks"], certificate.get("sources", {})
+    apart = [[check for check in checks if (check["expected"] == "PASS") is holds] for holds in (True, False)]
+    groups = [*apart, *grouped(checks).values(), list(filter(is_met, apart[1]))]
+    shown |= set(map(count, [*tally(checks).values(), *map(len, groups)]))
     strings = {
         " ".join(printable(value).split()) for value in found if isinstance(value, str) and re.search(r"\d", value)
     }
-    strings |= {certificate["provenance"]["time"].replace("T", " ").replace("+00:00", " UTC")}
+    strings |= {code_of(sources), certificate["provenance"]["time"].replace("T", " ").replace("+00:00", " UTC")}
     texts = Page(html_of(certificate)).texts
     assert sum(bool(re.search(r"\d", text)) for text in texts) > 100
     for text in texts:
@@ -161,7 +166,7 @@ def test_a_fragment_shows_a_check_and_keeps_its_style_to_itself(certificate):
     for text, record in zip(shown, certificate["checks"], strict=True):
         texts = " ".join(Page(text).texts)
         assert record["name"] in texts
-        assert record["verdict"] in texts
+        assert outcome_of(record) in texts
         assert "<script" not in text
         style = text.partition("<style>")[2].partition("</style>")[0]
         assert style.startswith(".dp-audit {")
@@ -178,7 +183,7 @@ def test_a_report_is_text_and_an_overview(report):
     assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
     assert repr(report) == "Report(FAIL: 6 of 8 checks as expected)"
     assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
-    assert "8 checks: 5 PASS, 1 INCONCLUSIVE, 2 FAIL" in str(report)
+    assert "8 checks: 5 PASS, 1 FAIL, 1 INCONCLUSIVE, 1 CAUGHT" in str(report)
     assert "\x1b" not in str(report)
     page = Page(report._repr_html_())
     assert HOSTILE in page.texts

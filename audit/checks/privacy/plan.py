@@ -17,6 +17,7 @@ from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
+_SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time does not suffice; share of it to find that out
 
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
@@ -48,21 +49,26 @@ class Affordable(NamedTuple):
 def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, stream: Stream) -> Affordable:
     """Return the allowance that the time leaves, by the cost of an output, measured in growing calls.
 
-    A machine under load measures a higher cost: only where the time does not suffice does evidence depend on it.
+    A machine under load measures a higher cost, so that the least of several slow calls counts. Only where the time
+    does not suffice does evidence depend on it.
     """
     assert allowance.seconds is not None
-    size, drawn, cost = 1, 0, 0.0
-    while size <= _MOST_TIMED:
+    size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
+    while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * allowance.seconds:
         started = time.perf_counter()
         try:
-            subject.draw(Block(pairs[0][0], size, stream.child(size).digest()))
+            subject.draw(Block(pairs[0][0], size, stream.child(size, slow).digest()))
         except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
             break
         elapsed, drawn = time.perf_counter() - started, drawn + size
-        cost = elapsed / size
-        if 2 * allowance.budget * cost <= allowance.seconds or elapsed >= _SHORTEST_TIMED:
+        cost, spent = min(cost, elapsed / size), spent + elapsed
+        if 2 * allowance.budget * cost <= allowance.seconds:
             break
-        size *= _LONGER
+        if elapsed >= _SHORTEST_TIMED:
+            slow += 1
+        else:
+            size *= _LONGER
+    cost = 0.0 if math.isinf(cost) else cost
     allowed = math.inf if cost == 0 else allowance.seconds / cost / 2
     if allowance.budget <= allowed:
         return Affordable(allowance, drawn, ())

@@ -158,10 +158,10 @@ def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        yield printable(f"{result.verdict.value:12} {result.name}: {result.reason}")
+        yield printable(f"{result.outcome:12} {result.name}: {result.reason}")
     rest = ordered[unmet + _SHOWN :]
     if rest:
-        counts = Counter(result.verdict.value for result in rest)
+        counts = Counter(result.outcome for result in rest)
         yield f"and {len(rest)} more as expected: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
     spent = sum(result.significance for result in results)
     yield f"significance {spent:.3g} of {significance:g} used by {len(results)} audits"
