@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import audit
 from audit.report.certificate import seal_of
@@ -52,12 +53,13 @@ def project(tmp_path):
     (tmp_path / "mylib" / "__init__.py").write_text("")
     (tmp_path / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", "1.0"))
 
-    def shell(line):
+    def shell(line, settings=None):
         program, *arguments = shlex.split(line)
         if program in PROGRAMS and not set(line) & set("|&;<>$`"):
             return run_python(*PROGRAMS[program], *arguments, cwd=tmp_path)
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         variables = {**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+        variables |= settings or {}
         return subprocess.run(["bash", "-c", line], cwd=tmp_path, env=variables, capture_output=True, text=True)
 
     shell.folder = tmp_path
@@ -95,6 +97,31 @@ def test_what_comes_after_the_audit_happens_whatever_its_verdict(project, recipe
         steps = re.findall(r"- (?:if: (.+)\n +)?run: (.+)", text)
         assert all("always()" in condition for condition, _ in steps[2:])
         assert [project(line).returncode for _, line in steps[1:4]] == [status, 0, 0]
+
+
+@pytest.mark.parametrize(("scale", "statuses"), [("1.0", [0, 0, 0, 0]), ("0.5", [1, 0, 0, 1])])
+def test_every_step_of_the_action(project, scale, statuses):
+    """The steps run as a runner runs them, with the inputs in their environment; a claim that broke shows in the diff."""
+    project("dp-audit run mylib.audits --out reference")
+    (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", scale))
+    action = yaml.safe_load((DOCS.parent / "action.yml").read_text())
+    install, *steps = action["runs"]["steps"]
+    assert install["run"] == 'python -m pip install "$GITHUB_ACTION_PATH"'
+    assert [step.get("if") for step in steps] == [None, *3 * ["always()"]]
+    inputs = {f"${{{{ inputs.{name} }}}}": given["default"] for name, given in action["inputs"].items()}
+    done = [project(step["run"], {name: inputs[value] for name, value in step["env"].items()}) for step in steps]
+    assert [step.returncode for step in done] == statuses, [step.stderr for step in done]
+    assert (project.folder / "summary.md").read_text().startswith("# Privacy certificate: ")
+    assert action["outputs"]["sarif"]["value"] == "${{ inputs.out }}/findings.sarif"
+    assert (project.folder / "certificate" / "findings.sarif").exists()
+
+
+def test_shells_complete_its_commands(project):
+    """The lines of the page, run by the shell they are for, know the commands."""
+    page = (DOCS / "tutorial.md").read_text()
+    line = next(line for line in page.splitlines() if "_DP_AUDIT_COMPLETE=bash_source" in line)
+    asked = 'COMP_WORDS=(dp-audit ver) COMP_CWORD=1; _dp_audit_completion dp-audit; echo "${COMPREPLY[@]}"'
+    assert project(f"{line}\n{asked}").stdout.split() == ["verify"]
 
 
 def test_the_hook(project):
