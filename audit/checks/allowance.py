@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.base.arguments import integer, open_probability
-from audit.base.budgets import Budget, budget_of
+from audit.base.budgets import Budget, Effort, budget_of
 from audit.base.defaults import DEFAULT_CONFIRMATION
 from audit.subjects import Stream
 from audit.subjects.place import HERE, Place
@@ -29,6 +29,7 @@ class Allowance:
     place: Place = HERE  # where blocks of outputs are drawn when they take long; the evidence does not depend on it
     enough: int | None = None  # runs of a guess game that resolve the claim; None: all that the budget has
     seconds: float | None = None  # for which outputs may be drawn
+    effort: Effort | None = None  # by which a check plans that has to search for its claim first
 
     @classmethod
     def of(

@@ -261,6 +261,10 @@ class Check(ABC):
         """Return the check with what it found out about its own inputs."""
         return self
 
+    def granted(self, evidence: Any, allowance: Allowance) -> int:
+        """Return the draws that the check was allowed."""
+        return int(allowance.budget)
+
     @abstractmethod
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data; raise `InvalidArgument` for a claim that no certificate can hold."""
@@ -366,10 +370,11 @@ def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
 
 
 def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float) -> Any:
-    judgment = confirm.judge(type(check), check.terms(), evidence, allowance.significance, allowance.confirmation)
+    found = check.completed(evidence)
+    judgment = confirm.judge(type(check), found.terms(), evidence, allowance.significance, allowance.confirmation)
     return check.result_type(
-        check.completed(evidence),
-        allowance.budget,
+        found,
+        check.granted(evidence, allowance),
         allowance.significance,
         evidence,
         judgment,

@@ -95,4 +95,4 @@ def is_refuted(judgment: Any) -> bool:
 
 
 def _refutes(check: Any, evidence: Any, significance: float) -> bool:
-    return is_refuted(check.judge(check.terms(), evidence, significance))
+    return is_refuted(check.judge(check.completed(evidence).terms(), evidence, significance))

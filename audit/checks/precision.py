@@ -99,6 +99,8 @@ class PrecisionCheck(PrivacyCheck):
         NotFloatingPoint
             If the first outputs hold no floating-point number; before the budget is spent.
         """
+        if self.parameters is not None:  # a search comes first, and then the check that it found
+            return super().gather(allowance)
         previewed = _require_floats(self, allowance.stream)
         evidence = super().gather(allowance)
         return replace(evidence, samples=evidence.samples + previewed)

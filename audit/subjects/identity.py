@@ -18,6 +18,7 @@ import numpy as np
 
 from audit.base.text import described
 
+RAISED = "raised "  # how the text of an output begins that is an exception; that of a text is in quotes
 _DEEPEST = 200  # levels of nesting
 _SHOWN = 200  # characters of an output that are shown; a digest stands for the rest
 _SHOWN_ENTRIES = 32  # of an array; a digest stands for more
@@ -41,7 +42,7 @@ class Raised:
         error, said = self.error, described(self.error)
         says_all = error.args in ((), (said,)) and not fields_of(error) and not (error.__cause__ or error.__context__)
         whole = said if says_all else identify(error)
-        return f"raised {type(error).__name__}: {shortened(said, whole)}"
+        return f"{RAISED}{type(error).__name__}: {shortened(said, whole)}"
 
 
 def identify(value: Any) -> str:

@@ -5,8 +5,9 @@ import inspect
 import pickle
 import reprlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,20 @@ def require_mechanism(mechanism: Any) -> None:
         raise InvalidArgument(
             f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}: the size comes before the generator"
         )
+
+
+def bound_to(mechanism: Any, setting: Mapping[str, Any]) -> Any:
+    """Return a mechanism with values of its parameters: a class is made with them, a function is called with them."""
+    if isinstance(mechanism, PerCall):
+        return PerCall(bound_to(mechanism.function, setting), mechanism.takes_rng)
+    try:
+        inspect.signature(mechanism).bind_partial(**setting)
+    except ValueError:  # it does not say
+        pass
+    except TypeError as error:
+        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_of(mechanism)}: {error}"
+        raise InvalidArgument(said) from None
+    return mechanism(**setting) if inspect.isclass(mechanism) else partial(mechanism, **setting)
 
 
 def name_of(mechanism: Any) -> str:

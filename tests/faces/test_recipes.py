@@ -101,7 +101,7 @@ def test_what_comes_after_the_audit_happens_whatever_its_verdict(project, recipe
 
 @pytest.mark.parametrize(("scale", "statuses"), [("1.0", [0, 0, 0, 0]), ("0.5", [1, 0, 0, 1])])
 def test_every_step_of_the_action(project, scale, statuses):
-    """The steps run as a runner runs them, with the inputs in their environment; a claim that broke shows in the diff."""
+    """The steps run as a runner runs them, with the inputs in their environment; the diff shows a claim that broke."""
     project("dp-audit run mylib.audits --out reference")
     (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", scale))
     action = yaml.safe_load((DOCS.parent / "action.yml").read_text())

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
-from audit.checks.privacy import pair_search
+from audit.checks.privacy import search as pair_search
 from audit.claims.relations import neighboring_pairs
 from audit.subjects.subject import code_of
 

@@ -45,6 +45,16 @@ def test_the_search_snippet(tmp_path):
     assert sorted(found.witness.pair) == [[], [0.0]]
 
 
+def test_the_snippet_that_searches_parameters(tmp_path):
+    path = tmp_path / "snippet.py"
+    head = "import numpy as np\nimport audit\nfrom hypothesis import strategies as st\n"
+    path.write_text(head + blocks("python")[4])
+    found = runpy.run_path(str(path))["found"]
+    assert found.verdict.value == "FAIL"
+    epsilon = found.evidence.searched.setting["epsilon"]
+    assert max(1, round(1 / epsilon)) * epsilon < 1
+
+
 def test_its_targets_and_files_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"(?:`|\$ )make (\w+)", README):

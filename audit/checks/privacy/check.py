@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from audit.base.arguments import positive
@@ -16,7 +19,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, checked
 from audit.checks.plain import to_plain
 from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, play_again
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, Searched, judge, usual_tolerance
 from audit.checks.privacy.plan import needed, needed_steps
 from audit.checks.privacy.proof import prove, require_point
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
@@ -25,7 +28,7 @@ from audit.checks.privacy.stated_law import states_a_law
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
-from audit.subjects.subject import Shown, code_of, require_mechanism, show
+from audit.subjects.subject import Shown, bound_to, code_of, require_mechanism, show
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
@@ -52,6 +55,11 @@ class PrivacyCheck(Check):
     datasets : hypothesis SearchStrategy, optional
         In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
         shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it.
+    parameters : mapping of names to hypothesis SearchStrategy, optional
+        Parameters of the mechanism, which is then called as `(dataset, size, rng, **setting)`; a class is made as
+        `mechanism(**setting)`. The worst setting is searched in the same way. `claim`, `pairs` and `datasets` may be
+        functions of the setting, called as `claim(**setting)`. Strategies draw plain data: numbers, text, None, and
+        lists of them.
     expected : Verdict
         PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
         a claim known to be false. A run counts an expected FAIL as met.
@@ -92,17 +100,21 @@ class PrivacyCheck(Check):
     """
 
     mechanism: Any
-    claim: Claim
-    pairs: Sequence[tuple[Any, Any]] = ()
-    datasets: SearchStrategy[Any] | None = None
+    claim: Any  # a claim, or what returns one for a setting of the parameters
+    pairs: Any = ()
+    datasets: SearchStrategy[Any] | Any | None = None
     method: Method = "auto"
     tolerance: float | None = None
+    parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
 
     kind: ClassVar[str] = "privacy"
     evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
     result_type: ClassVar[type[Result]] = PrivacyResult
 
     def _validate(self) -> None:
+        if self.parameters is not None:
+            self._validate_parameters()
+            return
         require_mechanism(self.mechanism)
         require_claim(self.claim)
         if self.method not in get_args(Method):
@@ -119,6 +131,43 @@ class PrivacyCheck(Check):
             if self.pairs:
                 raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
 
+    def _validate_parameters(self) -> None:
+        """Make one strategy of those of the parameters, and look at the check at its simplest setting."""
+        from hypothesis.strategies import SearchStrategy, fixed_dictionaries
+
+        given = self.parameters
+        if isinstance(given, Mapping) and all(isinstance(part, SearchStrategy) for part in given.values()):
+            object.__setattr__(self, "parameters", fixed_dictionaries(dict(given)))
+        elif not isinstance(given, SearchStrategy):
+            raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", given)
+        _ = self.example  # raises for what does not fit together
+
+    @cached_property
+    def example(self) -> Self:
+        """The check at the simplest setting of its parameters: it stands for all where one claim is shown."""
+        from audit.checks.privacy.search import simplest
+
+        return self.at(simplest(self.parameters))
+
+    def at(self, setting: Mapping[str, Any]) -> Self:
+        """Return the check of the mechanism with these values of its parameters."""
+        if self.parameters is None:
+            return self
+        if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
+            raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
+
+        def given(part: Any, is_function: bool) -> Any:
+            return part(**setting) if is_function else part
+
+        return replace(
+            self,
+            mechanism=bound_to(self.mechanism, setting),
+            claim=given(self.claim, not isinstance(self.claim, Claim)),
+            pairs=given(self.pairs, callable(self.pairs)),
+            datasets=given(self.datasets, inspect.isroutine(self.datasets)),
+            parameters=None,
+        )
+
     @property
     def subject(self) -> Any:
         """The mechanism."""
@@ -127,7 +176,7 @@ class PrivacyCheck(Check):
     @property
     def stated(self) -> str:
         """The claim in words."""
-        return str(self.claim)
+        return str(self.claim) if self.parameters is None else f"{self.example.claim}, and so for each setting"
 
     @property
     def scorers(self) -> Sequence[Scorer]:
@@ -136,6 +185,8 @@ class PrivacyCheck(Check):
 
     def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
+        if self.parameters is not None:  # its claim is known when the worst setting is
+            return self, replace(allowance, budget=effort.draws, seconds=effort.seconds, effort=effort)
         check = self
         if self.tolerance is None and effort.tolerance != 1:
             check = copy.copy(self)
@@ -149,19 +200,30 @@ class PrivacyCheck(Check):
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
-        if self.datasets is not None:
-            from audit.checks.privacy.pair_search import PairSearch
-
-            apart = replace(allowance, stream=allowance.stream.child(SEARCH))
-            search = PairSearch(self.mechanism, self.claim, self.datasets, apart)
-            pair = search.find()
-            evidence = replace(self, pairs=[pair], datasets=None).gather(allowance)
-            return replace(evidence, samples=evidence.samples + search.samples, found_pair=pair)
+        if self.datasets is not None or self.parameters is not None:
+            return self._search(allowance)
         session = self.session(allowance)
         try:
             return _gathered(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
+
+    def _search(self, allowance: Allowance) -> PrivacyEvidence:
+        from audit.checks.privacy.search import Search
+
+        search = Search(self, replace(allowance, stream=allowance.stream.child(SEARCH)))
+        case = search.find()
+        found, pair = self.at(case.setting), case.pair
+        if pair is not None:
+            found = replace(found, pairs=[pair], datasets=None)
+        if self.parameters is not None and allowance.effort is not None:
+            found, allowance = found.with_effort(allowance.effort, allowance)
+        evidence = found.gather(allowance)
+        searched = None
+        if self.parameters is not None:
+            searched = Searched(len(search.settings), dict(case.setting), allowance.budget, found.tolerance)
+        drawn = evidence.samples + search.samples
+        return replace(evidence, samples=drawn, found_pair=pair, searched=searched)
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
@@ -202,13 +264,21 @@ class PrivacyCheck(Check):
         return replace(evidence, found_pair=(left, right))
 
     def completed(self, evidence: PrivacyEvidence) -> Self:
-        """Return the check with the pair that its search found."""
+        """Return the check with the setting and the pair that its search found."""
+        searched, found = evidence.searched, copy.copy(self)  # the search has looked at the relation
+        if searched is not None:
+            found = replace(self.at(searched.setting), tolerance=searched.tolerance)
+        elif self.parameters is not None:  # nothing was found
+            found = self.example
         if evidence.found_pair is None:
-            return self
-        found = copy.copy(self)  # the search has looked at the relation
+            return found
         object.__setattr__(found, "pairs", (evidence.found_pair,))
         object.__setattr__(found, "datasets", None)
         return found
+
+    def granted(self, evidence: PrivacyEvidence, allowance: Allowance) -> int:
+        """Return the outputs per dataset that the check was allowed."""
+        return int(allowance.budget) if evidence.searched is None else evidence.searched.budget
 
     judge = staticmethod(judge)
 
@@ -223,7 +293,7 @@ class PrivacyCheck(Check):
 
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data."""
-        return claim_record(self.claim)
+        return claim_record(self.claim if self.parameters is None else self.example.claim)
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return method and tolerance."""
@@ -240,6 +310,13 @@ def _gathered(session: Session) -> PrivacyEvidence:
     return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
 
 
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is kept by a certificate as it is."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+
+
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     try:
         listed = tuple((left, right) for left, right in pairs)
@@ -254,10 +331,10 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
 
 def check_privacy(
     mechanism: Any,
-    claim: Claim,
-    pairs: Sequence[tuple[Any, Any]] = (),
+    claim: Claim | Callable[..., Claim],
+    pairs: Sequence[tuple[Any, Any]] | Callable[..., Any] = (),
     *,
-    datasets: SearchStrategy[Any] | None = None,
+    datasets: SearchStrategy[Any] | Callable[..., Any] | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
@@ -268,12 +345,13 @@ def check_privacy(
     seed: int = 0,
     timeout: float | None = None,
     workers: int | None = None,
+    parameters: Mapping[str, SearchStrategy[Any]] | None = None,
 ) -> PrivacyResult:
     """Test one privacy claim about one mechanism.
 
     Parameters
     ----------
-    mechanism, claim, pairs, datasets, method, tolerance
+    mechanism, claim, pairs, datasets, method, tolerance, parameters
         See `audit.PrivacyCheck`.
     expected : Verdict
         What `result.met` compares the verdict with.

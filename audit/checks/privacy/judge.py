@@ -114,6 +114,16 @@ class LossCurve:
 
 
 @dataclass(frozen=True)
+class Searched:
+    """Hold what a search over the parameters of a mechanism ended with."""
+
+    settings: int  # that were tried, on training outputs
+    setting: Mapping[str, Any]  # the one that was certified
+    budget: int  # outputs per dataset that its claim needs
+    tolerance: float | None
+
+
+@dataclass(frozen=True)
 class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
@@ -127,6 +137,7 @@ class PrivacyEvidence(Evidence):
     need: tuple[float, ...] = field(default=(), metadata={"since": "1.2"})
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
     proofs: tuple[ProofEvidence, ...] = field(default=(), metadata={"since": "1.2"})  # the exact laws of each pair
+    searched: Searched | None = field(default=None, metadata={"since": "1.2"})  # where parameters were searched
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
     one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
 

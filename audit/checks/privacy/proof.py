@@ -15,7 +15,7 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.claims import Claim, Point
 from audit.laws.enumerated_law import EnumeratedLaw, Table, delta_bracket
-from audit.subjects.identity import shortened
+from audit.subjects.identity import RAISED, shortened
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
@@ -101,6 +101,9 @@ class Proof:
                 "none",
                 f"nothing is proved: behind the back of its source it uses {', '.join(behind)}",
             )
+        outputs = [text for part in self.evidence for text, *_ in part.law]
+        if outputs and all(text.startswith(RAISED) for text in outputs):
+            return Verdict.INCONCLUSIVE, "none", f"the mechanism {outputs[0]}, in every run"
         lower, upper = self.delta(self.point.epsilon)
         allowed = Fraction(self.point.delta)
         epsilon = f"epsilon = {self.point.epsilon:g}"

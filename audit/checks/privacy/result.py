@@ -132,7 +132,10 @@ class PrivacyResult(Result):
         return {"pairs": pairs, "witness": plain}
 
     def details(self) -> Iterator[str]:
-        """Yield the witness."""
+        """Yield the setting and the witness that were found."""
+        if (searched := self.evidence.searched) is not None:
+            setting = ", ".join(f"{name}={value!r}" for name, value in searched.setting.items())
+            yield f"the worst of {searched.settings:,} settings: {setting}"
         if (witness := self.witness) is not None:
             left, right = witness.pair
             yield f"left  = {code_of(left)}"

@@ -15,7 +15,7 @@ import pytest
 from audit import PackingCheck, PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
 from audit.checks.base import run_check
-from audit.checks.privacy import pair_search
+from audit.checks.privacy import search as pair_search
 from audit.checks.utility import UtilityCheck
 from audit.subjects import Stream
 from mechanisms import cover

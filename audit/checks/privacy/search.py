@@ -1,0 +1,174 @@
+"""Search the case that breaks a claim: the parameters of a mechanism, a pair of datasets, or both; shrink it.
+
+Hypothesis generates cases and climbs towards a larger excess over the claim (`hypothesis.target`). Every case is tried
+with the same seeds, so that the search is a deterministic function of the seed. Its outcome is only a suggestion: the
+case is certified on fresh outputs, and the search costs no significance. Where the law of the outputs is stated or
+enumerated, the excess of a case is computed from it.
+"""
+
+import contextlib
+import itertools
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+
+from audit.base.errors import AuditError
+from audit.checks.allowance import Allowance
+from audit.checks.privacy.proof import Proof, prove
+from audit.checks.privacy.stated_law import stated_loss, states_a_law
+from audit.claims.relations import neighboring_pairs
+from audit.game.events import choose_events
+from audit.game.scorers import Training
+from audit.game.thresholds import TestDesign, critical_value
+from audit.subjects import BadBatch, Block, Outputs, Subject, SubjectFailed
+
+_EXAMPLES = 200  # cases tried in one climb
+_CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
+_TRIAL = 400  # outputs per dataset for each pair tried
+_SHRINKING = 200  # cases tried while shrinking
+_ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
+_LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
+_CLIMBING = (Phase.generate, Phase.target)
+
+
+class Case(NamedTuple):
+    """Name what is tried: values of the parameters, and a pair where datasets are searched."""
+
+    setting: Mapping[str, Any]
+    pair: tuple[Any, Any] | None
+
+
+class _Enough(BaseException):
+    """Ends a climb after the last case; Hypothesis would take an `Exception` for a failure and repeat it."""
+
+
+@dataclass
+class Search:
+    """Keep what the search has seen."""
+
+    check: Any  # a privacy check with parameters, datasets, or both
+    allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case
+    samples: int = 0
+    settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
+    best: Case | None = None
+    best_excess: float = -math.inf
+    failure: str | None = None
+
+    def find(self) -> Case:
+        """Return the case with the largest excess, shrunk as far as it still shows half of the violation."""
+        cases = _cases(self.check)
+        for start in range(_CLIMBS):
+            if self.best_excess <= 0:
+                self._climb(cases, start)
+        if self.best is None:
+            cause = f": the mechanism {self.failure}" if self.failure else ""
+            searched = "parameters" if self.check.datasets is None else "datasets"
+            raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
+        if self.best_excess <= 0:
+            return self.best
+        threshold, best = 0.5 * self.best_excess, self.best
+        try:
+            return hypothesis.find(
+                cases,
+                lambda case: self.excess(case) > threshold,
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
+                random=random.Random(self.allowance.stream.entropy),
+            )
+        except hypothesis.errors.NoSuchExample:
+            return best
+
+    def excess(self, case: Case) -> float:
+        """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
+        self.settings.add(repr(case.setting))
+        bound = self.check.at(case.setting)
+        try:
+            pairs = bound.pairs if case.pair is None else [case.pair]
+            found = max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon
+        except (SubjectFailed, BadBatch) as failure:
+            self.failure = str(failure)
+            return -math.inf
+        found = min(found, _LARGEST)
+        if found > self.best_excess:
+            self.best, self.best_excess = case, found
+        return found
+
+    def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
+        """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
+        point, mechanism = bound.claim.point, bound.mechanism
+        if bound.method == "enumerate":
+            return Proof(prove(mechanism, [pair])[0], point).epsilons()[0]
+        if bound.method != "fixed" and states_a_law(mechanism):
+            try:
+                return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))
+            except Exception as error:  # the statement is the mechanism's code
+                raise SubjectFailed("raised", f"raised {type(error).__name__} when it stated its law") from error
+        left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
+        critical = critical_value(self.allowance.significance)
+        design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
+        events = choose_events(Training(left, right, mechanism, pair), design, bound.scorers, slow_scorers=())
+        return events.estimated_bound if events is not None else -math.inf
+
+    def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
+        self.samples += _TRIAL
+        block = Block(dataset, _TRIAL, self.allowance.stream.child(side).seed())
+        try:
+            return Subject(mechanism).draw(block)[0]
+        except SubjectFailed as failure:
+            if failure.kind != "raised":
+                raise
+            return Subject(mechanism, one_by_one=True).draw(block)[0]
+
+    def _climb(self, cases: Any, start: int) -> None:
+        asked = itertools.count()
+
+        @st.composite
+        def limited(draw: Any) -> Any:
+            try:
+                return draw(cases)
+            finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
+                if next(asked) >= _ATTEMPTS * _EXAMPLES:
+                    raise _Enough
+
+        @hypothesis.seed(self.allowance.stream.entropy + start)
+        @_settings(_EXAMPLES, _CLIMBING)
+        @hypothesis.given(limited())
+        def climb(case: Case) -> None:
+            excess = self.excess(case)
+            if math.isfinite(excess):
+                hypothesis.target(excess, label="excess over the claim")
+
+        with contextlib.suppress(_Enough, hypothesis.errors.Unsatisfiable):
+            climb()
+
+
+def simplest(parameters: Any) -> Mapping[str, Any]:
+    """Return the simplest values of the parameters."""
+    shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
+    found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
+    return found
+
+
+@st.composite
+def _cases(draw: Any, check: Any) -> Case:
+    setting = {} if check.parameters is None else draw(check.parameters)
+    bound = check.at(setting)
+    pair = None if check.datasets is None else draw(neighboring_pairs(bound.claim.relation, bound.datasets))
+    return Case(setting, pair)
+
+
+def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=phases,
+    )

@@ -1,0 +1,185 @@
+"""Faults that occur only at some parameters: a round scale, a size, a power of two, a type of data.
+
+At most values of their parameters these mechanisms keep their claims; a test at a round number passes them. Each check
+searches the parameters, and certifies the worst setting on fresh outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from audit import Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit.laws import Gaussian
+
+SOURCE = "claimed at every setting of its parameters"
+DELTA = 1e-5
+
+EPSILONS = st.floats(0.1, 4.0, allow_subnormal=False)
+
+
+def counts(**_: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the pair of a count that changes by one."""
+    return [(np.zeros(4), np.r_[1.0, np.zeros(3)])]
+
+
+def of_epsilon(epsilon: float, **_: Any) -> PrivacyClaim:
+    return PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE)
+
+
+def of_one(**_: Any) -> PrivacyClaim:
+    return of_epsilon(1.0)
+
+
+def rounded_scale(data: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> np.ndarray:
+    """Laplace noise whose scale 1 / epsilon is rounded to an integer. True epsilon: 1 / max(1, round(1 / epsilon))."""
+    return data.sum() + rng.laplace(scale=max(1, round(1 / epsilon)), size=size)
+
+
+def capped_scale(data: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> np.ndarray:
+    """Laplace noise whose scale is at most 5. True epsilon: max(epsilon, 0.2)."""
+    return data.sum() + rng.laplace(scale=min(1 / epsilon, 5.0), size=size)
+
+
+def whole_division(data: Any, size: int, rng: np.random.Generator, *, bound: int, epsilon: int) -> np.ndarray:
+    """Sum of records in [0, bound]; the scale is bound // epsilon. True epsilon: bound / (bound // epsilon)."""
+    return np.clip(data, 0, bound).sum() + rng.laplace(scale=max(bound // epsilon, 1e-3), size=size)
+
+
+def blocks_of_eight(data: Any, size: int, rng: np.random.Generator, *, length: int) -> np.ndarray:
+    """Noise for a vector, drawn in blocks of eight. The last of a full block has none. True epsilon: infinite."""
+    noise = rng.laplace(size=(size, length))
+    noise[:, -1] *= length % 8 > 0
+    return data + noise
+
+
+def mask_of_bound(data: Any, size: int, rng: np.random.Generator, *, bound: int) -> np.ndarray:
+    """Clipping with a mask in place of a comparison: a record that equals a bound 2^k becomes 2 bound. True: (2, 0)."""
+    is_power = bound & (bound - 1) == 0
+    clipped = np.where(is_power & (data == bound), 2 * bound, np.clip(data, 0, bound))
+    return clipped.sum() + rng.laplace(scale=bound, size=size)
+
+
+def index_of_a_byte(data: Any, size: int, rng: np.random.Generator, *, candidates: int) -> np.ndarray:
+    """Randomized response over candidates whose number is kept in a byte: from 256 on the truth is told too often.
+
+    True epsilon: ln((candidates - 1) e / (candidates mod 256 - 1 or 1)).
+    """
+    others = max(1, candidates % 256 - 1)
+    truth = rng.random(size) < math.e / (math.e + others)
+    other = (data + rng.integers(1, candidates, size)) % candidates
+    return np.where(truth, data, other)
+
+
+def narrow_type(data: Any, size: int, rng: np.random.Generator, *, bits: int, ones: int) -> np.ndarray:
+    """Sum of 100 records of 0 or 1 in an integer of some bits, which wraps. True epsilon at 7 bits: 127 at the edge."""
+    wrapped = (int(data.sum()) + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+    return wrapped + rng.laplace(size=size)
+
+
+def sample_deviation(data: Any, size: int, rng: np.random.Generator, *, records: int) -> np.ndarray:
+    """Mean of records in [0, 1] with noise of scale (n - 1) / n^2. True epsilon: n / (n - 1)."""
+    return data.mean() + rng.laplace(scale=(records - 1) / records**2, size=size)
+
+
+def short_tail(data: Any, size: int, rng: np.random.Generator, *, cells: int) -> np.ndarray:
+    """Noise cut off at some cells. True: (1, about e^-cells / 2), which shows where the tail is short."""
+    return data.sum() + np.clip(rng.laplace(size=size), -cells, cells)
+
+
+def decimals(data: Any, size: int, rng: np.random.Generator, *, digits: int) -> np.ndarray:
+    """Noise of scale 0.1, rounded to some digits before it is added. True: infinite; at no digit the noise is 0."""
+    return np.round(data.sum() / 10 + np.round(rng.laplace(scale=0.1, size=size), digits), 9)
+
+
+class ClassicalGaussian:
+    """Gaussian noise by the classical formula, which is proved for epsilon < 1. True delta at epsilon 8: 1.6e-4."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.sigma = math.sqrt(2 * math.log(1.25 / DELTA)) / epsilon
+
+    def law(self, data: Any) -> Gaussian:
+        return Gaussian(float(data.sum()), self.sigma)
+
+    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return data.sum() + rng.normal(scale=self.sigma, size=size)
+
+
+def _check(
+    name: str, mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_one, **parameters: Any
+) -> Any:
+    return PrivacyCheck(
+        name=f"fault/parameters/{name}",
+        mechanism=mechanism,
+        claim=claim,
+        pairs=pairs,
+        parameters=parameters,
+        expected=Verdict.FAIL,
+    )
+
+
+def _one_of_many(ones: int, records: int = 100) -> list[tuple[np.ndarray, np.ndarray]]:
+    data = np.repeat([1.0, 0.0], [ones, records - ones])
+    return [(data, np.r_[data[:ones], 1.0, data[ones + 1 :]])]
+
+
+def _local(**_: Any) -> PrivacyClaim:
+    return PrivacyClaim(1.0, 0.0, Local(), SOURCE)
+
+
+CHECKS = [
+    _check("rounded scale", rounded_scale, claim=of_epsilon, epsilon=EPSILONS),
+    _check("capped scale", capped_scale, claim=of_epsilon, epsilon=EPSILONS),
+    _check(
+        "whole division",
+        whole_division,
+        lambda bound, epsilon: [(np.zeros(3), np.array([bound, 0, 0]))],
+        claim=of_epsilon,
+        bound=st.integers(1, 1000),
+        epsilon=st.integers(1, 4),
+    ),
+    _check(
+        "blocks of eight",
+        blocks_of_eight,
+        lambda length: [(np.zeros(length), np.eye(length)[-1])],
+        length=st.integers(1, 24),
+    ),
+    _check(
+        "mask of bound",
+        mask_of_bound,
+        lambda bound: [(np.zeros(3), np.array([bound, 0, 0]))],
+        bound=st.integers(1, 1000),
+    ),
+    _check(
+        "index of a byte",
+        index_of_a_byte,
+        lambda candidates: [(0, candidates - 1)],
+        claim=_local,
+        candidates=st.integers(2, 1000),
+    ),
+    _check(
+        "narrow type",
+        narrow_type,
+        lambda bits, ones: _one_of_many(ones),
+        bits=st.sampled_from([7, 8, 16, 32]),
+        ones=st.integers(0, 99),
+    ),
+    _check(
+        "sample deviation",
+        sample_deviation,
+        lambda records: [(np.zeros(records), np.eye(records)[0])],
+        records=st.integers(1, 200),
+    ),
+    _check("short tail", short_tail, cells=st.integers(1, 40)),
+    _check("decimals", decimals, digits=st.integers(0, 8)),
+    _check(
+        "classical Gaussian",
+        ClassicalGaussian,
+        claim=lambda epsilon: PrivacyClaim(epsilon, DELTA, Substitution(), SOURCE),
+        epsilon=st.floats(0.1, 10.0),
+    ),
+]

@@ -1,0 +1,157 @@
+"""A search over the parameters of a mechanism finds the setting that breaks its claim, and certifies it."""
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import audit
+from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict, per_call
+from audit.base.errors import InvalidArgument
+from audit.checks.privacy import search
+from audit.report.certificate import load_certificate
+from audit.report.renderers import html_of
+from audit.report.verify import problems_of
+from mechanisms.faults import parameters as faults
+
+SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}
+
+
+def pairs(**_):
+    return [(np.zeros(3), np.r_[1.0, 0, 0])]
+
+
+def claim(epsilon, **_):
+    return PrivacyClaim(epsilon)
+
+
+def honest(data, size, rng, *, epsilon):
+    return data.sum() + rng.laplace(scale=1 / epsilon, size=size)
+
+
+def wrong_at_two(data, size, rng, *, epsilon):
+    return data.sum() + rng.laplace(scale=0.1 if epsilon == 2.0 else 1 / epsilon, size=size)
+
+
+def check(mechanism, **more):
+    settings = {"claim": claim, "pairs": pairs, "parameters": SCALES, "name": "mine", **more}
+    return PrivacyCheck(mechanism=mechanism, **settings)
+
+
+def run(made, **more):
+    return audit.run([made], **{"workers": 0, "seed": 1, **more})[made.name]
+
+
+@pytest.fixture(autouse=True)
+def short_search(monkeypatch):
+    """Fewer settings than by default: `python -m benchmarks.parameters` runs every fault with all of them."""
+    monkeypatch.setattr(search, "_EXAMPLES", 40)
+    monkeypatch.setattr(search, "_SHRINKING", 10)
+
+
+@pytest.mark.parametrize("name", ["rounded scale", "short tail", "sample deviation", "classical Gaussian"])
+def test_faults_at_some_parameters_are_caught(name):
+    """Each keeps its claim at most settings; the setting that breaks it is found, and certified on fresh outputs."""
+    made = next(made for made in faults.CHECKS if made.name.endswith(name))
+    result = run(made, significance=0.001, budget="quick")
+    assert result.outcome == "CAUGHT", result.reason
+    assert result.evidence.searched.settings > 20
+
+
+@pytest.mark.false_alarm(1e-6)
+def test_a_mechanism_that_keeps_its_claims_passes():
+    """The claim of the certified setting is judged at the usual level; the search costs no significance."""
+    result = run(check(honest), budget="quick", significance=1e-6)
+    assert result.verdict is Verdict.PASS, result.reason
+    searched = result.evidence.searched
+    assert searched.settings == 4
+    assert searched.setting == {"epsilon": result.check.claim.epsilon}
+    assert searched.tolerance == pytest.approx(0.5 * max(searched.setting["epsilon"], 0.2))
+    assert result.budget == searched.budget
+
+
+def test_the_certificate_names_the_setting(tmp_path):
+    report = audit.run([check(wrong_at_two)], workers=0, budget="quick")
+    report.save(tmp_path)
+    document = load_certificate(tmp_path)
+    (record,) = document["checks"]
+    assert record["claim"]["epsilon"] == 2.0
+    assert record["evidence"]["searched"]["setting"] == {"epsilon": 2.0}
+    assert record["settings"]["budget"] == record["evidence"]["searched"]["budget"]
+    assert problems_of(document) == []
+    assert "epsilon = 2.0: the worst of 4 that were tried" in html_of(document)
+    assert "the worst of 4 settings: epsilon=2.0" in str(report["mine"])
+
+
+def test_the_evidence_is_the_same_in_a_process_of_its_own():
+    here, apart = (run(check(wrong_at_two), budget="quick", workers=workers) for workers in (0, 1))
+    assert apart.isolation == "process"
+    assert here.record() == apart.record()
+
+
+def test_pairs_and_parameters_are_searched_together():
+    """Only lists of more than one record break the claim, and only with a flag."""
+
+    def mechanism(data, size, rng, *, flag):
+        return np.zeros(size) + len(data) + rng.laplace(scale=0.1 if flag and len(data) > 1 else 1.0, size=size)
+
+    made = PrivacyCheck(
+        name="both",
+        mechanism=mechanism,
+        claim=PrivacyClaim(1.0, relation=AddRemove()),
+        datasets=st.lists(st.integers(0, 1), max_size=4),
+        parameters={"flag": st.booleans()},
+    )
+    result = run(made, budget="quick")
+    assert result.verdict is Verdict.FAIL
+    assert result.evidence.searched.setting == {"flag": True}
+    assert max(map(len, result.witness.pair)) > 1
+
+
+def test_functions_of_one_output_and_precision_checks_take_parameters():
+    def one(data, rng, *, digits):
+        return float(np.round(data + rng.laplace(), digits))
+
+    made = PrecisionCheck(
+        name="digits",
+        mechanism=per_call(one),
+        claim=PrivacyClaim(1.0, relation=Local()),
+        pairs=[(0.0, 0.3)],
+        parameters={"digits": st.integers(0, 3)},
+        budget=2_000,
+    )
+    result = run(made)
+    assert result.evidence.searched.settings == 4
+
+
+def test_laws_that_are_enumerated_take_part():
+    """A response that tells the truth too often for one number of answers: its law is followed exactly."""
+
+    def response(data, rng, *, answers):
+        return 1 - data if rng.integers(answers) == 0 else data
+
+    made = PrivacyCheck(
+        name="exact",
+        mechanism=per_call(response),
+        claim=PrivacyClaim(1.4, relation=Local()),
+        pairs=[(0, 1)],
+        parameters={"answers": st.integers(2, 6)},
+        method="enumerate",
+    )
+    result = run(made)
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "proved")
+    assert result.evidence.searched.setting["answers"] > 5
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"parameters": 3}, "`parameters` must be a mapping of names to Hypothesis strategies"),
+        ({"parameters": {"epsilon": 1.0}}, "`parameters` must be a mapping of names to Hypothesis strategies"),
+        ({"parameters": {"epsilon": st.just(object())}}, "`parameters` must draw plain data for 'epsilon'"),
+        ({"pairs": lambda **_: []}, "`pairs` must hold at least one pair"),
+        ({"parameters": {"other": st.just(1.0)}}, "`mechanism` must take the parameters other, got honest"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_at_once(more, said):
+    with pytest.raises(InvalidArgument, match=said):
+        check(honest, **{"claim": PrivacyClaim(1.0), **more})
