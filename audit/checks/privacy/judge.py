@@ -348,6 +348,7 @@ class _Case:
         general = getattr(played, "general", None)
         if not (played.complete if general is None else general):
             said = "not refuted, but no score that competed sees every difference between outputs of this kind"
+            said += "; give the mechanism a `law` or a `log_likelihood`, or audit parts of its outputs"
             decision = self._by_resolution() if evidence.need else _open(said)  # more outputs may bring such a score
             return _open(said) if decision[0] is Verdict.PASS else decision
         if evidence.sequential is not None and claim.is_curve:
