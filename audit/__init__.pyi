@@ -2,6 +2,7 @@
 
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
+from .checks import training as training
 from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck
@@ -10,6 +11,10 @@ from .checks.privacy.result import PrivacyResult as PrivacyResult
 from .checks.randomness import RandomnessCheck as RandomnessCheck
 from .checks.randomness import RandomnessResult as RandomnessResult
 from .checks.randomness import check_randomness as check_randomness
+from .checks.training.check import TrainingCheck as TrainingCheck
+from .checks.training.check import TrainingResult as TrainingResult
+from .checks.training.check import check_training as check_training
+from .checks.training.claim import TrainingClaim as TrainingClaim
 from .checks.utility import ConsistencyCheck as ConsistencyCheck
 from .checks.utility import GuaranteeCheck as GuaranteeCheck
 from .checks.utility import InequalityCheck as InequalityCheck

@@ -176,6 +176,7 @@ class Check(ABC):
     kind: ClassVar[str]  # its name in records
     noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it
     unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
+    redraws: ClassVar[bool] = True  # fresh outputs confirm a FAIL; else it is judged at `confirmation` at once
     evidence_type: ClassVar[type[Evidence]]
     result_type: ClassVar[type[Result]]
 

@@ -3,7 +3,8 @@
 The first outputs are judged at the significance. Where they refute the claim, the check gathers evidence again, from
 outputs that nothing has seen, and this evidence is judged at a level so small that both tests together refute a true
 claim with the probability `confirmation`. They are independent, so that their error probabilities multiply. There may
-be two looks at fresh outputs, a short one and a long one, which share the level.
+be two looks at fresh outputs, a short one and a long one, which share the level. What cannot be drawn again, such as a
+training run that is over, is judged at `confirmation` at once.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def gather(check: Any, allowance: Allowance) -> Any:
 def confirmed(check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
     """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
     level = confirming_level(allowance.significance, allowance.confirmation)
-    if level is None or evidence.confirmation is not None or not _refutes(check, evidence, allowance.significance):
+    if level is None or not check.redraws or evidence.confirmation is not None or not _refutes(check, evidence, allowance.significance):
         return evidence
     drawn, fresh = 0, None
     for fresh in looks(level):
@@ -69,6 +70,8 @@ def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
 
 def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float | None) -> Any:
     """Judge the evidence of a kind of check; where it refutes the claim, the fresh outputs decide."""
+    if confirmation is not None and confirmation < significance and not kind.redraws:
+        return _judge_once(kind, terms, evidence, significance, confirmation)
     first, fresh = kind.judge(terms, evidence, significance), evidence.confirmation
     level = confirming_level(significance, confirmation)
     if level is None or not is_refuted(first):
@@ -83,6 +86,17 @@ def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmatio
         return _open(again, f"suspected twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
     doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), fresh ones did not"
     return replace(second, reason=f"{second.reason}; {doubt}")
+
+
+def _judge_once(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float) -> Any:
+    """Judge what cannot be drawn again: a FAIL at `confirmation`; what is doubtful at 0.001 is not a PASS."""
+    certain = kind.judge(terms, evidence, confirmation)
+    if certain.verdict is not Verdict.FAIL:
+        doubtful = kind.judge(terms, evidence, min(significance, DOUBTFUL))
+        if is_refuted(doubtful):
+            why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
+            return _open(doubtful, f"suspected, but not for certain: {doubtful.reason}; {why}")
+    return certain
 
 
 def _open(judgment: Any, reason: str) -> Any:

@@ -9,6 +9,7 @@ from audit.checks.base import Check
 from audit.checks.precision import PrecisionCheck
 from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.randomness import RandomnessCheck
+from audit.checks.training.check import TrainingCheck
 
 CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.check_...` and of the fixture's method
     "privacy": PrivacyCheck,
@@ -20,6 +21,7 @@ CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.chec
     "rate": utility.RateCheck,
     "lower_bound": utility.LowerBoundCheck,
     "packing": utility.PackingCheck,  # its records are those of a guarantee
+    "training": TrainingCheck,
 }
 # by the kind of a record
 KINDS: Mapping[str, type[Check]] = {check.kind: check for check in reversed(list(CHECKS.values()))}

@@ -218,7 +218,7 @@ def spending(record: Mapping[str, Any]) -> dict[str, Any]:
     elif kind in PRIVACY_KINDS:
         used = {"guess_game": evidence["game"] or evidence["sequential"], "goodness_of_fit": evidence["exact"]}
     else:
-        simulated = evidence["uses"] == "simulation"
+        simulated = evidence["uses"] not in ("evaluator", "stated values")
         used = {"utility": simulated, "goodness_of_fit": not simulated and evidence.get("compared")}
     tests = ("guess_game", "goodness_of_fit", "utility", "randomness")
     return {

@@ -391,10 +391,50 @@ def _mean(record: Record) -> Plot | None:
     return plot
 
 
+def _epsilons(record: Record) -> Plot | None:
+    """The accountant's epsilon over the steps of a training run: of the claim, and of the mechanism that was run."""
+    claimed = [(float(steps), float(epsilon)) for steps, epsilon, _ in record["evidence"]["epsilons"]]
+    run = [(float(steps), float(epsilon)) for steps, _, epsilon in record["evidence"]["epsilons"] if epsilon is not None]
+    run = [point for point in run if math.isfinite(point[1])]
+    if not claimed:
+        return None
+    heights = [epsilon for _, epsilon in (*claimed, *run)]
+    said = f"Epsilon at delta {number(record['claim']['terms']['delta'])} by the accountant, after each number of steps."
+    plot = Plot(
+        "Epsilon over the steps, by the accountant",
+        said,
+        Axis("steps", 0.0, claimed[-1][0]),
+        Axis("epsilon", 0.0, 1.06 * max(heights) or 1.0),
+    )
+    plot.area([(0.0, 0.0), *claimed, (claimed[-1][0], 0.0)], "allowed", _ALLOWED)
+    plot.line([(0.0, 0.0), *claimed], "claim", "as claimed")
+    plot.line([(0.0, 0.0), *run], "law", "of what was run")
+    return plot
+
+
+def _noise_histogram(record: Record) -> Plot | None:
+    """The noise in cells of equal probability, each with its interval."""
+    counts = record["evidence"]["noise"]["histogram"]
+    if not sum(counts):
+        return None
+    total, cells, share = sum(counts), len(counts), record["settings"]["significance"] / (2 * len(counts))
+    intervals = [_interval(count, total, share) for count in counts]
+    said = f"Of {total:,} values of the noise, each cell should hold 1/{cells}. Intervals are exact."
+    heights = [cells * end for interval in intervals for end in interval]
+    plot = Plot("Noise against the claimed law", said, Axis("probability of less noise"), Axis.spanning("density", heights))
+    plot.line([(0.0, 1.0), (1.0, 1.0)], "claim", "claimed noise")
+    for index, (count, interval) in enumerate(zip(counts, intervals, strict=True)):
+        x = (index + 0.5) / cells
+        plot.line([(x, cells * end) for end in interval], "measured")
+        plot.dot((x, cells * count / total), "measured-dot", "measured, exact interval")
+    return plot
+
+
 PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
     **dict.fromkeys(("privacy", "precision"), (_errors_of_tests, _profile, _wealth)),
     **dict.fromkeys(("consistency", "lower-bound", "rate"), (_mean_loss,)),
     "randomness": (_comparisons,),
     "guarantee": (_failures,),
     "inequality": (_cases, _mean),
+    "training": (_epsilons, _noise_histogram),
 }

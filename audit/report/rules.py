@@ -15,6 +15,7 @@ from typing import Any
 
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
+from audit.checks.training.recorder import RECORDED
 from audit.checks.utility.guarantee import looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
@@ -120,7 +121,7 @@ def _bets_fit(sample: Record) -> bool:
 
 _SIDES = ("plus", "minus")
 _ODD = ("nan", "raised")
-_COMPUTED = ("evaluator", "stated values")  # evidence that is not bounded by a budget
+_COMPUTED = ("evaluator", "stated values", RECORDED)  # evidence that is not bounded by a budget
 Rule = tuple[str, str, Callable[[Case], bool]]  # the part that it is about, what a breach of it says, the rule
 # fmt: off
 PRIVACY_RULES: tuple[Rule, ...] = (

@@ -23,6 +23,7 @@ from audit.checks.base import Result
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
 from audit.checks.randomness import check_randomness
+from audit.checks.training.check import check_training
 from audit.checks.utility import (
     check_consistency,
     check_guarantee,
@@ -68,6 +69,7 @@ class Auditor:
     rate = _method(check_rate)
     lower_bound = _method(check_lower_bound)
     packing = _method(check_packing)
+    training = _method(check_training)
 
     def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []

@@ -1,0 +1,8 @@
+"""Training runs: record one, compare it with what its accountant was told, and plant canaries in its data."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={"recorder": ["Recorder"]},
+)

@@ -1,0 +1,145 @@
+"""What an accountant is told about a training run: noise, clipping, sampling and steps, as a claim."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import InvalidArgument
+
+Sampling = Literal["poisson", "fixed", "shuffled", "all"]
+_WORDS = {
+    "poisson": "Poisson sampling at rate {rate:.4g}",
+    "fixed": "{batch} records drawn without replacement at each step",
+    "shuffled": "batches of {batch} from shuffled epochs",
+    "all": "all records at each step",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingClaim:
+    """The mechanism that an accountant is told about: T noisy sums of clipped gradients over sampled batches.
+
+    At each step a batch is sampled, the gradient of each of its records is clipped to the norm `clip`, and independent
+    Gaussian noise of standard deviation `noise_multiplier * clip` is added to every coordinate of their sum. The noisy
+    sum, divided by the public number `divisor`, is all that the optimizer sees.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+        Standard deviation of the noise on the sum, in units of `clip`.
+    steps : int >= 1
+        Noisy sums that are released.
+    clip : float > 0
+        Bound on the Euclidean norm of the gradient of one record.
+    sampling : {"poisson", "fixed", "shuffled", "all"}
+        Each record by a coin of its own; `batch` records without replacement; epochs that are shuffled and cut; no
+        sampling.
+    rate : float in (0, 1), optional
+        Of Poisson sampling; only there.
+    batch : int >= 1, optional
+        Records in a batch of fixed size or of a shuffled epoch; only there.
+    divisor : float > 0, default 1.0
+        Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
+    delta : float in (0, 1), default 1e-5
+        At which epsilons are stated.
+    source : str
+        Where the claim is made.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set, and for an event that is not one of DP-SGD.
+
+    References
+    ----------
+    Abadi et al. (2016), Deep learning with differential privacy, algorithm 1. Chua et al. (2024), How private are
+    DP-SGD implementations?: what the kinds of sampling differ in.
+
+    Examples
+    --------
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.1, steps=300, clip=1.0, rate=0.05, divisor=64)
+    >>> print(claim.summary)
+    Poisson sampling at rate 0.05, clip 1, noise multiplier 1.1, 300 steps
+    """
+
+    noise_multiplier: float
+    steps: int
+    clip: float
+    sampling: Sampling = "poisson"
+    rate: float | None = None
+    batch: int | None = None
+    divisor: float = 1.0
+    delta: float = 1e-5
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("noise_multiplier", "clip", "divisor"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
+        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
+        if self.sampling not in get_args(Sampling):
+            raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
+        if not isinstance(self.source, str):
+            raise InvalidArgument.of("source", "be text", self.source)
+        for name, kinds in (("rate", ("poisson",)), ("batch", ("fixed", "shuffled"))):
+            if (getattr(self, name) is not None) != (self.sampling in kinds):
+                rule = f"be given for sampling {' and '.join(map(repr, kinds))}, and only there (sampling is %r)"
+                raise InvalidArgument.of(name, rule % self.sampling, getattr(self, name))
+        if self.rate is not None:
+            object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
+        if self.batch is not None:
+            object.__setattr__(self, "batch", integer(self.batch, "batch", at_least=1))
+
+    @classmethod
+    def of_event(
+        cls, event: Any, *, clip: float, divisor: float = 1.0, delta: float = 1e-5, source: str = ""
+    ) -> TrainingClaim:
+        """Return the claim of a `dp_accounting.DpEvent`: Gaussian noise, sampled or not, composed with itself or not.
+
+        Parameters
+        ----------
+        event : dp_accounting.DpEvent
+            `SelfComposedDpEvent(PoissonSampledDpEvent(rate, GaussianDpEvent(noise_multiplier)), steps)`, or with
+            `SampledWithoutReplacementDpEvent(records, batch, ...)`, or without sampling.
+        clip, divisor, delta, source
+            As for the class: an event does not say them.
+        """
+        from dp_accounting import dp_event as events
+
+        steps, inner, settings = 1, event, dict[str, Any](sampling="all")
+        if isinstance(inner, events.SelfComposedDpEvent):
+            steps, inner = inner.count, inner.event
+        if isinstance(inner, events.PoissonSampledDpEvent):
+            settings, inner = {"rate": inner.sampling_probability}, inner.event
+        elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
+            settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
+        if not isinstance(inner, events.GaussianDpEvent):
+            raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed with itself", event)
+        told = {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
+        return cls(noise_multiplier=inner.noise_multiplier, steps=steps, **settings, **told)
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few words."""
+        sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch)
+        steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
+        return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}, {steps}"
+
+    def __str__(self) -> str:
+        return f"each step releases the sum of clipped gradients with Gaussian noise, divided by {self.divisor:.6g}"
+
+    @property
+    def noise_scale(self) -> float:
+        """Standard deviation of the noise on each coordinate of the sum."""
+        return self.noise_multiplier * self.clip
+
+    def rate_among(self, records: int) -> float:
+        """Return the probability that a record is in the batch of a step, for a number of records."""
+        return 1.0 if self.sampling == "all" else min(1.0, self.rate or (self.batch or 0) / max(1, records))
+
+    def terms(self) -> dict[str, Any]:
+        """Return the claim without its source, as plain data."""
+        return {name: value for name, value in asdict(self).items() if name != "source"}
