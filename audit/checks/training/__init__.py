@@ -4,5 +4,16 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submod_attrs={"recorder": ["Recorder"]},
+    submod_attrs={
+        "recorder": ["Recorder"],
+        "planting": [
+            "CanaryPlan",
+            "adversarial_canaries",
+            "dirac_canaries",
+            "mislabeled_canaries",
+            "plant",
+            "settled",
+        ],
+        "scores": ["AlignmentScores", "calibrated_scores", "loss_scores"],
+    },
 )

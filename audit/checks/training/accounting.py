@@ -12,13 +12,15 @@ from audit.checks.training.claim import TrainingClaim
 
 _THRESHOLDS = np.linspace(-2.0, 12.0, 1401)  # of the largest noisy sum, in standard deviations of the noise
 _CURVE = 8  # points of the curve of epsilon over the steps
+_CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
+_CELLS = 1e5  # of a large loss: beyond, they are wider
 
 
 @lru_cache(maxsize=4096)
 def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, delta: float) -> float:
     """Return epsilon at delta of T steps: by the privacy-loss distribution, or a lower bound of a kind of sampling.
 
-    Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting` that is tight to four digits.
+    Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %.
     Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
     by 2 C. Shuffled epochs: a lower bound when one record becomes a zero gradient, by `shuffled_epsilon_lower_bound`.
     """
@@ -34,7 +36,10 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
     event = events.GaussianDpEvent(noise_multiplier)
     if rate < 1:
         event = events.PoissonSampledDpEvent(rate, event)
-    return float(PLDAccountant().compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
+    included = steps * rate
+    largest = included / noise_multiplier**2 / 2 + 5 * math.sqrt(included) / noise_multiplier
+    accountant = PLDAccountant(value_discretization_interval=max(_CELL, largest / _CELLS))
+    return float(accountant.compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
 
 
 def shuffled_epsilon_lower_bound(noise_multiplier: float, batches: int, delta: float) -> float:

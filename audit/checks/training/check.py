@@ -395,7 +395,7 @@ def check_training(
     ...     recorder.step(batch, clipped=clipped, noisy_sum=noisy_sum)
     >>> result = audit.check_training(recorder, claim)
     >>> print(result.verdict, result.reason[:45])
-    FAIL the noise multiplier is 0.8007 in place of 1,
+    FAIL the noise multiplier is 0.7997 in place of 1,
     """
     name = name or (name_of(run) if callable(run) else "training run")
     return checked(TrainingCheck, locals())

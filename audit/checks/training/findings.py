@@ -11,7 +11,7 @@ from scipy import special
 
 from audit.checks.utility.theorem import Interval
 
-TESTS = 20  # error probabilities that one run is tested with, an equal share for each; `test_shares` counts them
+TESTS = 16  # tests that one run is judged by, each at an equal share of its error probability
 
 
 class Finding(NamedTuple):

@@ -68,6 +68,7 @@ class Noise:
     def __init__(self, steps: int, rng: np.random.Generator) -> None:
         self._searched, self._rng = min(_SEARCHED, steps // 2), rng
         self._steps_squares: list[float] = []
+        self.dimension = 0
         self._total = self._largest = 0.0
         self._cells = np.zeros(_CELLS, dtype=np.int64)
         self._rows: list[np.ndarray] = []
@@ -78,7 +79,7 @@ class Noise:
     def add(self, values: np.ndarray, clipped_sum: np.ndarray) -> None:
         """Add the noise of a step, and the sum of clipped gradients that it was added to, in the same units."""
         if not self._steps_squares:
-            d = values.size
+            self.dimension = d = values.size
             self._by_coordinate, self._spectrum = np.zeros(d), np.zeros(d + 1)
             self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
             self._looked = np.sort(self._rng.choice(d, min(d, _SHAPE), replace=False))
@@ -122,7 +123,7 @@ class Noise:
         cosine, pair, compared = _closest(np.array(self._rows))
         return NoiseEvidence(
             steps=len(squares),
-            dimension=self._by_coordinate.size,
+            dimension=self.dimension,
             squares=float(squares.sum()),
             total=self._total,
             steps_squares=(float(squares.min()), float(squares.max())),

@@ -150,6 +150,8 @@ class Recorder:
     def _add_noise(self, noisy: np.ndarray, total: np.ndarray) -> None:
         if noisy.shape != total.shape:
             raise InvalidArgument.of("noisy_sum", f"have as many coordinates as the sum, {total.size}", noisy.size)
+        if self._noise.dimension not in (0, noisy.size):
+            raise InvalidArgument.of("noisy_sum", f"keep its {self._noise.dimension} coordinates", noisy.size)
         scale = self.claim.noise_scale
         self._noise.add((noisy - total) / scale, total / scale)
 
