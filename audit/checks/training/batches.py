@@ -42,7 +42,7 @@ class BatchEvidence:
     pairs: Counts = ()  # product of the two sizes, pairs of batches
     repeated: int = 0  # batches that are the same as an earlier one
     twice: int = 0  # records that are more than once in a batch
-    again: int = 0  # records that are in a second batch of their epoch
+    again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
 
     @property
     def steps(self) -> int:
@@ -58,7 +58,7 @@ class Batches:
 
     def __init__(self, claim: TrainingClaim, records: int) -> None:
         self._records = records
-        self._epoch = max(1, records // claim.batch) if claim.sampling == "shuffled" and claim.batch else 0
+        self._epoch = max(1, records // claim.batch) if claim.batch else 0  # steps
         self.sizes: list[int] = []
         self._counts, self._has_records = np.zeros(records, dtype=np.int64), True
         self._seen: set[bytes] = set()
@@ -95,11 +95,11 @@ class Batches:
         key = distinct.tobytes()
         self._repeated += key in self._seen
         self._seen.add(key)
-        if self._epoch:
-            if step % self._epoch == 0:
-                self._in_epoch[:] = False
-            self._again += int((self._in_epoch & mask).sum())
-            self._in_epoch |= mask
+        self._epoch = self._epoch or max(1, self._records // max(1, distinct.size))
+        if step % self._epoch == 0:
+            self._in_epoch[:] = False
+        self._again += int((self._in_epoch & mask).sum())
+        self._in_epoch |= mask
         if step % 2 and self._last is not None:
             self._shared += int((self._last & mask).sum())
             self._pairs[int(self._last.sum()) * distinct.size] += 1
@@ -149,12 +149,12 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
             return f"every batch has {values[0]} records; {_expected(n, rate, deviation)}"
         return f"the batch sizes vary with standard deviation {number(values.std())}; {_expected(n, rate, deviation)}"
 
-    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches), spread)
     yield Finding(
         "sampling rate",
         count_pvalue(batches.included, n * steps, rate),
         lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(rate)}",
     )
+    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches), spread)
     if not batches.inclusions:
         return
     yield Finding("inclusions of records", *_inclusions(batches, rate))

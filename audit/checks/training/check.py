@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from scipy import special
@@ -22,7 +22,13 @@ from audit.checks.training.batches import batch_findings, batch_gaps, rate_resol
 from audit.checks.training.claim import TrainingClaim
 from audit.checks.training.contributions import contribution_findings, contribution_gaps, release_findings
 from audit.checks.training.findings import TESTS, Finding, Missing, number, stated
-from audit.checks.training.noise import multiplier_interval, multiplier_resolution, noise_findings, noise_gaps
+from audit.checks.training.noise import (
+    is_reused,
+    multiplier_interval,
+    multiplier_resolution,
+    noise_findings,
+    noise_gaps,
+)
 from audit.checks.training.recorder import Recorder, TrainingEvidence
 from audit.checks.utility.theorem import Found, UtilityJudgment
 from audit.subjects.keeper import is_of_subject
@@ -35,8 +41,21 @@ _PARTS = {
     "records": "which records are in the batches",
     "clipping": "the norms of the contributions",
 }
-_NOT_PRIVATE = ("noise that returns", "noise shared by coordinates")
-_UNKNOWN = ("contribution of a record", "the sum under the noise", "released vector", "divisor")  # epsilon after these
+_MODELED = (  # an accountant can say what a run amounts to that differs in one of these first
+    "steps",
+    "sampling rate",
+    "spread of the batch sizes",
+    "inclusions of records",
+    "clipping",
+    "noise that returns",
+    "noise shared by coordinates",
+    "size of the noise",
+    "noise of each coordinate",
+)
+_SAYS = {  # which side of epsilon is known of a kind of sampling, and under which relation
+    "fixed": "at least {} under substitution",
+    "shuffled": "at least {} where a record becomes zero",
+}
 
 
 @dataclass(frozen=True)
@@ -281,13 +300,14 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
 def _epsilon_says(claim: TrainingClaim, evidence: TrainingEvidence) -> str:
     if not evidence.epsilons:
         return ""
-    _, claimed, run = evidence.epsilons[-1]
-    at = f"at delta = {claim.delta:g}"
-    if run is None:
-        return f". The claim's epsilon is {number(claimed)} {at}; that of what was run is not known"
-    if run == claimed:
-        return f". Epsilon is {number(claimed)} {at}"
-    return f". What was run has epsilon {number(run)} {at} in place of {number(claimed)}"
+    _, claimed, found = evidence.epsilons[-1]
+    run, at = _described(claim, evidence), f"at delta = {claim.delta:g}"
+    due = _SAYS.get(claim.sampling, "{}").format(number(claimed))
+    if found is None:
+        return f". The claim's epsilon is {due} {at}; that of what was run is not known"
+    if run == _Run.of(claim, evidence):
+        return f". Epsilon is {due} {at}"
+    return f". What was run has epsilon {_SAYS.get(run.sampling, '{}').format(number(found))} {at}, the claim {due}"
 
 
 @dataclass(frozen=True)
@@ -298,27 +318,39 @@ class _Run:
     rate: float
     noise_multiplier: float
     steps: int
-    is_known: bool = field(default=True)
+    is_known: bool = True
+
+    @classmethod
+    def of(cls, claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
+        """Return the claimed mechanism."""
+        return cls(claim.sampling, claim.rate_among(evidence.batches.records), claim.noise_multiplier, claim.steps)
 
 
 def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
     """Return the mechanism that was run: the claimed one, but for what was refuted beyond doubt."""
-    parts = {part.part for part in findings(claim, evidence) if part.pvalue <= _CERTAIN / TESTS}
-    batches, noise = evidence.batches, evidence.noise
-    sampling, rate = str(claim.sampling), claim.rate_among(batches.records)
-    if parts & {"spread of the batch sizes", "inclusions of records"} and len(batches.sizes) == 1:
-        is_epoch = bool(batches.inclusions) and batches.inclusions[-1][0] - batches.inclusions[0][0] <= 1
-        sampling = "shuffled" if is_epoch else "fixed"
-    if "sampling rate" in parts or sampling != claim.sampling:
+    refuted = [part.part for part in findings(claim, evidence) if part.pvalue <= _CERTAIN / TESTS]
+    batches, noise, run = evidence.batches, evidence.noise, _Run.of(claim, evidence)
+    if not refuted:
+        return run
+    is_fixed = len(batches.sizes) == 1
+    if refuted[0] not in _MODELED or (refuted[0] == "inclusions of records" and not is_fixed):
+        return replace(run, is_known=False)
+    sampling, rate, multiplier = run.sampling, run.rate, run.noise_multiplier
+    if is_fixed and {"spread of the batch sizes", "inclusions of records"} & set(refuted):
+        sampling = "fixed" if batches.again or not batches.inclusions else "shuffled"
+    if "sampling rate" in refuted or sampling != claim.sampling:
         rate = batches.included / (batches.records * batches.steps)
-    multiplier = claim.noise_multiplier
-    if "size of the noise" in parts:
+    if "size of the noise" in refuted:
         multiplier *= math.sqrt(noise.squares / (noise.steps * noise.dimension))
-    if "clipping" in parts:
+    if "clipping" in refuted:
         multiplier *= claim.clip / evidence.contributions.largest_norm
-    if parts & set(_NOT_PRIVATE):
+    is_bare = noise.steps > 0 and noise.coordinates_squares[0] == 0
+    if "noise that returns" in refuted and not is_reused(noise):
+        return replace(run, is_known=False)
+    if "noise that returns" in refuted or "noise shared by coordinates" in refuted or is_bare:
         multiplier = 0.0
-    return _Run(sampling, rate, multiplier, evidence.steps, not parts & set(_UNKNOWN))
+    is_known = "the sum under the noise" not in refuted or (multiplier == 0 and "clipping" not in refuted)
+    return _Run(sampling, rate, multiplier, evidence.steps, is_known)
 
 
 def _epsilons(claim: TrainingClaim, evidence: TrainingEvidence) -> tuple[tuple[int, float, float | None], ...]:

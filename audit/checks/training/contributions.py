@@ -82,18 +82,18 @@ class Contributions:
 
 def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
     """Yield where contributions contradict the claim."""
-    if found.apart > ROUNDING:
-        said = (
-            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, clipped: "
-            f"it depends on the other records of the batch, or is clipped otherwise"
-        )
-        yield Finding("contribution of a record", 0.0, lambda: said)
     if found.beyond:
         beyond = (
             f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; the "
             f"longest is {number(found.largest_norm / claim.clip)} times as long"
         )
         yield Finding("clipping", 0.0, lambda: beyond)
+    if found.apart > ROUNDING:
+        said = (
+            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, clipped: "
+            f"it depends on the other records of the batch, or is clipped otherwise"
+        )
+        yield Finding("contribution of a record", 0.0, lambda: said)
 
 
 def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:

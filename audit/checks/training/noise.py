@@ -30,6 +30,8 @@ _SHAPE = 65_536  # values of a step, at most, whose shape is looked at
 _SKETCH = 256  # coordinates that are kept of every step, to find noise that returns
 _KEPT = 2_048  # steps whose pairs are all compared
 _SEARCHED = 8  # steps on which a lag between coordinates is chosen
+_EQUAL = 0.999  # correlation of noise that is the same up to rounding
+_MOST_PARTS = 64  # for a guess of what divided or repeated the noise
 _FEWEST = 8  # coordinates below which cosines are not looked at
 
 Tail = tuple[float, int]  # a sum and the number of its terms
@@ -225,7 +227,7 @@ def _shared(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "noise that returns",
         min(1.0, 2 * noise.compared * cosine_tail(noise.closest, noise.sketch)) if noise.compared else 1.0,
-        lambda: f"the noise of steps {at[0]} and {at[1]} has correlation {number(noise.closest)}: a generator is reused",
+        lambda: f"the noise of steps {at[0]} and {at[1]} has correlation {number(noise.closest)}{is_reused(noise)}",
     )
     yield Finding(
         "noise shared by coordinates",
@@ -245,6 +247,11 @@ def _shared(noise: NoiseEvidence) -> Iterator[Finding]:
             f"{number(1 + noise.along_share)} times this sum is in it"
         ),
     )
+
+
+def is_reused(noise: NoiseEvidence) -> str:
+    """Return what equal noise means; nothing for noise that is only correlated."""
+    return ": a generator is reused" if noise.closest > _EQUAL else ""
 
 
 def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
@@ -314,11 +321,14 @@ def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
     said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
     low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))
     times, parts = round(ratio), round(1 / math.sqrt(ratio)) if ratio else 0
-    if times > 1 and low <= times <= high:
-        return f"{said}: as if noise were added {times} times per step"
-    if parts > 1 and low <= 1 / parts**2 <= high:
-        return f"{said}: as if it were divided by {parts}"
-    return said
+    guesses = (
+        (claim.divisor**2, "as if the noise of the sum were added to the mean"),
+        (1 / claim.divisor**2, "as if the noise of the mean were added to the sum"),
+        (times, f"as if noise were added {times} times per step"),
+        (1 / max(1, parts) ** 2, f"as if it were divided by {parts}"),
+    )
+    fits = [guess for at, guess in guesses[: 4 if max(times, parts) <= _MOST_PARTS else 2] if low <= at <= high]
+    return f"{said}: {fits[0]}" if fits and not low <= 1 <= high else said
 
 
 def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator[Missing]:
