@@ -80,7 +80,7 @@ pictures: $(STAMP)
 $(STAMP): pyproject.toml mechanisms/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev,docs,libraries,browser,dask]" --editable ./mechanisms
+	$(BIN)/python -m pip install --quiet --editable ".[dev,docs,libraries,browser,dask,jax]" --editable ./mechanisms
 	touch $@
 
 clean:

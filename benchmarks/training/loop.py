@@ -14,7 +14,7 @@ import audit
 from audit import training
 
 STEPS, RATE, CLIP, NOISE = 100, 0.05, 1.0, 1.0
-CANARIES = 100  # of one run; their gradients are in the last coordinates
+CANARIES = 300  # of one run; their gradients are in the last coordinates
 MICROBATCHES, WORKERS = 4, 2
 STEP_LENGTH = 0.5
 _LONG = 1e3  # norm of a canary's gradient before it is clipped, in units of the clipping norm
@@ -101,7 +101,7 @@ class Loop:
         self.dimension = sum(self.model.layers)
         self.canaries = np.zeros(0, dtype=int) if canaries is None else np.asarray(canaries, dtype=int)
         self.records = len(self.y) + len(self.canaries)
-        self.public = len(self.y) + CANARIES / 2  # what is publicly known of their number
+        self.public = 1_950  # what is publicly known of their number
         self.divisor = RATE * self.public
 
     @property

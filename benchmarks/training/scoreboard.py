@@ -4,7 +4,7 @@ Run as `python -m benchmarks.training.scoreboard [--runs 1000]`. It prints a tab
 
 * *fault*, with the *truth*: its epsilon at delta = 1e-5, where its accountant says 3.50.
 * *conformance*: the verdict of `audit.check_training` on one run, with the first thing that differs; for both models.
-* *one run*: the bound from 100 canaries in one run of the logistic regression, and whether it exceeds the claim.
+* *one run*: the bound from 300 canaries in one run of the logistic regression, and whether it exceeds the claim.
 * *1,000 runs*: `audit.check_privacy` with 500 outputs per dataset, each of a whole run on the worst pair.
 
 The last lines say how often the correct loop was convicted in `--runs` runs, and what became of the decoys. FAIL has an
@@ -27,7 +27,7 @@ from audit import Verdict, training
 from benchmarks.training.faults import DECOYS, DELTA, FAULTS, Fault
 from benchmarks.training.loop import CANARIES, CLIP, MODELS, Loop
 
-GUESSES = 20  # of the canaries in one run; fixed beforehand
+GUESSES = 200  # of the canaries in one run; fixed beforehand
 OUTPUTS = 500  # per dataset
 SEED = 20
 

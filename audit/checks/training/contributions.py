@@ -18,6 +18,9 @@ from audit.checks.training.findings import Finding, Missing, number
 ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and epsilon moves by no more than this
 
 
+_SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
+
+
 @dataclass(frozen=True)
 class ContributionEvidence:
     """What the contributions of records showed, and what is released."""
@@ -105,12 +108,12 @@ def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Itera
         yield Finding("released vector", 0.0, lambda: said)
         return
     (low, high), (least, most) = found.divisors, found.per_record
-    if max(abs(low - claim.divisor), abs(high - claim.divisor)) <= ROUNDING * claim.divisor:
+    if max(abs(low - claim.divisor), abs(high - claim.divisor)) <= _SAME * claim.divisor:
         return
-    if least > 0 and most <= least * (1 + ROUNDING) and high > low * (1 + ROUNDING):
-        by = "the size of each batch" if abs(least - 1) <= ROUNDING else f"{number(least)} times the size of each batch"
+    if least > 0 and most <= least * (1 + _SAME) and high > low * (1 + _SAME):
+        by = "the size of each batch" if abs(least - 1) <= _SAME else f"{number(least)} times the size of each batch"
     else:
-        by = number(low) if high <= low * (1 + ROUNDING) else f"{number(low)} to {number(high)}"
+        by = number(low) if high <= low * (1 + _SAME) else f"{number(low)} to {number(high)}"
     why = f"the noisy sum is divided by {by}, not by the public number {claim.divisor:.6g}"
     yield Finding("divisor", 0.0, lambda: why)
 

@@ -1,0 +1,105 @@
+"""Audit a training run of jax-privacy end to end: as its authors mean it, and with three mistakes of a user.
+
+Run as `python -m benchmarks.training.jax_run [--out DIR]`; needs the extra `jax`. A logistic regression on the digits is
+trained with `clipped_grad`, `gaussian_privatizer` and a batch selection of the library, and the claim is the event that
+its accountant is told. It prints each verdict with its reason, and writes the certificate of all runs to DIR.
+
+* *fixed size*: `FixedBatchSampling` is accounted as Poisson.
+* *unit norm*: gradients are rescaled to unit norm, and the noise is that of the clipping norm.
+* *state dropped*: the privatizer is initialized at each step, so that its noise is the same at each.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax_privacy
+import numpy as np
+import optax
+from dp_accounting import dp_event as events
+from jax_privacy import batch_selection, noise_addition
+
+import audit
+from audit import Verdict, training
+from audit.adapters.jax_privacy import contributions
+from benchmarks.training.loop import digits
+
+STEPS, BATCH, NOISE, CLIP, STEP_LENGTH = 100, 90, 1.0, 0.5, 0.5
+MISTAKES = ("", "fixed size", "unit norm", "state dropped")
+
+
+def loss(parameters: Any, X: Any, y: Any) -> Any:
+    """Return the mean cross entropy of a batch."""
+    logits = X @ parameters["weights"] + parameters["intercepts"]
+    return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
+
+
+def claim() -> audit.TrainingClaim:
+    """Return what the accountant is told."""
+    rate = BATCH / len(digits()[1])
+    sampled = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(NOISE))
+    told = events.SelfComposedDpEvent(sampled, STEPS)
+    return audit.TrainingClaim.of_event(told, clip=CLIP, divisor=BATCH, source="dp_accounting, the event of the loop")
+
+
+def train(rng: np.random.Generator, mistake: str = "") -> training.Recorder:
+    """Train with at most one mistake, and return the record of the run."""
+    X, y = (jnp.asarray(part) for part in digits())
+    clipped_grad = jax_privacy.clipped_grad(
+        loss, l2_clip_norm=CLIP, batch_argnums=(1, 2), rescale_to_unit_norm=mistake == "unit norm"
+    )
+    selection: Any = batch_selection.CyclicPoissonSampling(sampling_prob=BATCH / len(y), iterations=STEPS)
+    if mistake == "fixed size":
+        selection = batch_selection.FixedBatchSampling(batch_size=BATCH, iterations=STEPS)
+    key = jax.random.key(int(rng.integers(2**31)))
+    privatizer = noise_addition.gaussian_privatizer(stddev=NOISE * CLIP, prng_key=key)
+    parameters = {"weights": jnp.zeros((64, 10)), "intercepts": jnp.zeros(10)}
+    state, gradient = privatizer.init(parameters), jax.jit(jax.grad(loss))
+    recorder = training.Recorder(
+        claim(), len(y), gradient=lambda at, record: gradient(at, X[record][None], y[record][None])
+    )
+    for batch in selection.batch_iterator(len(y), rng=rng):
+        chosen = np.asarray(batch, dtype=int)
+        total = clipped_grad(parameters, X[chosen], y[chosen])
+        if mistake == "state dropped":
+            state = privatizer.init(parameters)
+        noisy, state = privatizer.update(total, state)
+        released = jax.tree.map(lambda leaf: leaf / BATCH, noisy)
+        rows = contributions(clipped_grad, parameters, X[chosen], y[chosen])
+        recorder.step(chosen, clipped=rows, noisy_sum=noisy, released=released, parameters=parameters)
+        parameters = jax.tree.map(lambda at, move: at - STEP_LENGTH * move, parameters, released)
+    return recorder
+
+
+def checks() -> list[audit.TrainingCheck]:
+    """Return a check of each run."""
+    runs: list[tuple[str, Callable[..., Any]]] = [(name, partial(train, mistake=name)) for name in MISTAKES]
+    return [
+        audit.TrainingCheck(
+            name=f"jax-privacy, {name or 'as meant'}",
+            run=run,
+            claim=claim(),
+            expected=Verdict.FAIL if name else Verdict.PASS,
+        )
+        for name, run in runs
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", default=None, help="folder of the certificate")
+    options = parser.parse_args()
+    report = audit.run(checks(), workers=0)
+    for result in report.results:
+        print(f"{result.name} ({result.seconds:.0f} s)\n  {result}\n")
+    if options.out:
+        print(report.save(options.out))
+
+
+if __name__ == "__main__":
+    main()
