@@ -1,17 +1,20 @@
 """jax-privacy's clipped gradients: what each record of a batch contributes, for the recorder of a training run.
 
 The library clips inside of the function that sums, so that a loop never sees the contribution of a record. The same
-function is called on each record alone, which its formal guarantee allows: the rows add up to what it gives for the batch.
+function is called on each record alone; the rows add up to what it gives for the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from audit.base.errors import InvalidArgument, MissingExtra
+
+_BLOCK = 64  # records: a batch is filled up to a multiple of it
 
 
 def contributions(clipped_gradient: Callable[..., Any], parameters: Any, *batch: Any) -> np.ndarray:
@@ -42,9 +45,8 @@ def contributions(clipped_gradient: Callable[..., Any], parameters: Any, *batch:
     --------
     >>> import numpy as np
     >>> from audit.adapters.jax_privacy import contributions
-    >>> mean = lambda parameters, x: x.sum(axis=0)  # stands for a clipped gradient
-    >>> contributions(mean, None, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()  # doctest: +SKIP
-    [[1.0, 2.0], [3.0, 4.0]]
+    >>> rows = contributions(clipped_gradient, parameters, X, y)  # doctest: +SKIP
+    >>> recorder.step(batch, clipped=rows, noisy_sum=noisy, released=released)  # doctest: +SKIP
     """
     try:
         import jax
@@ -53,6 +55,19 @@ def contributions(clipped_gradient: Callable[..., Any], parameters: Any, *batch:
     lengths = {len(part) for part in batch}
     if len(lengths) != 1:
         raise InvalidArgument.of("batch", "be arrays with the same records along their first axes", sorted(lengths))
-    alone = jax.vmap(lambda *record: clipped_gradient(parameters, *(part[None] for part in record)))
-    rows = [np.asarray(leaf, dtype=float) for leaf in jax.tree.leaves(alone(*batch))]
-    return np.concatenate([row.reshape(len(row), -1) for row in rows], axis=1)
+    (count,) = lengths
+    places = np.resize(np.arange(count), -(-count // _BLOCK) * _BLOCK)  # few lengths, so that little is compiled
+    tree = _row_by_row(clipped_gradient, len(batch))(parameters, *(np.asarray(part)[places] for part in batch))
+    rows = [np.asarray(leaf, dtype=float)[:count] for leaf in jax.tree.leaves(tree)]
+    return np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
+
+
+@lru_cache(maxsize=64)
+def _row_by_row(clipped_gradient: Callable[..., Any], arguments: int) -> Any:
+    """Return the compiled function that gives the clipped gradient of each record alone, along the first axis."""
+    import jax
+
+    def alone(parameters: Any, *record: Any) -> Any:
+        return clipped_gradient(parameters, *(part[None] for part in record))
+
+    return jax.jit(jax.vmap(alone, in_axes=(None, *[0] * arguments)))

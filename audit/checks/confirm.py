@@ -51,7 +51,12 @@ def gather(check: Any, allowance: Allowance) -> Any:
 def confirmed(check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
     """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
     level = confirming_level(allowance.significance, allowance.confirmation)
-    if level is None or not check.redraws or evidence.confirmation is not None or not _refutes(check, evidence, allowance.significance):
+    if (
+        level is None
+        or not check.redraws
+        or evidence.confirmation is not None
+        or not _refutes(check, evidence, allowance.significance)
+    ):
         return evidence
     drawn, fresh = 0, None
     for fresh in looks(level):

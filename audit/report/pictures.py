@@ -394,12 +394,16 @@ def _mean(record: Record) -> Plot | None:
 def _epsilons(record: Record) -> Plot | None:
     """The accountant's epsilon over the steps of a training run: of the claim, and of the mechanism that was run."""
     claimed = [(float(steps), float(epsilon)) for steps, epsilon, _ in record["evidence"]["epsilons"]]
-    run = [(float(steps), float(epsilon)) for steps, _, epsilon in record["evidence"]["epsilons"] if epsilon is not None]
+    run = [
+        (float(steps), float(epsilon)) for steps, _, epsilon in record["evidence"]["epsilons"] if epsilon is not None
+    ]
     run = [point for point in run if math.isfinite(point[1])]
     if not claimed:
         return None
     heights = [epsilon for _, epsilon in (*claimed, *run)]
-    said = f"Epsilon at delta {number(record['claim']['terms']['delta'])} by the accountant, after each number of steps."
+    said = (
+        f"Epsilon at delta {number(record['claim']['terms']['delta'])} by the accountant, after each number of steps."
+    )
     plot = Plot(
         "Epsilon over the steps, by the accountant",
         said,
@@ -421,7 +425,9 @@ def _noise_histogram(record: Record) -> Plot | None:
     intervals = [_interval(count, total, share) for count in counts]
     said = f"Of {total:,} values of the noise, each cell should hold 1/{cells}. Intervals are exact."
     heights = [cells * end for interval in intervals for end in interval]
-    plot = Plot("Noise against the claimed law", said, Axis("probability of less noise"), Axis.spanning("density", heights))
+    plot = Plot(
+        "Noise against the claimed law", said, Axis("probability of less noise"), Axis.spanning("density", heights)
+    )
     plot.line([(0.0, 1.0), (1.0, 1.0)], "claim", "claimed noise")
     for index, (count, interval) in enumerate(zip(counts, intervals, strict=True)):
         x = (index + 0.5) / cells

@@ -40,7 +40,9 @@ def _and_gaussian(mu: float) -> float:
 
     sampled = events.PoissonSampledDpEvent(RATE, events.GaussianDpEvent(NOISE))
     both = [events.SelfComposedDpEvent(sampled, STEPS), events.GaussianDpEvent(1 / mu)]
-    return float(PLDAccountant(value_discretization_interval=1e-3).compose(events.ComposedDpEvent(both)).get_epsilon(DELTA))
+    return float(
+        PLDAccountant(value_discretization_interval=1e-3).compose(events.ComposedDpEvent(both)).get_epsilon(DELTA)
+    )
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ _UNSAMPLED = math.sqrt(STEPS * (2 * 650 / 1797**2 + (RATE / NOISE) ** 2))  # Gau
 FAULTS = (
     Fault("shuffled epochs as Poisson", ShuffledEpochs, ">=", shuffled_epsilon_lower_bound(NOISE, 20, DELTA),
           "one epoch of 20 batches, a record becomes zero", "opposed"),
-    Fault("fixed size as Poisson", FixedSize, ">=", _epsilon(NOISE / 2), "substitution moves the sum by 2 C", "opposed"),
+    Fault("fixed size as Poisson", FixedSize, ">=", _epsilon(NOISE / 2), "substitution moves the sum by 2 C",
+          "opposed"),
     Fault("the same batches in each epoch", SameBatchesEachEpoch, ">=", _epsilon(NOISE / math.sqrt(5), RATE, 20),
           "five epochs amount to one with 1/sqrt(5) of the noise"),
     Fault("wrong sampling rate", WrongRate, "=", _epsilon(rate=2 * RATE), "twice the rate"),
@@ -224,7 +227,9 @@ class Accumulated(Loop):
 
 class NoiseByTwoWorkers(Loop):
     def noise(self, step, batch):
-        return NOISE * CLIP / math.sqrt(2) * (self.rng.normal(size=self.dimension) + self.rng.normal(size=self.dimension))
+        return (
+            NOISE * CLIP / math.sqrt(2) * (self.rng.normal(size=self.dimension) + self.rng.normal(size=self.dimension))
+        )
 
 
 class SinglePrecision(Loop):

@@ -106,7 +106,7 @@ class Loop:
 
     @property
     def claim(self) -> audit.TrainingClaim:
-        """What the accountant is told."""
+        """Return what the accountant is told."""
         return audit.TrainingClaim(
             noise_multiplier=NOISE, steps=STEPS, clip=CLIP, rate=RATE, divisor=self.divisor, source="the loop"
         )
@@ -141,8 +141,10 @@ class Loop:
     def release(self, noisy_sum: np.ndarray, batch: np.ndarray) -> np.ndarray:
         return noisy_sum / self.divisor
 
-    def run(self, recorder: training.Recorder | None = None, scores: training.AlignmentScores | None = None) -> np.ndarray:
-        """Train; hand each step to a recorder and to scores; return the vectors that were released, one row per step."""
+    def run(
+        self, recorder: training.Recorder | None = None, scores: training.AlignmentScores | None = None
+    ) -> np.ndarray:
+        """Train; hand each step to a recorder and to scores; return what was released, one row per step."""
         parameters, released = self.model.start(), []
         for step in range(self.steps):
             batch = self.sample(step)

@@ -76,7 +76,15 @@ def _seen(released: np.ndarray) -> list[float]:
     d = released.shape[1]
     along, other = released[:, 0] + released[:, -1], released[:, 1:-1]
     shards = released[:, 0] - released[:, d // 2]
-    return [along.sum(), along.max(), along.min(), along.std(), np.abs(shards).max(), released[:, -1].max(), other.std()]
+    return [
+        along.sum(),
+        along.max(),
+        along.min(),
+        along.std(),
+        np.abs(shards).max(),
+        released[:, -1].max(),
+        other.std(),
+    ]
 
 
 def claimed() -> float:

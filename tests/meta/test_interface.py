@@ -14,7 +14,7 @@ from numpydoc.docscrape import NumpyDocString
 import audit
 from audit.checks.kinds import CHECKS
 
-PUBLIC = {name: getattr(audit, name) for name in audit.__all__}
+PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
 CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}
 CALLABLES = {name: thing for name, thing in CALLABLES.items() if thing is not audit.AuditError}
 UNITS = re.compile(r"outputs|losses|trials", re.IGNORECASE)

@@ -4,6 +4,7 @@ import doctest
 import enum
 import inspect
 from collections.abc import Iterable
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -11,13 +12,18 @@ from numpydoc.docscrape import NumpyDocString
 
 import audit
 
-NAMES = sorted(audit.__all__)
+FLAT = [name for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))]
+MODULES = sorted(set(audit.__all__) - set(FLAT))  # their names are public as well: `training.Recorder`
+NAMES = sorted([*FLAT, *(f"{module}.{name}" for module in MODULES for name in getattr(audit, module).__all__)])
+named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
     "AuditError", "Comparison", "EpsilonInterval", "Implementation", "Labeled", "PackingResult", "PrivacyResult",
-    "RandomnessResult", "Report", "UtilityResult", "Verdict", "per_call", "run",
+    "RandomnessResult", "Report", "TrainingResult", "UtilityResult", "Verdict", "per_call", "run",
+    "training.Recorder", "training.plant", "training.settled",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
-    "AuditError", "EpsilonInterval", "PackingResult", "PrivacyResult", "RandomnessResult", "UtilityResult", "Verdict",
+    "AuditError", "EpsilonInterval", "PackingResult", "PrivacyResult", "RandomnessResult", "TrainingResult",
+    "UtilityResult", "Verdict",
 }  # fmt: skip
 CHECKS_NOTHING = {"Implementation", "Report"}  # `Comparison` and `run` have checked what these are given
 
@@ -44,7 +50,7 @@ def required(name: str, value: object) -> Iterable[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sections(name):
-    value = getattr(audit, name)
+    value = named[name]
     page = NumpyDocString(inspect.getdoc(value))
     assert not [section for section in required(name, value) if not page[section]]
     described = {part.strip(" *") for entry in page["Parameters"] for part in entry.name.split(",")}
@@ -63,7 +69,7 @@ def inherited_parameters(base: type) -> set[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_examples(name):
-    value = getattr(audit, name)
+    value = named[name]
     found = doctest.DocTestFinder(recurse=False).find(value, name, globs={"audit": audit, "np": np})
     printed = []
     failed = sum(doctest.DocTestRunner().run(example, out=printed.append).failed for example in found)
@@ -73,7 +79,7 @@ def test_examples(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_public_members_are_documented(name):
-    value = getattr(audit, name)
+    value = named[name]
     if inspect.isclass(value):
         own = {key: member for key, member in vars(value).items() if not key.startswith("_")}
         silent = [

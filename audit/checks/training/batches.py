@@ -33,7 +33,7 @@ Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
 
 @dataclass(frozen=True)
 class BatchEvidence:
-    """What the batches of a run showed."""
+    """Hold what the batches of a run showed."""
 
     records: int  # in the training data
     sizes: Counts = ()  # of batches: size, steps
@@ -232,7 +232,9 @@ def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         yield Finding(
             "batches that share records",
             chernoff_pvalue(batches.shared, due * pairs, due / n),
-            lambda: f"successive batches share {batches.shared} records in place of about {number(due * pairs * due / n)}",
+            lambda: (
+                f"successive batches share {batches.shared} records in place of about {number(due * pairs * due / n)}"
+            ),
         )
 
 
@@ -262,7 +264,8 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
     n, rate = batches.records, claim.rate_among(batches.records)
     if (fewest := 2 * central_sizes(n, rate)[1] ** batches.steps) > level:
         yield Missing(
-            "Poisson against fixed size", f"{batches.steps} batches of one size have probability {fewest:.2g}; record more"
+            "Poisson against fixed size",
+            f"{batches.steps} batches of one size have probability {fewest:.2g}; record more",
         )
     seen = rate_resolution(batches, rate, level)
     if seen > tolerance:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
-
-from scipy import special
 
 from audit.base.arguments import positive
 from audit.base.budgets import Budget
@@ -17,54 +14,13 @@ from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, checked
-from audit.checks.training.accounting import curve_steps, epsilon_of, epsilon_of_claim
-from audit.checks.training.batches import batch_findings, batch_gaps, rate_resolution
+from audit.checks.training.as_run import epsilons
 from audit.checks.training.claim import TrainingClaim
-from audit.checks.training.contributions import contribution_findings, contribution_gaps, release_findings
-from audit.checks.training.findings import TESTS, Finding, Missing, number, stated
-from audit.checks.training.noise import (
-    is_reused,
-    multiplier_interval,
-    multiplier_resolution,
-    noise_findings,
-    noise_gaps,
-)
+from audit.checks.training.judge import PARTS, TrainingTerms, judge
 from audit.checks.training.recorder import Recorder, TrainingEvidence
-from audit.checks.utility.theorem import Found, UtilityJudgment
+from audit.checks.utility.theorem import Found
 from audit.subjects.keeper import is_of_subject
 from audit.subjects.subject import name_of
-
-_CERTAIN = 1e-6  # level of a test at which the mechanism that was run is described; it decides no verdict
-_PARTS = {
-    "alone": "whether the gradient of a record depends on the others",
-    "released": "what the optimizer sees of the noisy sum",
-    "records": "which records are in the batches",
-    "clipping": "the norms of the contributions",
-}
-_MODELED = (  # an accountant can say what a run amounts to that differs in one of these first
-    "steps",
-    "sampling rate",
-    "spread of the batch sizes",
-    "inclusions of records",
-    "clipping",
-    "noise that returns",
-    "noise shared by coordinates",
-    "size of the noise",
-    "noise of each coordinate",
-)
-_SAYS = {  # which side of epsilon is known of a kind of sampling, and under which relation
-    "fixed": "at least {} under substitution",
-    "shuffled": "at least {} where a record becomes zero",
-}
-
-
-@dataclass(frozen=True)
-class TrainingTerms:
-    """What the judge needs besides the evidence."""
-
-    claim: TrainingClaim
-    tolerance: float
-    unchecked: tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,8 +125,8 @@ class TrainingCheck(Check):
             _require_claim(self.run, self.claim)
         object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
         object.__setattr__(self, "unchecked", tuple(self.unchecked))
-        if wrong := [part for part in self.unchecked if part not in _PARTS]:
-            raise InvalidArgument.of("unchecked", f"hold only {', '.join(map(repr, _PARTS))}", wrong[0])
+        if wrong := [part for part in self.unchecked if part not in PARTS]:
+            raise InvalidArgument.of("unchecked", f"hold only {', '.join(map(repr, PARTS))}", wrong[0])
 
     @property
     def subject(self) -> Any:
@@ -196,7 +152,7 @@ class TrainingCheck(Check):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
         evidence = recorder.evidence()
-        return replace(evidence, epsilons=_epsilons(self.claim, evidence))
+        return replace(evidence, epsilons=epsilons(self.claim, evidence))
 
     def nothing(self, failure: str, cause: str = "error") -> TrainingEvidence:
         """Return the evidence of a run that was not recorded."""
@@ -205,6 +161,8 @@ class TrainingCheck(Check):
     def terms(self) -> TrainingTerms:
         """Return claim, tolerance and what is not required."""
         return TrainingTerms(self.claim, self.tolerance, self.unchecked)
+
+    judge = staticmethod(judge)
 
     @classmethod
     def recorded_terms(cls, record: Mapping[str, Any]) -> TrainingTerms:
@@ -222,153 +180,10 @@ class TrainingCheck(Check):
         """Return tolerance and what is not required."""
         return {"tolerance": self.tolerance, "unchecked": list(self.unchecked)}
 
-    @classmethod
-    def judge(cls, terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> UtilityJudgment:
-        """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
-        claim, level = terms.claim, significance / TESTS
-        if evidence.failure is not None or not evidence.steps:
-            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", evidence.failure or "no step was recorded")
-        found = tuple(_found(claim, evidence, level))
-        if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
-            first = refuted[0]
-            odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
-            more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
-            basis = "statistical" if first.pvalue else "exact"
-            reason = f"{first.says()}{odds}{more}{_epsilon_says(claim, evidence)}"
-            return UtilityJudgment(Verdict.FAIL, basis, reason, found)
-        gaps = list(_gaps(terms, evidence, level))
-        if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
-            said = "; ".join(f"{_PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
-            return UtilityJudgment(Verdict.INCONCLUSIVE, "none", f"not refuted, but not resolved: {said}", found)
-        left = "".join(f"; not checked: {_PARTS[gap.part]}" for gap in gaps)
-        return UtilityJudgment(Verdict.PASS, "statistical", _passed(claim, evidence, level) + left, found)
-
 
 def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
     if recorder.claim != claim:
         raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
-
-
-def findings(claim: TrainingClaim, evidence: TrainingEvidence) -> Iterator[Finding]:
-    """Yield the tests of a run in the order in which a step is made: batch, contributions, noise, release."""
-    if evidence.steps != claim.steps:
-        said = f"{evidence.steps} noisy sums were released in place of {claim.steps}"
-        yield Finding("steps", 0.0, lambda: said)
-    if evidence.batches.sizes:
-        yield from batch_findings(claim, evidence.batches)
-    yield from contribution_findings(claim, evidence.contributions)
-    yield from noise_findings(claim, evidence.noise)
-    yield from release_findings(claim, evidence.contributions)
-
-
-def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Iterator[Missing]:
-    yield from batch_gaps(terms.claim, evidence.batches, level, terms.tolerance)
-    yield from contribution_gaps(evidence.contributions)
-    yield from noise_gaps(evidence.noise, level, terms.tolerance)
-
-
-def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
-    noise, batches = evidence.noise, evidence.batches
-    seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
-    if claim.sampling == "poisson":
-        rate = claim.rate_among(batches.records)
-        seen.append(f"sampling rate {number(100 * rate_resolution(batches, rate, level))} %")
-    return (
-        f"{evidence.steps} steps are those that were claimed; smaller changes than these would not have been seen: "
-        f"{', '.join(seen)}{_epsilon_says(claim, evidence)}"
-    )
-
-
-def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> Iterable[Any]:
-    noise, batches = evidence.noise, evidence.batches
-    if noise.steps:
-        yield stated("noise multiplier", *multiplier_interval(claim, noise, level))
-    trials, included = batches.records * batches.steps, batches.included
-    if claim.sampling == "poisson" and trials:
-        low = special.betaincinv(included, trials - included + 1, level / 2) if included else 0.0
-        high = special.betaincinv(included + 1, trials - included, 1 - level / 2) if included < trials else 1.0
-        yield stated("sampling rate", float(low), float(high))
-    if evidence.contributions.norms:
-        yield stated("largest contribution", *[evidence.contributions.largest_norm] * 2)
-    if evidence.epsilons:
-        _, claimed, run = evidence.epsilons[-1]
-        yield stated("epsilon by the accountant, of the claim", claimed, claimed)
-        if run is not None:
-            yield stated("epsilon by the accountant, of what was run", run, run)
-
-
-def _epsilon_says(claim: TrainingClaim, evidence: TrainingEvidence) -> str:
-    if not evidence.epsilons:
-        return ""
-    _, claimed, found = evidence.epsilons[-1]
-    run, at = _described(claim, evidence), f"at delta = {claim.delta:g}"
-    due = _SAYS.get(claim.sampling, "{}").format(number(claimed))
-    if found is None:
-        return f". The claim's epsilon is {due} {at}; that of what was run is not known"
-    if run == _Run.of(claim, evidence):
-        return f". Epsilon is {due} {at}"
-    return f". What was run has epsilon {_SAYS.get(run.sampling, '{}').format(number(found))} {at}, the claim {due}"
-
-
-@dataclass(frozen=True)
-class _Run:
-    """The mechanism that was run, by what its record refutes of the claim."""
-
-    sampling: str
-    rate: float
-    noise_multiplier: float
-    steps: int
-    is_known: bool = True
-
-    @classmethod
-    def of(cls, claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
-        """Return the claimed mechanism."""
-        return cls(claim.sampling, claim.rate_among(evidence.batches.records), claim.noise_multiplier, claim.steps)
-
-
-def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
-    """Return the mechanism that was run: the claimed one, but for what was refuted beyond doubt."""
-    refuted = [part.part for part in findings(claim, evidence) if part.pvalue <= _CERTAIN / TESTS]
-    batches, noise, run = evidence.batches, evidence.noise, _Run.of(claim, evidence)
-    if not refuted:
-        return run
-    is_fixed = len(batches.sizes) == 1
-    if refuted[0] not in _MODELED or (refuted[0] == "inclusions of records" and not is_fixed):
-        return replace(run, is_known=False)
-    sampling, rate, multiplier = run.sampling, run.rate, run.noise_multiplier
-    if is_fixed and {"spread of the batch sizes", "inclusions of records"} & set(refuted):
-        sampling = "fixed" if batches.again or not batches.inclusions else "shuffled"
-    if "sampling rate" in refuted or sampling != claim.sampling:
-        rate = batches.included / (batches.records * batches.steps)
-    if "size of the noise" in refuted:
-        multiplier *= math.sqrt(noise.squares / (noise.steps * noise.dimension))
-    if "clipping" in refuted:
-        multiplier *= claim.clip / evidence.contributions.largest_norm
-    is_bare = noise.steps > 0 and noise.coordinates_squares[0] == 0
-    if "noise that returns" in refuted and not is_reused(noise):
-        return replace(run, is_known=False)
-    if "noise that returns" in refuted or "noise shared by coordinates" in refuted or is_bare:
-        multiplier = 0.0
-    is_known = "the sum under the noise" not in refuted or (multiplier == 0 and "clipping" not in refuted)
-    return _Run(sampling, rate, multiplier, evidence.steps, is_known)
-
-
-def _epsilons(claim: TrainingClaim, evidence: TrainingEvidence) -> tuple[tuple[int, float, float | None], ...]:
-    """Return the accountant's epsilons over the steps, six digits: of the claim, and of the mechanism that was run."""
-    if not evidence.steps:
-        return ()
-    run = _described(claim, evidence)
-    points = []
-    for steps in curve_steps(claim.steps):
-        claimed = epsilon_of_claim(claim, evidence.batches.records, steps)
-        taken = max(1, round(steps * run.steps / claim.steps))
-        found = epsilon_of(run.sampling, run.rate, run.noise_multiplier, taken, claim.delta) if run.is_known else None
-        points.append((steps, _short(claimed), None if found is None else _short(found)))
-    return tuple(points)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.6g}")
 
 
 def check_training(

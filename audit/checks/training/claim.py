@@ -1,4 +1,4 @@
-"""What an accountant is told about a training run: noise, clipping, sampling and steps, as a claim."""
+"""State what an accountant is told about a training run: noise, clipping, sampling and steps."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ class TrainingClaim:
         """
         from dp_accounting import dp_event as events
 
-        steps, inner, settings = 1, event, dict[str, Any](sampling="all")
+        steps, inner = 1, event
+        settings: dict[str, Any] = {"sampling": "all"}
         if isinstance(inner, events.SelfComposedDpEvent):
             steps, inner = inner.count, inner.event
         if isinstance(inner, events.PoissonSampledDpEvent):
@@ -118,8 +119,8 @@ class TrainingClaim:
             settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
         if not isinstance(inner, events.GaussianDpEvent):
             raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed with itself", event)
-        told = {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
-        return cls(noise_multiplier=inner.noise_multiplier, steps=steps, **settings, **told)
+        settings |= {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
+        return cls(noise_multiplier=inner.noise_multiplier, steps=steps, **settings)
 
     @property
     def summary(self) -> str:

@@ -1,7 +1,7 @@
-"""What each record contributes to a step, and what the optimizer sees of the noisy sum: facts without noise.
+"""Compare the contributions of records, and what the optimizer sees of the noisy sum, with the claim: without noise.
 
 A contribution is compared with that of the record alone, clipped here, and its norm with the bound. The released vector
-is compared with the noisy sum divided by the public number. These are no tests: rounding is all that is tolerated.
+is compared with the noisy sum divided by the public number. Rounding is all that is tolerated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one
 
 @dataclass(frozen=True)
 class ContributionEvidence:
-    """What the contributions of records showed, and what is released."""
+    """Hold what the contributions of records showed, and what is released."""
 
     norms: int = 0  # of contributions that were looked at
     largest_norm: float = 0.0
@@ -87,14 +87,14 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
     """Yield where contributions contradict the claim."""
     if found.beyond:
         beyond = (
-            f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; the "
-            f"longest is {number(found.largest_norm / claim.clip)} times as long"
+            f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
+            f"the longest is {number(found.largest_norm / claim.clip)} times as long"
         )
         yield Finding("clipping", 0.0, lambda: beyond)
     if found.apart > ROUNDING:
         said = (
-            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, clipped: "
-            f"it depends on the other records of the batch, or is clipped otherwise"
+            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
+            f"clipped: it depends on the other records of the batch, or is clipped otherwise"
         )
         yield Finding("contribution of a record", 0.0, lambda: said)
 
@@ -139,7 +139,9 @@ def as_vector(value: Any, axes: int = 1) -> np.ndarray:
 def _leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         value = [value[key] for key in sorted(value)]
-    if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") or isinstance(part, (list, tuple, dict)) for part in value):
+    if isinstance(value, (list, tuple)) and any(
+        hasattr(part, "shape") or isinstance(part, (list, tuple, dict)) for part in value
+    ):
         for part in value:
             yield from _leaves(part)
     else:

@@ -1,4 +1,4 @@
-"""What a test of a training run found: a part of the run, how it differs from the claim, and how surely."""
+"""Hold what a test of a training run found: a part of the run, how it differs from the claim, and how surely."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scipy import special
-
-from audit.checks.utility.theorem import Interval
 
 TESTS = 16  # tests that one run is judged by, each at an equal share of its error probability
 
@@ -57,7 +55,9 @@ def chernoff_pvalue(count: float, trials: int, rate: float) -> float:
     if not trials or rate in (0.0, 1.0):
         return float(trials == 0 or count == trials * rate)
     share = min(1.0, max(0.0, count / trials))
-    return min(1.0, 2 * math.exp(-trials * float(special.rel_entr(share, rate) + special.rel_entr(1 - share, 1 - rate))))
+    return min(
+        1.0, 2 * math.exp(-trials * float(special.rel_entr(share, rate) + special.rel_entr(1 - share, 1 - rate)))
+    )
 
 
 def distance_pvalue(distance: float, count: int) -> float:
@@ -71,8 +71,3 @@ def distance_pvalue(distance: float, count: int) -> float:
 def number(value: float) -> str:
     """Return a number with four digits."""
     return f"{value:.4g}"
-
-
-def stated(quantity: str, lower: float, upper: float) -> Interval:
-    """Return an interval of a quantity, for the table of a certificate."""
-    return Interval(quantity, lower, upper)

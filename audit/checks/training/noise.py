@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ Tail = tuple[float, int]  # a sum and the number of its terms
 
 @dataclass(frozen=True)
 class NoiseEvidence:
-    """What the noise of a run showed; all of it in units of the claimed standard deviation."""
+    """Hold what the noise of a run showed; all of it in units of the claimed standard deviation."""
 
     steps: int = 0
     dimension: int = 0  # coordinates
@@ -108,7 +109,7 @@ class Noise:
             self._sums += float(clipped_sum @ clipped_sum)
         if step <= self._searched:
             padded = np.fft.rfft(values, 2 * values.size)
-            self._spectrum += (padded.real**2 + padded.imag**2)
+            self._spectrum += padded.real**2 + padded.imag**2
         if step == self._searched:
             self._lag = _clearest_lag(self._spectrum, values.size)
         elif step > self._searched and self._lag:
@@ -262,14 +263,9 @@ def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
         ("noise of each step", steps, d, noise.steps_squares),
     ):
         tails = special.chdtr(each, least), special.chdtrc(each, most)
-        yield Finding(
-            part,
-            min(1.0, count * two_sided(*map(float, tails))),
-            lambda part=part, least=least, most=most, each=each: (
-                f"the {part} has standard deviations from {number(math.sqrt(least / each))} to "
-                f"{number(math.sqrt(most / each))} times the claimed one"
-            ),
-        )
+        ends = f"{number(math.sqrt(least / each))} to {number(math.sqrt(most / each))}"
+        said = f"the {part} has standard deviations from {ends} times the claimed one"
+        yield Finding(part, min(1.0, count * two_sided(*map(float, tails))), partial(str, said))
     (small, few), (large, many) = noise.small_batches, noise.large_batches
     if few and many and small > 0:
         ratio = (large / many) / (small / few)

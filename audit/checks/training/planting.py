@@ -1,7 +1,7 @@
 """Plant canaries in a training set: coins decide which, and a digest that is known beforehand binds them.
 
-A canary is a record that an auditor makes, so that its inclusion shows. Each is included by a fair coin of its own: that
-is what the bounds of one run need. Whoever publishes `plan.digest` before training cannot choose the coins afterwards.
+A canary is a record that an auditor makes, so that its inclusion shows. Each is included by a fair coin of its own, as
+the bounds of one run need. Whoever publishes `plan.digest` before training cannot choose the coins afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NONCE = 32  # bytes that keep a digest of few coins from being searched
 
 @dataclass(frozen=True)
 class CanaryPlan:
-    """Which canaries are included: fair coins, with a nonce that hides them behind their digest.
+    """Say which canaries are included: fair coins, with a nonce that hides them behind their digest.
 
     Parameters
     ----------
@@ -34,6 +34,11 @@ class CanaryPlan:
         Secret until the plan is opened.
     canaries : str, default ""
         Digest of the canaries themselves, where they are data.
+
+    Raises
+    ------
+    InvalidArgument
+        For text that is not a plan, and for a plan that is not the published one.
 
     References
     ----------
@@ -103,7 +108,9 @@ class CanaryPlan:
 def digest_of(canaries: Any) -> str:
     """Return the SHA-256 of canaries: arrays, or labeled records."""
     arrays = [canaries.X, canaries.y] if isinstance(canaries, Labeled) else [canaries]
-    parts = [f"{np.shape(part)} {np.asarray(part).dtype}".encode() + np.ascontiguousarray(part).tobytes() for part in arrays]
+    parts = [
+        f"{np.shape(part)} {np.asarray(part).dtype}".encode() + np.ascontiguousarray(part).tobytes() for part in arrays
+    ]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
@@ -116,6 +123,15 @@ def plant(data: Labeled, canaries: Labeled, plan: CanaryPlan) -> Labeled:
         Records and labels; canary i is included if coin i of the plan says so.
     plan : CanaryPlan
         A plan for as many canaries; if it has a digest of canaries, for these.
+
+    Returns
+    -------
+    Labeled
+
+    Raises
+    ------
+    InvalidArgument
+        For other canaries than those of the plan.
 
     Examples
     --------
@@ -146,6 +162,15 @@ def mislabeled_canaries(data: Labeled, count: int, *, rng: np.random.Generator) 
     count : int
         At most as many as there are records.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    Labeled
+
+    Raises
+    ------
+    InvalidArgument
+        For more canaries than records, and for one class.
 
     References
     ----------
@@ -182,6 +207,15 @@ def adversarial_canaries(data: Labeled, count: int, probabilities: Callable[[Any
         At most as many as there are records; each record is used once.
     probabilities : callable
         `predict_proba` of a model that was fitted to public data, its columns being the sorted classes of `data`.
+
+    Returns
+    -------
+    Labeled
+
+    Raises
+    ------
+    InvalidArgument
+        For more canaries than records, and for probabilities of another shape.
 
     References
     ----------
@@ -222,6 +256,15 @@ def dirac_canaries(count: int, dimension: int, clip: float, *, taken: Sequence[i
     taken : sequence of int
         Coordinates to leave alone, such as those where real gradients are large.
 
+    Returns
+    -------
+    numpy.ndarray, shape (count, dimension)
+
+    Raises
+    ------
+    InvalidArgument
+        For more canaries than coordinates.
+
     References
     ----------
     Nasr et al. (2023), Tight auditing of differentially private machine learning, section 4.
@@ -257,6 +300,15 @@ def settled(gradient: Callable[[np.ndarray], Any], start: Any, *, steps: int = 2
         Plain gradient descent, without noise.
     rate : float > 0
         Its step length.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    InvalidArgument
+        For no steps, or a step length that is not positive.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Evidence
-from audit.checks.training.batches import BatchEvidence, Batches
+from audit.checks.training.batches import Batches, BatchEvidence
 from audit.checks.training.claim import TrainingClaim
 from audit.checks.training.contributions import ContributionEvidence, Contributions, as_vector
 from audit.checks.training.noise import Noise, NoiseEvidence
@@ -30,7 +30,7 @@ class TrainingEvidence(Evidence):
     contributions: ContributionEvidence = field(default_factory=ContributionEvidence)
     noise: NoiseEvidence = field(default_factory=NoiseEvidence)
     # epsilon after some steps, by the accountant: steps, of the claim, of what was run
-    epsilons: tuple[tuple[int, float, float], ...] = ()
+    epsilons: tuple[tuple[int, float, float | None], ...] = ()
 
 
 class Recorder:

@@ -20,6 +20,11 @@ class AlignmentScores:
     gradients : array-like, shape (canaries, dimension)
         Such as `dirac_canaries`; constant over the run.
 
+    Raises
+    ------
+    InvalidArgument
+        For gradients that are not one row per canary.
+
     References
     ----------
     Nasr et al. (2023), Tight auditing of differentially private machine learning, section 4; Andrew et al. (2024),
@@ -59,6 +64,15 @@ def loss_scores(probabilities: Any, canaries: Labeled, classes: Any = None) -> n
     classes : array-like, optional
         Labels of the columns, `model.classes_`; the sorted labels of the canaries unless given.
 
+    Returns
+    -------
+    numpy.ndarray, shape (canaries,)
+
+    Raises
+    ------
+    InvalidArgument
+        For probabilities of another shape, and for a label that is not among the classes.
+
     References
     ----------
     Yeom et al. (2018), Privacy risk in machine learning: the loss as a test of membership.
@@ -91,6 +105,15 @@ def calibrated_scores(scores: Any, references: Any) -> np.ndarray:
         Of the model under audit.
     references : array-like, shape (models, canaries)
         Of models that were fitted to other data, without any canary.
+
+    Returns
+    -------
+    numpy.ndarray, shape (canaries,)
+
+    Raises
+    ------
+    InvalidArgument
+        For references of another shape.
 
     References
     ----------

@@ -15,7 +15,7 @@ import audit
 from audit import TrainingCheck, TrainingClaim, Verdict, training
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.kinds import judged_part
-from audit.checks.training.check import findings
+from audit.checks.training.as_run import findings
 from audit.checks.training.findings import TESTS
 from audit.report.certificate import schema
 from audit.report.verify import problems_of
@@ -49,24 +49,36 @@ def shuffled(rng, step):
     return order[40 * (step % 10) :][:40]
 
 
+def uneven(rng, step):
+    return np.flatnonzero(rng.random(RECORDS) < 2 * RATE * (np.arange(RECORDS) % 2))
+
+
+def bare_coordinate(rng, step, batch):
+    return noise_of(rng, step, batch) * (np.arange(DIMENSION) > 0)
+
+
+def by_size(rng, step, batch):
+    return noise_of(rng, step, batch) * (0.8 if len(batch) > 40 else 1.17)
+
+
 FAULTS = {
     "steps": {"steps": STEPS - 1},
     "sampling rate": {"sample": lambda rng, step: np.flatnonzero(rng.random(RECORDS) < 1.5 * RATE)},
     "spread of the batch sizes": {"sample": lambda rng, step: rng.choice(RECORDS, 40, replace=False)},
-    "inclusions of records": {"sample": lambda rng, step: np.flatnonzero(rng.random(RECORDS) < RATE * (np.arange(400) % 2) * 2)},
+    "inclusions of records": {"sample": uneven},
     "repeats within a batch": {"sample": lambda rng, step: rng.choice(RECORDS, rng.binomial(RECORDS, RATE))},
     "clipping": {"rows": 1.01 * ROWS},
     "noise that returns": {"noise": lambda rng, step, batch: noise_of(np.random.default_rng(step % 7), step, batch)},
     "noise shared by coordinates": {"noise": shared_seed},
     "size of the noise": {"noise": lambda rng, step, batch: 1.25 * noise_of(rng, step, batch)},
-    "noise of each coordinate": {"noise": lambda rng, step, batch: noise_of(rng, step, batch) * (np.arange(DIMENSION) > 0)},
-    "noise and batch size": {"noise": lambda rng, step, batch: noise_of(rng, step, batch) * (0.8 if len(batch) > 40 else 1.17)},
+    "noise of each coordinate": {"noise": bare_coordinate},
+    "noise and batch size": {"noise": by_size},
     "mean of the noise": {"noise": lambda rng, step, batch: noise_of(rng, step, batch) + 0.2},
     "shape of the noise": {"noise": lambda rng, step, batch: NOISE * rng.uniform(-(3**0.5), 3**0.5, DIMENSION)},
     "the sum under the noise": {"sums": lambda rows: 0.5 * rows.sum(axis=0)},
     "divisor": {"release": lambda noisy, batch: noisy / len(batch)},
     "released vector": {"release": lambda noisy, batch: noisy / 40 + 0.01},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("part", FAULTS)
@@ -162,7 +174,10 @@ def test_nothing_passes_by_default():
     short = TrainingClaim(noise_multiplier=NOISE, steps=8, clip=1.0, rate=RATE, divisor=40.0)
     assert "Poisson against fixed size" in checked(recorded(claim=short, steps=8)).reason
     raised = audit.check_training(lambda rng: 1 / 0, CLAIM)
-    assert (raised.verdict, raised.reason) == (Verdict.INCONCLUSIVE, "the training raised ZeroDivisionError: division by zero")
+    assert (raised.verdict, raised.reason) == (
+        Verdict.INCONCLUSIVE,
+        "the training raised ZeroDivisionError: division by zero",
+    )
 
 
 def test_float32_and_leaves_are_recorded_alike():

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from audit.checks.training import accounting
+from audit.checks.training.as_run import findings
 from audit.checks.training.batches import central_sizes
-from audit.checks.training.check import findings
 from audit.checks.training.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
 from audit.checks.training.noise import _disjoint, cosine_tail, normal_score
 from tests.checks.training.loops import CLAIM, recorded

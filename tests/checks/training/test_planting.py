@@ -1,4 +1,4 @@
-"""Canaries: a plan binds its coins, what is planted is what the plan says, and scores are larger for what was included."""
+"""Canaries: a plan binds its coins, what is planted is what it says, and scores are larger for what was included."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,83 @@
+"""The scoreboard of DP-SGD's faults: each is convicted by one recorded run; the decoys and the correct loop are not.
+
+The null, for the correct loop and each decoy, is the claimed mechanism: with significance 1e-7 a FAIL has that
+probability. The seeds are fixed; the p-values of the faults are below 1e-12.
+"""
+
+import numpy as np
+import pytest
+
+import audit
+from audit import Verdict, training
+from audit.checks.training.as_run import findings
+from audit.checks.training.findings import TESTS
+from benchmarks.training import scoreboard
+from benchmarks.training.faults import DECOYS, FAULTS
+from benchmarks.training.loop import CANARIES, CLIP, Loop
+
+FIRST = {
+    "ShuffledEpochs": "spread of the batch sizes",
+    "WrongRate": "sampling rate",
+    "SameBatchesEachEpoch": "inclusions of records",
+    "BatchNormalization": "contribution of a record",
+    "PerLayerClip": "clipping",
+    "UnscaledUnderAccumulation": "size of the noise",
+    "OneSeedOnAllWorkers": "noise shared by coordinates",
+    "GeneratorReused": "noise that returns",
+    "LayerWithoutNoise": "noise of each coordinate",
+    "UniformNoise": "shape of the noise",
+    "NoiseByBatchSize": "noise and batch size",
+    "DividedByDrawnSize": "divisor",
+    "RecordsInTheStepLength": "divisor",
+    "OneStepMore": "steps",
+}
+
+
+def recorded(loop_type, model="logistic"):
+    loop = loop_type(model, np.arange(0, CANARIES, 2), np.random.default_rng(3))
+    recorder = loop.recorder()
+    loop.run(recorder)
+    return recorder
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_is_convicted_by_one_run(fault):
+    recorder = recorded(fault.loop)
+    refuted = [found for found in findings(recorder.claim, recorder.evidence()) if found.pvalue <= 1e-6 / TESTS]
+    assert refuted[0].part == FIRST.get(fault.loop.__name__, refuted[0].part)
+    assert fault.epsilon > 0
+
+
+@pytest.mark.false_alarm(6e-7)
+@pytest.mark.parametrize("loop", [Loop, *DECOYS], ids=lambda loop: loop.__name__)
+def test_what_is_right_passes(loop):
+    recorder = recorded(loop, "network")
+    result = audit.check_training(recorder, recorder.claim, significance=1e-7, confirmation=None)
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+def test_the_columns_of_the_scoreboard():
+    """A loop without clipping shows its canaries in one run; the bound of a correct one is small."""
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS) >= 12
+    unclipped = next(fault for fault in FAULTS if fault.name == "no clip")
+    assert scoreboard.by_one_run(unclipped.loop)[0] > 3
+    assert scoreboard.claimed() == pytest.approx(3.502, abs=0.001)
+    gradients = training.dirac_canaries(3, 10, CLIP)
+    scores = training.AlignmentScores(gradients)
+    scores.add(gradients[1] * 2)
+    assert scores.values.tolist() == [0.0, 2.0, 0.0]
+
+
+@pytest.mark.slow
+@pytest.mark.false_alarm(1e-7)
+@pytest.mark.parametrize(("mistake", "says"), [("", "50 st"), ("fixed size", "every"), ("unit norm", "45")])
+def test_a_run_of_jax_privacy(mistake, says, monkeypatch):
+    """The null is a run as its authors mean it."""
+    pytest.importorskip("jax_privacy", reason="the extra `jax` is not installed")
+    from benchmarks.training import jax_run
+
+    monkeypatch.setattr(jax_run, "STEPS", 50)
+    recorder = jax_run.train(np.random.default_rng(2), mistake)
+    result = audit.check_training(recorder, jax_run.claim(), tolerance=0.2, significance=1e-7, confirmation=None)
+    assert result.verdict is (Verdict.FAIL if mistake else Verdict.PASS), result.reason
+    assert result.reason.startswith(says)
