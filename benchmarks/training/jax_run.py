@@ -40,30 +40,30 @@ def loss(parameters: Any, X: Any, y: Any) -> Any:
     return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
 
 
-def claim() -> audit.TrainingClaim:
+def claim(steps: int = STEPS) -> audit.TrainingClaim:
     """Return what the accountant is told."""
     rate = BATCH / len(digits()[1])
     sampled = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(NOISE))
-    told = events.SelfComposedDpEvent(sampled, STEPS)
+    told = events.SelfComposedDpEvent(sampled, steps)
     return audit.TrainingClaim.of_event(told, clip=CLIP, divisor=BATCH, source="dp_accounting, the event of the loop")
 
 
-def train(rng: np.random.Generator, mistake: str = "") -> training.Recorder:
+def train(rng: np.random.Generator, mistake: str = "", steps: int = STEPS) -> training.Recorder:
     """Train with at most one mistake, and return the record of the run."""
     X, y = (jnp.asarray(part) for part in digits())
     clipped_grad = jax_privacy.clipped_grad(
         loss, l2_clip_norm=CLIP, batch_argnums=(1, 2), rescale_to_unit_norm=mistake == "unit norm"
     )
     compiled = jax.jit(clipped_grad)
-    selection: Any = batch_selection.CyclicPoissonSampling(sampling_prob=BATCH / len(y), iterations=STEPS)
+    selection: Any = batch_selection.CyclicPoissonSampling(sampling_prob=BATCH / len(y), iterations=steps)
     if mistake == "fixed size":
-        selection = batch_selection.FixedBatchSampling(batch_size=BATCH, iterations=STEPS)
+        selection = batch_selection.FixedBatchSampling(batch_size=BATCH, iterations=steps)
     key = jax.random.key(int(rng.integers(2**31)))
     privatizer = noise_addition.gaussian_privatizer(stddev=NOISE * CLIP, prng_key=key)
     parameters = {"weights": jnp.zeros((64, 10)), "intercepts": jnp.zeros(10)}
     state, gradient, update = privatizer.init(parameters), jax.jit(jax.grad(loss)), jax.jit(privatizer.update)
     recorder = training.Recorder(
-        claim(), len(y), gradient=lambda at, record: gradient(at, X[record][None], y[record][None])
+        claim(steps), len(y), gradient=lambda at, record: gradient(at, X[record][None], y[record][None])
     )
     for batch in selection.batch_iterator(len(y), rng=rng):
         chosen = np.asarray(batch, dtype=int)
@@ -79,14 +79,16 @@ def train(rng: np.random.Generator, mistake: str = "") -> training.Recorder:
     return recorder
 
 
-def checks() -> list[audit.TrainingCheck]:
+def checks(steps: int = STEPS) -> list[audit.TrainingCheck]:
     """Return a check of each run."""
-    runs: list[tuple[str, Callable[..., Any]]] = [(name, partial(train, mistake=name)) for name in MISTAKES]
+    runs: list[tuple[str, Callable[..., Any]]] = [
+        (name, partial(train, mistake=name, steps=steps)) for name in MISTAKES
+    ]
     return [
         audit.TrainingCheck(
             name=f"jax-privacy, {name or 'as meant'}",
             run=run,
-            claim=claim(),
+            claim=claim(steps),
             expected=Verdict.FAIL if name else Verdict.PASS,
         )
         for name, run in runs
@@ -96,8 +98,9 @@ def checks() -> list[audit.TrainingCheck]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", default=None, help="folder of the certificate")
+    parser.add_argument("--steps", type=int, default=STEPS)
     options = parser.parse_args()
-    report = audit.run(checks(), workers=0)
+    report = audit.run(checks(options.steps), workers=0)
     for result in report.results:
         print(f"{result.name} ({result.seconds:.0f} s)\n  {result}\n")
     if options.out:
