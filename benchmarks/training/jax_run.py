@@ -12,7 +12,6 @@ its accountant is told. It prints each verdict with its reason, and writes the c
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -81,9 +80,7 @@ def train(rng: np.random.Generator, mistake: str = "", steps: int = STEPS) -> tr
 
 def checks(steps: int = STEPS) -> list[audit.TrainingCheck]:
     """Return a check of each run."""
-    runs: list[tuple[str, Callable[..., Any]]] = [
-        (name, partial(train, mistake=name, steps=steps)) for name in MISTAKES
-    ]
+    runs = {name: partial(train, mistake=name, steps=steps) for name in MISTAKES}
     return [
         audit.TrainingCheck(
             name=f"jax-privacy, {name or 'as meant'}",
@@ -91,7 +88,7 @@ def checks(steps: int = STEPS) -> list[audit.TrainingCheck]:
             claim=claim(steps),
             expected=Verdict.FAIL if name else Verdict.PASS,
         )
-        for name, run in runs
+        for name, run in runs.items()
     ]
 
 

@@ -31,6 +31,8 @@ class Seen(Evidence):
 class Stub:
     """A check whose evidence is one p-value: uniform on a true claim, tiny on a false one."""
 
+    redraws = True
+
     def __init__(self, small=1.0):
         self.small = small
 
