@@ -147,7 +147,7 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("sequential", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
     ("sequential", "its wealth is not the one against its claim", Case.has_own_wealth),
 )
-OTHER_RULES: tuple[Rule, ...] = (  # of randomness and utility checks
+OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("evidence", "drew more than its budget has", lambda c: c["samples"] <= c["budget"] or c["uses"] in _COMPUTED),
     ("evidence", "uses more losses than were drawn", lambda c: sum(p["count"] for p in c.means) <= c["samples"]),
     ("evidence", "its bets do not fit the mean of their losses", lambda c: all(map(_bets_fit, c.means))),
@@ -156,6 +156,13 @@ OTHER_RULES: tuple[Rule, ...] = (  # of randomness and utility checks
     ("looks", "has more trials than were drawn", lambda c: c["looks"][-1]["trials"] <= c["samples"]),
     ("looks", "fails more often than it was tried", lambda c: all(p["failures"] <= p["trials"] for p in c["looks"])),
     ("looks", "loses failures", lambda c: all(p["failures"] <= q["failures"] for p, q in pairwise(c["looks"]))),
+    ("batches", "has batches of other steps", lambda c: sum(n for _, n in c["batches"]["sizes"]) == c["samples"]),
+    ("batches", "includes other records than its batches hold", lambda c: not c["batches"]["inclusions"] or (
+        sum(n * k for n, k in c["batches"]["inclusions"]) + c["batches"]["twice"]
+        == sum(n * k for n, k in c["batches"]["sizes"]))),
+    ("noise", "has noise of more steps than were taken", lambda c: c["noise"]["steps"] <= c["samples"]),
+    ("noise", "counts other noise than it judges", lambda c: (
+        sum(c["noise"]["histogram"]) == c["noise"]["shape_values"])),
     ("comparisons", "compares more outputs than were drawn", lambda c: all(
         p["won"] + p["lost"] + p["tied"] <= c["samples"] for p in c["comparisons"])),
 )
