@@ -258,14 +258,6 @@ def is_reused(noise: NoiseEvidence) -> str:
 def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
     steps, d = noise.steps, noise.dimension
     yield Finding("size of the noise", _chi_square_pvalue(noise.squares, steps * d), lambda: _size_says(claim, noise))
-    for part, count, each, (least, most) in (
-        ("noise of each coordinate", d, steps, noise.coordinates_squares),
-        ("noise of each step", steps, d, noise.steps_squares),
-    ):
-        tails = special.chdtr(each, least), special.chdtrc(each, most)
-        ends = f"{number(math.sqrt(least / each))} to {number(math.sqrt(most / each))}"
-        said = f"the {part} has standard deviations from {ends} times the claimed one"
-        yield Finding(part, min(1.0, count * two_sided(*map(float, tails))), partial(str, said))
     (small, few), (large, many) = noise.small_batches, noise.large_batches
     if few and many and small > 0:
         ratio = (large / many) / (small / few)
@@ -275,6 +267,14 @@ def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
             two_sided(*map(float, tails)),
             lambda: f"the variance of the noise is {number(ratio)} times as large at steps with large batches",
         )
+    for part, count, each, (least, most) in (
+        ("noise of each coordinate", d, steps, noise.coordinates_squares),
+        ("noise of each step", steps, d, noise.steps_squares),
+    ):
+        tails = special.chdtr(each, least), special.chdtrc(each, most)
+        ends = f"{number(math.sqrt(least / each))} to {number(math.sqrt(most / each))}"
+        said = f"the {part} has standard deviations from {ends} times the claimed one"
+        yield Finding(part, min(1.0, count * two_sided(*map(float, tails))), partial(str, said))
 
 
 def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
