@@ -125,7 +125,7 @@ def contribution_gaps(found: ContributionEvidence) -> Iterator[Missing]:
     if not found.alone:
         yield Missing("alone", "give the recorder `gradient`, and each step its `parameters`")
     if not found.released:
-        yield Missing("released", "give `released`, the vector that the optimizer sees")
+        yield Missing("released", "give `released`, the vector that the optimizer sees, beside `noisy_sum`")
 
 
 def as_vector(value: Any, axes: int = 1) -> np.ndarray:
