@@ -74,8 +74,17 @@ def canary_epsilon_lower_bound(
     >>> round(audit.canary_epsilon_lower_bound(included, left_out, guesses=10), 2)
     1.05
     """
-    included, left_out = _scores(scores_in, "scores_in"), _scores(scores_out, "scores_out")
-    canaries = len(included) + len(left_out)
+    included, left_out = canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out")
+    right, canaries = right_guesses(included, left_out, guesses), len(included) + len(left_out)
+    total = sum(guesses) if isinstance(guesses, tuple) else guesses
+    return guessing_epsilon_lower_bound(right, total, canaries, delta=delta, significance=significance)
+
+
+def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int | tuple[int, int]) -> int:
+    """Return the fewest right guesses over all ways to break ties: "included" for the highest scores, else "left out".
+
+    An int is shared evenly between the two.
+    """
     if isinstance(guesses, tuple):
         if len(guesses) != 2:
             raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
@@ -83,10 +92,9 @@ def canary_epsilon_lower_bound(
     else:
         total = integer(guesses, "guesses", at_least=1)
         high, low = math.ceil(total / 2), total // 2
-    if high + low > canaries:
+    if high + low > (canaries := len(included) + len(left_out)):
         raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
-    right = _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
-    return guessing_epsilon_lower_bound(right, high + low, canaries, delta=delta, significance=significance)
+    return _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
 
 
 def guessing_epsilon_lower_bound(
@@ -117,7 +125,8 @@ def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, del
     return min(1.0, beta + 2 * m * slack * float(np.max(np.cumsum(mass) / steps)))
 
 
-def _scores(scores: Any, name: str) -> np.ndarray:
+def canary_scores(scores: Any, name: str) -> np.ndarray:
+    """Return scores as a vector of numbers, none of them NaN."""
     try:
         array = np.asarray(scores, dtype=float)
     except (TypeError, ValueError):

@@ -1,0 +1,208 @@
+"""What one training run certifies about its canaries, and how often such bounds are false.
+
+`python -m benchmarks.canaries targets` prints, for ideal Gaussian scores, epsilon at delta 1e-5 from the median number
+of right guesses at the best number of guesses, beside the truth: without and with the declaration that canaries act
+independently. Its column "ceiling" is the largest bound that any test of that number can give: a linear program finds
+a law of the right guesses that keeps the claim and is not refuted.
+
+`python -m benchmarks.canaries false` prints how often, in 400 runs of eight mechanisms whose canaries depend on each
+other, the bound of mu at 95 % exceeds the truth, for both structures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from scipy import optimize, sparse, special
+
+from audit import GaussianClaim
+from audit.game.canaries import right_guesses
+from audit.game.one_run import best_rate, least_wrong, mu_lower_bound
+from audit.laws import GaussianLoss
+
+DELTA, LEVEL = 1e-5, 0.05
+RUNS, CANARIES, GUESSES, MU = 400, 2_000, 200, 1.0
+_LINES = np.linspace(0.25, 8.0, 63)  # epsilons of the linear program: fewer of them lower its ceiling
+
+
+def epsilon_of(mu: float) -> float:
+    """Return epsilon at delta 1e-5 of mu-Gaussian differential privacy."""
+    if mu <= 0 or (loss := GaussianLoss(mu)).delta(0.0) <= DELTA:
+        return 0.0
+    return float(optimize.brentq(lambda epsilon: loss.delta(epsilon) - DELTA, 0.0, 500.0))
+
+
+def median_right(mu: float, guesses: int, canaries: int) -> int:
+    """Return the expected number of right guesses of ideal scores, rounded down."""
+    return math.floor(guesses * float(best_rate(least_wrong(GaussianClaim(mu)), np.array([guesses / canaries]))[0]))
+
+
+def is_possible(mu: float, right: int, guesses: int, canaries: int) -> bool:
+    """Return whether a linear program finds a law under which `right` guesses or more have probability LEVEL."""
+    low = max(0, right - 8 * math.ceil(math.sqrt(guesses - right) + 4))
+    counts = np.arange(low + 1, guesses + 1)
+    n, edges = guesses - low + 1, len(counts)
+    rows, columns, values, ends = [], [], [], []
+    for k, epsilon in enumerate(_LINES):  # i p(i) - e^epsilon (r - i + 1) p(i - 1) - u(k, i) <= 0; sum of u <= m delta
+        row = k * edges + np.arange(edges)
+        rows += [row, row, row, np.full(edges, edges * len(_LINES) + k)]
+        columns += [counts - low, counts - low - 1, n + row, n + row]
+        values += [counts * 1.0, -math.exp(epsilon) * (guesses - counts + 1), -np.ones(edges), np.ones(edges)]
+        ends.append(canaries * GaussianLoss(mu).delta(float(epsilon)))
+    shape = (edges * len(_LINES) + len(_LINES), n + edges * len(_LINES))
+    matrix = sparse.coo_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape)
+    cost, total = np.zeros(shape[1]), np.zeros((1, shape[1]))
+    cost[right - low : n], total[0, :n] = -1.0, 1.0
+    limits = np.r_[np.zeros(edges * len(_LINES)), ends]
+    found = optimize.linprog(cost, matrix.tocsr(), limits, total, [1.0], method="highs")
+    return bool(-found.fun > LEVEL)
+
+
+def ceiling(mu: float, right: int, guesses: int, canaries: int) -> float:
+    """Return the least mu that the linear program does not refute, to 0.005."""
+    low, high = 0.0, mu
+    while high - low > 0.005:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_possible(middle, right, guesses, canaries) else (middle, high)
+    return high
+
+
+def targets() -> None:
+    """Print the table of bounds."""
+    print("structure    canaries   mu   true guesses  right  bound ceiling")
+    for mu in (0.5, 1.0, 2.0):
+        canaries, best = 100_000, (0.0, 0, 0)
+        for guesses in np.unique(np.geomspace(300, 6_000, 14).astype(int)).tolist():
+            right = median_right(mu, guesses, canaries)
+            best = max(best, (mu_lower_bound(right, guesses, canaries, LEVEL), guesses, right))
+        top = ceiling(mu, best[2], best[1], canaries)
+        _row("any", canaries, mu, best, f"{epsilon_of(top):7.2f}")
+    shares = []
+    for canaries in (1_000, 10_000, 100_000):
+        for mu in (0.5, 1.0, 2.0):
+            right = median_right(mu, canaries // 2, canaries)
+            bound = mu_lower_bound(right, canaries // 2, canaries, LEVEL, "independent")
+            shares.append(epsilon_of(bound) / epsilon_of(mu))
+            _row("independent", canaries, mu, (bound, canaries // 2, right), "")
+    print(f"independent: {np.mean(shares):.1%} of the true epsilon on average")
+
+
+def _row(structure: str, canaries: int, mu: float, best: tuple[float, int, int], more: str) -> None:
+    bound, guesses, right = best
+    numbers = f"{epsilon_of(mu):6.2f} {guesses:7} {right:6} {epsilon_of(bound):6.2f} {more}"
+    print(f"{structure:12} {canaries:8} {mu:4} {numbers}", flush=True)
+
+
+Mechanism = Callable[[np.ndarray, np.random.Generator], np.ndarray]
+
+
+def gaussian(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return scores with noise of their own."""
+    return MU * coins + rng.normal(size=len(coins))
+
+
+def _revealing(share: float, coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return +1 and -1 for guesses, 0 for none: what may be released on an event that has probability `share`.
+
+    An event of probability `share` that does not depend on the coins lets through f-bar(share y) / share.
+    """
+    wrong = float(optimize.brentq(lambda y: _f_bar(share * y) / share - GUESSES / CANARIES, 1e-12, 0.5))
+    right = _f_bar(share * wrong) / share
+    draw = rng.random(len(coins))
+    sign = np.where(coins == 1, 1, -1)
+    return np.where(draw < right, sign, np.where(draw < right + wrong, -sign, 0)) + 1e-9 * rng.random(len(coins))
+
+
+def _f_bar(x: float) -> float:
+    return float(special.ndtr(special.ndtri(x) + MU))
+
+
+def public_coin(share: float, coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return scores that say more than usual with probability `share`, and nothing else."""
+    return _revealing(share, coins, rng) if rng.random() < share else rng.random(len(coins))
+
+
+def random_block(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return scores that say much about one tenth of the canaries, drawn as a block."""
+    start, size = rng.integers(10), len(coins) // 10
+    scores = 1e-9 * rng.random(len(coins))
+    block = slice(start * size, (start + 1) * size)
+    wrong = float(optimize.brentq(lambda y: _f_bar(0.1 * y) / 0.1 - 0.6, 1e-12, 0.5))
+    draw, sign = rng.random(size), np.where(coins[block] == 1, 1, -1)
+    right = _f_bar(0.1 * wrong) / 0.1
+    scores[block] += np.where(draw < right, sign, np.where(draw < right + wrong, -sign, 0))
+    return scores
+
+
+def common_noise(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return scores with noise of their own and noise three times as large that all share."""
+    return gaussian(coins, rng) + 3.0 * rng.normal()
+
+
+def centered(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return noisy scores less their mean, and less a noisy count: 0.8 and 0.6 in mu."""
+    scores = 0.8 * coins + rng.normal(size=len(coins))
+    count = coins.sum() + rng.normal() / 0.6
+    return scores - scores.mean() - count / len(coins)
+
+
+def early_stopping(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return scores one after another, until ten in a row are small."""
+    scores = gaussian(coins, rng)
+    small = np.convolve(scores < 1.0, np.ones(10), "valid") == 10
+    if small.any():
+        scores[int(np.argmax(small)) + 10 :] = 0.5
+    return scores
+
+
+def best_half(coins: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return two noisy scores of 1/sqrt(2) each, in the half that the first ones tell apart better, in full."""
+    first = coins / math.sqrt(2) + rng.normal(size=len(coins))
+    second = coins / math.sqrt(2) + rng.normal(size=len(coins))
+    half = len(coins) // 2
+    chosen = np.zeros(len(coins), bool)
+    chosen[:half] = first[:half].std() > first[half:].std()
+    chosen[half:] = ~chosen[0]
+    return np.where(chosen, (first + second) / math.sqrt(2), first)
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    "independent noise": gaussian,
+    "public coin .05": lambda coins, rng: public_coin(0.05, coins, rng),
+    "public coin .3": lambda coins, rng: public_coin(0.3, coins, rng),
+    "random block": random_block,
+    "common noise": common_noise,
+    "centered": centered,
+    "early stopping": early_stopping,
+    "best half": best_half,
+}
+
+
+@cache
+def bound_of(right: int, structure: str) -> float:
+    """Return the bound of mu from a number of right guesses."""
+    return mu_lower_bound(right, GUESSES, CANARIES, LEVEL, structure)
+
+
+def false() -> None:
+    """Print how often bounds are false."""
+    print(f"{'mechanism':18} {'any':>7} {'independent':>12}   of {RUNS} runs with a bound above mu = {MU:g}")
+    for name, mechanism in MECHANISMS.items():
+        rng, wrong = np.random.default_rng(1), {"any": 0, "independent": 0}
+        for _ in range(RUNS):
+            coins = rng.integers(0, 2, CANARIES)
+            scores = mechanism(coins, rng)
+            right = right_guesses(scores[coins == 1], scores[coins == 0], GUESSES)
+            for structure in wrong:
+                wrong[structure] += bound_of(right, structure) > MU
+        print(f"{name:18} {wrong['any'] / RUNS:7.2%} {wrong['independent'] / RUNS:12.2%}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("targets", "false"))
+    {"targets": targets, "false": false}[parser.parse_args().table]()
