@@ -3,6 +3,9 @@
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks import training as training
+from .checks.canaries import CanaryCheck as CanaryCheck
+from .checks.canaries import CanaryResult as CanaryResult
+from .checks.canaries import check_canaries as check_canaries
 from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck

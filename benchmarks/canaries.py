@@ -1,4 +1,4 @@
-"""What one training run certifies about its canaries, and how often such bounds are false.
+"""Print what one training run certifies about its canaries, and how often such bounds are false.
 
 `python -m benchmarks.canaries targets` prints, for ideal Gaussian scores, epsilon at delta 1e-5 from the median number
 of right guesses at the best number of guesses, beside the truth: without and with the declaration that canaries act

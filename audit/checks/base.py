@@ -46,6 +46,11 @@ class Evidence:
         if self.samples < 0:
             raise InvalidArgument.of("samples", "be >= 0", self.samples)
 
+    @property
+    def is_final(self) -> bool:
+        """True if nothing fresh can be drawn to confirm it."""
+        return False
+
 
 @dataclass(frozen=True)
 class Judgment:
@@ -176,7 +181,6 @@ class Check(ABC):
     kind: ClassVar[str]  # its name in records
     noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it
     unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
-    redraws: ClassVar[bool] = True  # fresh outputs confirm a FAIL; else it is judged at `confirmation` at once
     evidence_type: ClassVar[type[Evidence]]
     result_type: ClassVar[type[Result]]
 

@@ -51,12 +51,9 @@ def gather(check: Any, allowance: Allowance) -> Any:
 def confirmed(check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
     """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
     level = confirming_level(allowance.significance, allowance.confirmation)
-    if (
-        level is None
-        or not check.redraws
-        or evidence.confirmation is not None
-        or not _refutes(check, evidence, allowance.significance)
-    ):
+    if evidence.is_final or level is None or evidence.confirmation is not None:
+        return evidence
+    if not _refutes(check, evidence, allowance.significance):
         return evidence
     drawn, fresh = 0, None
     for fresh in looks(level):
@@ -75,12 +72,12 @@ def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
 
 def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float | None) -> Any:
     """Judge the evidence of a kind of check; where it refutes the claim, the fresh outputs decide."""
-    if confirmation is not None and confirmation < significance and not kind.redraws:
-        return _judge_once(kind, terms, evidence, significance, confirmation)
     first, fresh = kind.judge(terms, evidence, significance), evidence.confirmation
     level = confirming_level(significance, confirmation)
     if level is None or not is_refuted(first):
         return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was suspected")
+    if evidence.is_final:
+        return _judge_once(kind, terms, evidence, first, confirmation or level)
     if fresh is None:
         return _open(first, f"suspected, but no fresh outputs were drawn to confirm it: {first.reason}")
     second = kind.judge(terms, fresh, level)
@@ -93,15 +90,14 @@ def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmatio
     return replace(second, reason=f"{second.reason}; {doubt}")
 
 
-def _judge_once(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float) -> Any:
-    """Judge what cannot be drawn again: a FAIL at `confirmation`; what is doubtful at 0.001 is not a PASS."""
-    certain = kind.judge(terms, evidence, confirmation)
-    if certain.verdict is not Verdict.FAIL:
-        doubtful = kind.judge(terms, evidence, min(significance, DOUBTFUL))
-        if is_refuted(doubtful):
-            why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
-            return _open(doubtful, f"suspected, but not for certain: {doubtful.reason}; {why}")
-    return certain
+def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: float) -> Any:
+    """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE if it is doubtful."""
+    if is_refuted(certain := kind.judge(terms, evidence, confirmation)):
+        return certain
+    if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
+        why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
+        return _open(doubtful, f"suspected, but not for certain: {doubtful.reason}; {why}")
+    return replace(doubtful, reason=f"{doubtful.reason}; suspected at first: {first.reason}")
 
 
 def _open(judgment: Any, reason: str) -> Any:

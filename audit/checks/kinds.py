@@ -6,6 +6,7 @@ from typing import Any
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks import utility
 from audit.checks.base import Check
+from audit.checks.canaries import CanaryCheck
 from audit.checks.precision import PrecisionCheck
 from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.randomness import RandomnessCheck
@@ -20,6 +21,7 @@ CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.chec
     "consistency": utility.ConsistencyCheck,
     "rate": utility.RateCheck,
     "lower_bound": utility.LowerBoundCheck,
+    "canaries": CanaryCheck,
     "packing": utility.PackingCheck,  # its records are those of a guarantee
     "training": TrainingCheck,
 }

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ from scipy import special, stats
 from audit.base.errors import InvalidArgument
 from audit.claims import Claim, GaussianClaim, PrivacyClaim
 from audit.game.intervals import largest_refuted
+from audit.game.resolution import POWER
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -46,8 +48,11 @@ _CANDIDATES, _ROUNDS = 33, 4  # of a search on a grid that is refined
 _LEAST = 1e-15  # p-values below this are not told apart
 _LARGEST_MU = 40.0
 _HALVINGS = 60
+_MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
+_PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
 
 
+@lru_cache(maxsize=16)
 def least_wrong(claim: Claim) -> LeastWrong:
     """Return g(y) = f(1 - y) for the trade-off function f of a claim, rounded down: a claim that is implied."""
     if isinstance(claim, GaussianClaim):
@@ -121,13 +126,19 @@ def tail_of_independent(wrong: LeastWrong, right: int, guesses: int, canaries: i
     """Return an upper bound of P(W >= right) for canaries that act independently: the exact tail, by an upper sum."""
     if right <= 0:
         return 1.0
-    if guesses == canaries:
-        rates, cells = best_rate(wrong, np.ones(1)), np.ones(1)
-    else:  # the quantile of the (r + 1)-th clearest of m is a beta law; the rate falls with it
-        quantiles = special.betaincinv(guesses + 1, canaries - guesses, _QUANTILES[:-1])
-        rates = np.where(quantiles > 0, best_rate(wrong, np.maximum(quantiles * _DOWN, 1e-300)), 1.0)
-        cells = np.diff(_QUANTILES)
+    rates, cells = _mixed_rates(wrong, guesses, canaries)
     return min(1.0, float(cells @ special.betainc(right, guesses - right + 1, rates)) * _UP)
+
+
+@lru_cache(maxsize=64)
+def _mixed_rates(wrong: LeastWrong, guesses: int, canaries: int) -> tuple[FloatArray, FloatArray]:
+    """Return the rates of right guesses about the clearest canaries, with their probabilities."""
+    if guesses == canaries:
+        return best_rate(wrong, np.ones(1)), np.ones(1)
+    # the quantile of the (r + 1)-th clearest of m is a beta law; the rate falls with it
+    quantiles = special.betaincinv(guesses + 1, canaries - guesses, _QUANTILES[:-1])
+    rates = np.where(quantiles > 0, best_rate(wrong, np.maximum(quantiles * _DOWN, 1e-300)), 1.0)
+    return rates, np.diff(_QUANTILES)
 
 
 def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Structure = "any") -> float:
@@ -158,7 +169,7 @@ def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Str
 
 
 def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure) -> bool:
-    """Return whether so many right guesses have a probability of at most `level` under a claim."""
+    """Return whether `right` right guesses or more have a probability of at most `level` under a claim."""
     if right <= 0:
         return False
     wrong = least_wrong(claim)
@@ -218,3 +229,25 @@ def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, str
 def _require_structure(structure: object) -> None:
     if structure not in STRUCTURES:
         raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", structure)
+
+
+def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
+    """Return the leak whose best guesses refute a claim with power 0.8: mu for a Gaussian claim, else epsilon.
+
+    It is that of Gaussian noise on every canary, or of randomized response; inf where not even right guesses refute.
+    """
+    right = fewest_refuting(claim, guesses, canaries, level, structure)
+    if right > guesses:
+        return math.inf
+    rate = float(special.betaincinv(right, guesses - right + 1, POWER))
+    if not isinstance(claim, GaussianClaim):
+        return float(special.logit(rate))
+    share = np.array([guesses / canaries])
+    return largest_refuted(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
+
+
+def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
+    """Return the number of guesses that detects the smallest leak; it depends on the claim and on no score."""
+    most = canaries if structure == "independent" else min(canaries, _MOST_PLANNED)
+    grid = sorted({max(1, round(most / _APART**step)) for step in range(_PLANS)}, reverse=True)
+    return min(grid, key=lambda guesses: smallest_detected(claim, guesses, canaries, level, structure))

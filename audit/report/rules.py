@@ -163,6 +163,10 @@ OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("noise", "has noise of more steps than were taken", lambda c: c["noise"]["steps"] <= c["samples"]),
     ("noise", "counts other noise than it judges", lambda c: (
         sum(c["noise"]["histogram"]) == c["noise"]["shape_values"])),
+    ("guessed", "guesses more coins than there are, or more right than it guesses", lambda c: all(
+        p["right"] <= p["guesses"] <= c["canaries"] for p in c["guessed"])),
+    ("guessed", "shares more than the whole of its significance", lambda c: sum(
+        p["share"] for p in c["guessed"]) <= 1 + _ROUNDING),
     ("comparisons", "compares more outputs than were drawn", lambda c: all(
         p["won"] + p["lost"] + p["tied"] <= c["samples"] for p in c["comparisons"])),
 )

@@ -17,12 +17,13 @@ MODULES = sorted(set(audit.__all__) - set(FLAT))  # their names are public as we
 NAMES = sorted([*FLAT, *(f"{module}.{name}" for module in MODULES for name in getattr(audit, module).__all__)])
 named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
-    "AuditError", "Comparison", "EpsilonInterval", "Implementation", "Labeled", "PackingResult", "PrivacyResult",
-    "RandomnessResult", "Report", "TrainingResult", "UtilityResult", "Verdict", "per_call", "run",
+    "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "Implementation", "Labeled", "PackingResult",
+    "PrivacyResult", "RandomnessResult", "Report", "TrainingResult", "UtilityResult", "Verdict", "per_call", "run",
     "training.Recorder", "training.plant", "training.settled",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
-    "AuditError", "EpsilonInterval", "PackingResult", "PrivacyResult", "RandomnessResult", "TrainingResult",
+    "AuditError", "CanaryResult", "EpsilonInterval", "PackingResult", "PrivacyResult", "RandomnessResult",
+    "TrainingResult",
     "UtilityResult", "Verdict",
 }  # fmt: skip
 CHECKS_NOTHING = {"Implementation", "Report"}  # `Comparison` and `run` have checked what these are given

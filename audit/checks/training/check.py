@@ -112,7 +112,6 @@ class TrainingCheck(Check):
     kind: ClassVar[str] = "training"
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
-    redraws: ClassVar[bool] = False
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
     result_type: ClassVar[type[Result]] = TrainingResult
 

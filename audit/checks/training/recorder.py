@@ -32,6 +32,11 @@ class TrainingEvidence(Evidence):
     # epsilon after some steps, by the accountant: steps, of the claim, of what was run
     epsilons: tuple[tuple[int, float, float | None], ...] = ()
 
+    @property
+    def is_final(self) -> bool:
+        """A run that is over cannot be drawn again."""
+        return True
+
 
 class Recorder:
     """Record a training run, step by step.

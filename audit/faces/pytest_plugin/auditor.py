@@ -20,6 +20,7 @@ from audit.base.errors import AuditError
 from audit.base.text import printable
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
+from audit.checks.canaries import check_canaries
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
 from audit.checks.randomness import check_randomness
@@ -70,6 +71,7 @@ class Auditor:
     lower_bound = _method(check_lower_bound)
     packing = _method(check_packing)
     training = _method(check_training)
+    canaries = _method(check_canaries)
 
     def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []
