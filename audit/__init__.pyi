@@ -3,6 +3,8 @@
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks import training as training
+from .checks.accounting import AccountingCheck as AccountingCheck
+from .checks.accounting import check_accounting as check_accounting
 from .checks.canaries import CanaryCheck as CanaryCheck
 from .checks.canaries import CanaryResult as CanaryResult
 from .checks.canaries import check_canaries as check_canaries

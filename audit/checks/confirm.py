@@ -91,7 +91,7 @@ def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmatio
 
 
 def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: float) -> Any:
-    """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE if it is doubtful."""
+    """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE in doubt."""
     if is_refuted(certain := kind.judge(terms, evidence, confirmation)):
         return certain
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):

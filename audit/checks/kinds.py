@@ -5,6 +5,7 @@ from typing import Any
 
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks import utility
+from audit.checks.accounting import AccountingCheck
 from audit.checks.base import Check
 from audit.checks.canaries import CanaryCheck
 from audit.checks.precision import PrecisionCheck
@@ -22,6 +23,7 @@ CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.chec
     "rate": utility.RateCheck,
     "lower_bound": utility.LowerBoundCheck,
     "canaries": CanaryCheck,
+    "accounting": AccountingCheck,
     "packing": utility.PackingCheck,  # its records are those of a guarantee
     "training": TrainingCheck,
 }

@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from audit.base.errors import InvalidArgument
 from audit.claims import Claim, GaussianClaim, PrivacyClaim
@@ -98,7 +98,9 @@ def tail_at_a_point(right: int, guesses: int, canaries: int, epsilon: float, del
     """
     if right <= 0:
         return 1.0
-    mass = stats.binom.logpmf(np.arange(guesses + 1), guesses, special.expit(epsilon))
+    i = np.arange(guesses + 1)
+    ways = special.gammaln(guesses + 1) - special.gammaln(i + 1) - special.gammaln(guesses - i + 1)
+    mass = ways + i * special.log_expit(epsilon) + (guesses - i) * special.log_expit(-epsilon)
     below = np.logaddexp.accumulate(mass)  # log P(b <= j)
     above = np.logaddexp.accumulate(mass[::-1])[::-1]  # log P(b >= j)
     tail = math.exp(above[right])

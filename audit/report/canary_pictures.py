@@ -1,8 +1,9 @@
-"""Pictures of a check by canaries: its errors below the claimed curve, and the rates at which it is right."""
+"""Pictures of checks of training runs: the errors and rates of guesses about canaries, and stated epsilons."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from audit.claims import Claim, GaussianClaim, PrivacyClaim, claim_of
 from audit.game.one_run import least_wrong
-from audit.report.plots import Axis, Plot, Points
+from audit.report.plots import Axis, Mark, Plot, Points
 from audit.report.wording import number
 
 _RATES = np.r_[np.geomspace(1e-9, 1e-3, 40), np.linspace(2e-3, 1 - 2e-3, 60), 1 - np.geomspace(1e-3, 1e-9, 40)]
+_LABEL = 60  # characters of an event
 _LEAST = 1e-5  # rate at which a logarithmic axis may end
 
 
@@ -50,6 +52,22 @@ def rates_of_guesses(record: Mapping[str, Any]) -> Plot | None:
     plot.line([(low, low), (1.0, 1.0)], "law", "chance")
     for rate in shown:
         plot.dot(rate, "measured-dot", "thresholds on the scores")
+    return plot
+
+
+def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
+    """Return what an accountant says of each event, with the bracket of the truth."""
+    parts = [part for part in record["evidence"].get("accounted", ()) if 0 < float(part["lower"]) < math.inf]
+    if not parts:
+        return None
+    ends = [float(part[key]) for part in parts for key in ("stated", "lower", "upper")]
+    axes = Axis.spanning("epsilon", ends, log=True), Axis("", high=float(len(parts)))
+    plot = Plot("Stated epsilon and bounds of the true one", record["reason"], *axes)
+    for place, part in enumerate(reversed(parts)):
+        y, (stated, lower, upper) = place + 0.35, (float(part[key]) for key in ("stated", "lower", "upper"))
+        plot.marks.append(Mark("row", "row", str(part["label"])[:_LABEL], [(plot.x.low, y)]))
+        plot.line([(lower, y), (min(upper, plot.x.high), y)], "claim", "true epsilon, bounds")
+        plot.dot((stated, y), "measured-dot", "stated epsilon")
     return plot
 
 

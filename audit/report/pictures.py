@@ -21,7 +21,7 @@ from audit.checks.utility.theorem import CurveEvidence
 from audit.claims import PrivacyClaim, claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.canary_pictures import errors_of_guesses, rates_of_guesses
+from audit.report.canary_pictures import errors_of_guesses, rates_of_guesses, stated_epsilons
 from audit.report.plots import Axis, Mark, Plot, Points
 from audit.report.wording import number
 
@@ -329,4 +329,5 @@ PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
     "inequality": (_cases, _mean),
     "training": (_epsilons, _noise_histogram),
     "canaries": (errors_of_guesses, rates_of_guesses),
+    "accounting": (stated_epsilons,),
 }

@@ -18,6 +18,7 @@ import pytest
 
 from audit.base.errors import AuditError
 from audit.base.text import printable
+from audit.checks.accounting import check_accounting
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
 from audit.checks.canaries import check_canaries
@@ -72,6 +73,7 @@ class Auditor:
     packing = _method(check_packing)
     training = _method(check_training)
     canaries = _method(check_canaries)
+    accounting = _method(check_accounting)
 
     def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []

@@ -1,0 +1,188 @@
+"""Hold accountants of other libraries to certified brackets of the true epsilon.
+
+`python -m benchmarks.accountants` prints two tables. The first has, for each accountant and event, the stated epsilon
+over the bounds of the truth, the seconds of one call, and the verdict of `AccountingCheck`. The second has mismatches:
+what an accountant says of one event while another one happens. An accountant that is not installed is listed as such:
+`pip install gdpnum prv-accountant dp-accelerator` and `pip install --no-deps autodp` install four of them; Opacus'
+accountants import torch.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dp_accounting import dp_event
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+
+from audit import AddRemove, Substitution, check_accounting
+from audit.adapters.accounting import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
+
+DELTA = 1e-5
+EVENTS = {  # noise multiplier, sampling rate, steps
+    "sigma 1, q .01, T 1000": (1.0, 0.01, 1_000),
+    "sigma .7, q .001, T 1000": (0.7, 0.001, 1_000),
+    "sigma 2, q .1, T 100": (2.0, 0.1, 100),
+}
+
+
+def poisson(noise: float, rate: float, steps: int) -> dp_event.DpEvent:
+    """Return the event of steps with Poisson-sampled Gaussian noise."""
+    return dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise)), steps)
+
+
+def terms(event: Any) -> tuple[float, float, int]:
+    """Return noise multiplier, sampling rate and steps of such an event."""
+    return event.event.event.noise_multiplier, event.event.sampling_probability, event.count
+
+
+def pld(event: Any, delta: float) -> float:
+    """Return what dp_accounting's privacy-loss distributions say."""
+    return float(PLDAccountant().compose(event).get_epsilon(delta))
+
+
+def rdp(event: Any, delta: float) -> float:
+    """Return what dp_accounting's Renyi accountant says."""
+    return float(RdpAccountant().compose(event).get_epsilon(delta))
+
+
+def autodp(event: Any, delta: float) -> float:
+    """Return what autodp's Renyi accountant says."""
+    from autodp import rdp_acct, rdp_bank
+
+    noise, rate, steps = terms(event)
+    accountant = rdp_acct.anaRDPacct()
+    accountant.compose_poisson_subsampled_mechanisms(
+        lambda order: rdp_bank.RDP_gaussian({"sigma": noise}, order), rate, coeff=steps
+    )
+    return float(accountant.get_eps(delta))
+
+
+def prv(event: Any, delta: float) -> float:
+    """Return the upper bound of prv-accountant."""
+    from prv_accountant.dpsgd import DPSGDAccountant
+
+    noise, rate, steps = terms(event)
+    accountant = DPSGDAccountant(noise, rate, steps, eps_error=0.05, delta_error=delta / 1_000)
+    return float(accountant.compute_epsilon(delta, steps)[2])
+
+
+def gdpnum(event: Any, delta: float) -> float:
+    """Return what gdpnum's accountant says."""
+    from gdpnum.dpsgd import CTDAccountant
+
+    noise, rate, steps = terms(event)
+    accountant = CTDAccountant()
+    for _ in range(steps):
+        accountant.step(noise_multiplier=noise, sample_rate=rate)
+    return float(accountant.get_epsilon(delta=delta))
+
+
+def gdpnum_mu(event: Any, delta: float) -> float:
+    """Return epsilon at the mu of gdpnum, which covers the whole curve."""
+    from gdpnum.dpsgd import get_mu_and_regret_for_dpsgd
+
+    from audit.adapters.dp_events import event_loss
+
+    noise, rate, steps = terms(event)
+    mu, _ = get_mu_and_regret_for_dpsgd(noise_multiplier=noise, sample_rate=rate, num_steps=steps)
+    return event_loss(dp_event.GaussianDpEvent(1 / mu), AddRemove()).epsilon(delta)
+
+
+def accelerator(event: Any, delta: float) -> float:
+    """Return what dp-accelerator says."""
+    from dp_accelerator import DPSGDAccountant
+
+    noise, rate, steps = terms(event)
+    size = 1_000_000
+    return float(DPSGDAccountant(noise, round(rate * size), size).get_epsilon(steps, delta))
+
+
+ACCOUNTANTS: dict[str, tuple[str, Callable[[Any, float], float]]] = {
+    "dp-accounting PLD": ("dp_accounting", pld),
+    "dp-accounting RDP": ("dp_accounting", rdp),
+    "autodp RDP": ("autodp", autodp),
+    "prv-accountant": ("prv_accountant", prv),
+    "gdpnum PLD": ("gdpnum", gdpnum),
+    "gdpnum mu": ("gdpnum", gdpnum_mu),
+    "dp-accelerator": ("dp_accelerator", accelerator),
+}
+ABSENT = {"Opacus": "imports torch", "jax-privacy": "imports jax; its accountants are those of dp-accounting"}
+
+
+@cache
+def bracket(noise: float, rate: float, steps: int) -> tuple[float, float]:
+    """Return the bracket of Poisson-sampled noise, computed once."""
+    return epsilon_bracket(poisson(noise, rate, steps), DELTA)
+
+
+def accountants() -> None:
+    """Print the table of accountants."""
+    print(f"{'accountant':18} {'event':26} {'stated':>8} {'/ upper':>8} {'/ lower':>8} {'seconds':>8}  verdict")
+    for name, (package, accountant) in ACCOUNTANTS.items():
+        if importlib.util.find_spec(package) is None:
+            print(f"{name:18} not installed", flush=True)
+            continue
+        for label, parts in EVENTS.items():
+            started = time.perf_counter()
+            found: list[float] = []
+            result = check_accounting(
+                lambda event, delta, say=accountant, found=found: found.append(say(event, delta)) or found[-1],
+                [poisson(*parts)],
+                DELTA,
+                lambda event, delta: bracket(*terms(event)),
+            )
+            seconds, (lower, upper) = time.perf_counter() - started, bracket(*parts)
+            if not found:
+                print(f"{name:18} {label:26} {result.reason[:70]}", flush=True)
+                continue
+            ratios = f"{found[0] / upper:8.3f} {found[0] / lower:8.3f}"
+            print(f"{name:18} {label:26} {found[0]:8.4f} {ratios} {seconds:8.2f}  {result.verdict}", flush=True)
+    for name, why in ABSENT.items():
+        print(f"{name:18} not held here: {why}")
+
+
+def mismatches() -> None:
+    """Print the table of mismatches: the event that the accountant is told, and what happens."""
+    noise, rate, steps = 1.0, 0.01, 1_000
+    told = poisson(noise, rate, steps)
+    one_way = distribution_epsilon([(1.0, 0.5, 10)], DELTA, True, "add")
+    gaussian = dp_event.GaussianDpEvent(1.0)
+    rows = (
+        ("a shuffled epoch as Poisson (sigma .7, T 1000)", pld(poisson(0.7, 1e-3, 1_000), DELTA),
+         epsilon_bracket(ShuffledEpochs(0.7, 1_000), DELTA)),
+        ("a fixed size as Poisson (sigma 1, q .01, T 1000)", pld(told, DELTA),
+         epsilon_bracket(FixedSizeBatches(noise, rate, steps), DELTA)),
+        ("substitution, Poisson accounted as add/remove", pld(told, DELTA),
+         epsilon_bracket(told, DELTA, Substitution())),
+        ("substitution, Gaussian accounted as add/remove", pld(gaussian, DELTA),
+         epsilon_bracket(gaussian, DELTA, Substitution())),
+        ("one direction composed (sigma 1, q .5, T 10)", one_way,
+         epsilon_bracket(poisson(1.0, 0.5, 10), DELTA)),
+        ("n in place of n / b steps (sigma 1, q .01, T 1000 not 100)", pld(poisson(1.0, 0.01, 100), DELTA),
+         bracket(1.0, 0.01, 1_000)),
+    )  # fmt: skip
+    print(f"\n{'mismatch':60} {'stated':>8} {'true >=':>8} {'true <=':>8}  verdict")
+    for name, stated, (lower, upper) in rows:
+        result = check_accounting(
+            lambda event, delta, stated=stated: stated,
+            [gaussian],
+            DELTA,
+            lambda event, delta, ends=(lower, upper): ends,
+        )
+        ends = f"{lower:8.2f} {upper:8.2f}" if math.isfinite(upper) else f"{lower:8.2f} {'':8}"
+        print(f"{name:60} {stated:8.2f} {ends}  {result.verdict}", flush=True)
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    for parts in EVENTS.values():
+        bracket(*parts)
+    accountants()
+    mismatches()
