@@ -92,7 +92,7 @@ def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmatio
 
 def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: float) -> Any:
     """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE in doubt."""
-    if is_refuted(certain := kind.judge(terms, evidence, confirmation)):
+    if (certain := kind.judge(terms, evidence, confirmation)).verdict is Verdict.FAIL:
         return certain
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
         why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
