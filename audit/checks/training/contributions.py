@@ -18,6 +18,9 @@ from audit.checks.training.findings import Finding, Missing, number
 ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and epsilon moves by no more than this
 
 
+APART = (
+    1e-2  # of two gradients of one record, in clipping norms: products of 10 bits, as accelerators use, differ by less
+)
 _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
 
 
@@ -91,7 +94,7 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
             f"the longest is {number(found.largest_norm / claim.clip)} times as long"
         )
         yield Finding("clipping", 0.0, lambda: beyond)
-    if found.apart > ROUNDING:
+    if found.apart > APART:
         said = (
             f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
             f"clipped: it depends on the other records of the batch, or is clipped otherwise"
@@ -134,6 +137,11 @@ def as_vector(value: Any, axes: int = 1) -> np.ndarray:
     flat = [np.asarray(part, dtype=float) for part in parts]
     joined = [part.reshape(part.shape[0], -1) if axes == 2 else part.ravel() for part in flat]
     return np.concatenate(joined, axis=-1) if len(joined) != 1 else joined[0]
+
+
+def is_coarse(value: Any) -> bool:
+    """Return whether some array has numbers of 16 bits: their rounding is beyond what is tolerated."""
+    return any(getattr(getattr(part, "dtype", None), "itemsize", 8) < 4 for part in _leaves(value))
 
 
 def _leaves(value: Any) -> Iterator[Any]:

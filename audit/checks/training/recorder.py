@@ -13,7 +13,7 @@ from audit.base.errors import InvalidArgument
 from audit.checks.base import Evidence
 from audit.checks.training.batches import Batches, BatchEvidence
 from audit.checks.training.claim import TrainingClaim
-from audit.checks.training.contributions import ContributionEvidence, Contributions, as_vector
+from audit.checks.training.contributions import ContributionEvidence, Contributions, as_vector, is_coarse
 from audit.checks.training.noise import Noise, NoiseEvidence
 
 RECORDED = "record of one run"
@@ -122,7 +122,7 @@ class Recorder:
         noisy_sum : array-like, optional
             The sum with its noise; `released * divisor` unless given.
         released : array-like, optional
-            What the optimizer sees: claimed to be `noisy_sum / divisor`.
+            What the optimizer sees: claimed to be `noisy_sum / divisor`. Numbers of 16 bits are not compared.
         parameters : object, optional
             The parameters at which the gradients were taken, for `gradient`.
 
@@ -142,7 +142,8 @@ class Recorder:
             noisy = shown * self.claim.divisor
         if noisy is not None and total is not None:
             self._add_noise(noisy, _finite(as_vector(total), "clipped_sum"))
-        if noisy_sum is not None and shown is not None and noisy is not None:
+        is_exact = not (is_coarse(noisy_sum) or is_coarse(released))
+        if noisy_sum is not None and shown is not None and noisy is not None and is_exact:
             self._contributions.add_released(noisy, shown, size)
         if rows is not None:
             norms = np.linalg.norm(rows, axis=1)

@@ -192,6 +192,16 @@ def test_float32_and_leaves_are_recorded_alike():
     assert split.evidence().noise == flat.noise
 
 
+@pytest.mark.false_alarm(1e-7)
+def test_numbers_of_16_bits_are_not_compared():
+    """Rounding is not a fault: what cannot be compared bars a PASS instead."""
+    coarse = recorded(release=lambda noisy, batch: (noisy / 40).astype(np.float16))
+    result = checked(coarse, **STRICT)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "what the optimizer sees of the noisy sum" in result.reason
+    assert checked(coarse, **{**STRICT, "unchecked": ("alone", "released")}).verdict is Verdict.PASS
+
+
 def test_a_certificate_verifies_and_is_replayed(tmp_path):
     report = audit.run(
         [
