@@ -10,6 +10,7 @@ from audit.checks.kinds import CHECKS
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.renderers import check_fragment
+from tests.checks.training.loops import CLAIM, recorded
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 LONG = "a name that takes more room than one line of a terminal has, " * 3
@@ -37,6 +38,7 @@ RUNS = {  # by kind: the arguments of the function `check_...`
         learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index, distance=1,
         claim=PrivacyClaim(1.0, relation=audit.Local()), hits=lambda index, output: output == index, family_size=10,
     ),
+    "training": dict(run=lambda rng: recorded(1), claim=CLAIM),
 }  # fmt: skip
 
 
