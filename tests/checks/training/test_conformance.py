@@ -4,6 +4,7 @@ The null is a run of the claimed mechanism: sums of clipped rows over Poisson ba
 FAIL at significance 1e-7 has that probability. Each fault exceeds its test by far: the largest p-value here is 1e-12.
 """
 
+import copy
 import json
 import math
 
@@ -18,6 +19,7 @@ from audit.checks.kinds import judged_part
 from audit.checks.training.as_run import findings
 from audit.checks.training.findings import TESTS
 from audit.report.certificate import schema
+from audit.report.rules import broken_rules
 from audit.report.verify import problems_of
 from tests.checks.training.loops import (
     CLAIM,
@@ -224,6 +226,23 @@ def test_a_certificate_verifies_and_is_replayed(tmp_path):
     wrong["claim"]["terms"]["rate"] = None
     with pytest.raises(InvalidCertificate):
         judged_part(wrong)
+
+
+CONTRADICTIONS = (
+    ("batches", {"sizes": [[40, STEPS - 1]]}, "has batches of other steps"),
+    ("batches", {"inclusions": [[8, RECORDS - 1]]}, "includes other records than its batches hold"),
+    ("noise", {"steps": STEPS + 1}, "has noise of more steps than were taken"),
+    ("noise", {"shape_values": 3}, "counts other noise than it judges"),
+)
+
+
+@pytest.mark.parametrize(("part", "changed", "says"), CONTRADICTIONS)
+def test_evidence_that_contradicts_itself_is_named(part, changed, says):
+    report = audit.run([TrainingCheck(name="right", run=recorded(1), claim=CLAIM, **LENIENT)], workers=0)
+    certificate = copy.deepcopy(report.certificate)
+    assert not list(broken_rules(certificate))
+    certificate["checks"][0]["evidence"][part].update(changed)
+    assert f"right: {says}" in list(broken_rules(certificate))
 
 
 BAD_CLAIMS = (
