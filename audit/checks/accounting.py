@@ -137,7 +137,7 @@ class AccountingCheck(UtilityCheck):
         """Return the judgment: no probability is in it."""
         if not evidence.accounted:
             return undecided("no event was accounted for")
-        found = tuple(Interval(f"true epsilon, {part.label}", part.lower, part.upper) for part in evidence.accounted)
+        found = tuple(Interval(f"epsilon of {part.label}", part.lower, part.upper) for part in evidence.accounted)
         short = [part for part in evidence.accounted if part.stated < part.lower * (1 - _SHORT)]
         broken = None
         if short:

@@ -145,6 +145,8 @@ class CanaryCheck(UtilityCheck):
 
     def _validate(self) -> None:
         require_claim(self.claim)
+        if not self.source:
+            object.__setattr__(self, "source", self.claim.source)
         given = self.scores_in is not None, self.scores_out is not None
         if any(given) == (self.train is not None) or any(given) != all(given):
             raise InvalidArgument("either `train` or both of `scores_in` and `scores_out` must be given")

@@ -65,6 +65,8 @@ def _bound(part: Mapping[str, Any]) -> str:
     value = number(ends[0]) if is_point else interval(ends)
     if part["quantity"][:1] in "<>=":  # a case: its quantity is named by the bound that it is held against
         return f"{value}, claimed {part['quantity']}"
+    if ends[1] == "inf":
+        return f"{part['quantity']} ≥ {number(ends[0])}"
     return f"{part['quantity']} {'=' if is_point else 'in'} {value}"
 
 

@@ -19,7 +19,7 @@ from audit.checks.canaries import Scores
 from audit.checks.kinds import judged_part
 from audit.report.pictures import pictures_of
 
-CLAIM = GaussianClaim(0.5, relation=AddRemove())
+CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
 
 
 def training(mu, canaries):
@@ -75,6 +75,7 @@ def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
     judged = judged_part(record)
     assert {key: record[key] for key in judged} == judged
     assert ("declared" in record["claim"]["summary"]) == (structure == "independent")
+    assert record["claim"]["source"] == claim.source
     titles = [plot.title for plot in pictures_of(record)]
     assert titles == ["Errors of guesses about canaries", "True against false positives"]
     assert "canaries" in (tmp_path / "certificate.html").read_text()

@@ -1,5 +1,6 @@
 """Share what all utility checks have: settings, evidence, judgment, record; and the curve over the sample sizes."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -41,6 +42,8 @@ class Interval:
     def __str__(self) -> str:
         if self.lower == self.upper:
             return f"{self.quantity} = {self.lower:.4g}"
+        if self.upper == math.inf:
+            return f"{self.quantity} >= {self.lower:.4g}"
         return f"{self.quantity} in [{self.lower:.4g}, {self.upper:.4g}]"
 
 
