@@ -34,7 +34,8 @@ SEED = 20
 
 def one_run_bound(included: np.ndarray, left_out: np.ndarray) -> float:
     """Return a lower bound of epsilon from the scores of canaries in one run."""
-    return audit.canary_epsilon_lower_bound(included, left_out, guesses=GUESSES, delta=DELTA)
+    claim = audit.PrivacyClaim(claimed(), DELTA, audit.AddRemove(), "the accountant")
+    return audit.check_canaries(included, left_out, claim, guesses=GUESSES).epsilon_lower_bound
 
 
 def conformance(fault: type[Loop], model: str, seed: int) -> tuple[Any, float]:
