@@ -12,6 +12,7 @@ from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck
 from .checks.privacy.check import check_privacy as check_privacy
+from .checks.privacy.proof import Enumeration as Enumeration
 from .checks.privacy.result import PrivacyResult as PrivacyResult
 from .checks.randomness import RandomnessCheck as RandomnessCheck
 from .checks.randomness import RandomnessResult as RandomnessResult

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import itertools
 import json
 import math
 import os
@@ -44,7 +45,7 @@ def peeking(data, rng):
 
 
 def unfollowed(data, rng):
-    return flipped(data, rng) if rng.random() < 0.9 else math.floor(math.log(1 - rng.random()))
+    return flipped(data, rng) if rng.random() < 0.9 else math.floor(math.atan(1 - rng.random()))
 
 
 def checked(function, epsilon, delta=0.0):
@@ -98,6 +99,78 @@ def test_the_tolerance_is_exact(excess):
     verdict, _, reason = Proof([ProofEvidence(0, law, 1, 1, (), ())], Point(0.0, 0.0)).decide()
     assert verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
     assert f"{float(rare):.4g}" in reason
+
+
+def each_flipped(data, rng):
+    return tuple(flipped(bit, rng) for bit in data)
+
+
+def last_kept(data, rng):
+    return (*each_flipped(data[:-1], rng), data[-1])
+
+
+BITS = list(itertools.product((0, 1), repeat=3))
+
+
+def test_every_pair_of_a_finite_domain():
+    """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
+    claim = audit.PrivacyClaim(LN3)
+    result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
+    assert (result.verdict.value, result.basis, len(result.evidence.proofs)) == ("PASS", "proved", 12)
+    assert "(every neighboring pair of 8 datasets)" in result.reason
+    assert result.samples == 8 * 2**3
+    wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
+    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"datasets": "integers"}, "Distance"),
+        ({"datasets": 3}, "list of all datasets"),
+        ({"datasets": [False]}, "two neighbors"),
+        ({"datasets": [False, True], "pairs": [(False, True)]}, "left out"),
+        ({"pairs": [(False, True)], "enumeration": 1e-12}, "audit.Enumeration"),
+    ],
+)
+def test_wrong_domains_are_refused(arguments, said):
+    claim = audit.PrivacyClaim(1.0, relation=LOCAL)
+    with pytest.raises(InvalidArgument, match=said):
+        audit.check_privacy(audit.per_call(flipped), claim, method="enumerate", workers=0, **arguments)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"residual": 0}, {"time_limit": -1}, {"states": 0}, {"rng": "java"}, {"generator": 3}]
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(InvalidArgument, match=next(iter(wrong))):
+        audit.Enumeration(**wrong)
+
+
+def flipped_slowly(data, rng):
+    """Go on with probability 9/10 each time."""
+    steps = 0
+    while rng.random() < 0.9:
+        steps += 1
+    return steps if data else -steps
+
+
+def test_a_limit_leaves_what_is_proved_so_far():
+    """Of 2 states 0.19 is proved, of which 0.09 differs; of 20 states 0.88."""
+    claim, verdicts = audit.PrivacyClaim(0.0, 0.2, LOCAL), []
+    for states in (2, 20):
+        settings = audit.Enumeration(states=states)
+        result = audit.check_privacy(
+            audit.per_call(flipped_slowly),
+            claim,
+            [(False, True)],
+            method="enumerate",
+            enumeration=settings,
+            workers=0,
+        )
+        verdicts.append(result.verdict.value)
+    assert verdicts == ["INCONCLUSIVE", "FAIL"]
+    assert "not followed, by the limit of states" in result.evidence.proofs[0].not_followed
 
 
 def test_a_curve_is_refused():

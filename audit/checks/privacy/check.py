@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,17 +16,18 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, checked
 from audit.checks.plain import to_plain
-from audit.checks.privacy.gather import SEARCH, Session, gather_at_fixed_budget, play_again
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, Searched, judge, usual_tolerance
+from audit.checks.privacy.gather import Session, gather_at_fixed_budget, play_again
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
+from audit.checks.privacy.parameters import bound, strategy_of
 from audit.checks.privacy.plan import needed, needed_steps
-from audit.checks.privacy.proof import prove, require_point
+from audit.checks.privacy.proof import AllPairs, Enumeration, prove, require_point
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequentially import gather_sequentially
 from audit.checks.privacy.stated_law import states_a_law
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
-from audit.subjects.subject import Shown, bound_to, code_of, require_mechanism, show
+from audit.subjects.subject import Shown, code_of, require_mechanism, show
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
@@ -52,9 +51,11 @@ class PrivacyCheck(Check):
         of it, the guess game tests the point of it with the largest estimated excess on training outputs.
     pairs : sequence of (left, right)
         Neighboring datasets; every pair is examined, the one with the largest estimated bound is certified.
-    datasets : hypothesis SearchStrategy, optional
+    datasets : hypothesis SearchStrategy, sequence or "integers", optional
         In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
-        shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it.
+        shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it. With method
+        "enumerate", a finite list of datasets, of which every neighboring pair is judged; or "integers", for noise
+        that is added to an integer answer under `Distance`: one law proves every pair of answers.
     parameters : mapping of names to hypothesis SearchStrategy, optional
         Parameters of the mechanism, which is then called as `(dataset, size, rng, **setting)`; a class is made as
         `mechanism(**setting)`. The worst setting is searched in the same way. `claim`, `pairs` and `datasets` may be
@@ -70,6 +71,8 @@ class PrivacyCheck(Check):
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
         does the first two where a law is stated. "enumerate" follows every random choice (`audit.enumerate_law`): the
         verdict is proved, and no budget is needed.
+    enumeration : Enumeration, optional
+        How far "enumerate" follows the code: residual, time, states, and the source that the mechanism is given.
     tolerance : float > 0, optional
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
         claim implies a curve, every point of `claim.points` must be resolved so.
@@ -105,6 +108,7 @@ class PrivacyCheck(Check):
     datasets: SearchStrategy[Any] | Any | None = None
     method: Method = "auto"
     tolerance: float | None = None
+    enumeration: Enumeration | None = None
     parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
 
     kind: ClassVar[str] = "privacy"
@@ -113,7 +117,8 @@ class PrivacyCheck(Check):
 
     def _validate(self) -> None:
         if self.parameters is not None:
-            self._validate_parameters()
+            object.__setattr__(self, "parameters", strategy_of(self.parameters))
+            _ = self.example  # raises for what does not fit together
             return
         require_mechanism(self.mechanism)
         require_claim(self.claim)
@@ -121,26 +126,19 @@ class PrivacyCheck(Check):
             raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
+        if not isinstance(self.enumeration, Enumeration | None):
+            raise InvalidArgument.of("enumeration", "be an `audit.Enumeration`", self.enumeration)
+        if self.datasets is not None and self.pairs and not isinstance(self.pairs, AllPairs):
+            raise InvalidArgument("`pairs` must be left out when `datasets` are given")
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+        elif self.method == "enumerate":
+            object.__setattr__(self, "pairs", AllPairs.of(self.datasets, self.claim))
         else:
             from hypothesis.strategies import SearchStrategy
 
             if not isinstance(self.datasets, SearchStrategy):
                 raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
-            if self.pairs:
-                raise InvalidArgument("`pairs` must be left out when `datasets` are searched")
-
-    def _validate_parameters(self) -> None:
-        """Make one strategy of those of the parameters, and look at the check at its simplest setting."""
-        from hypothesis.strategies import SearchStrategy, fixed_dictionaries
-
-        given = self.parameters
-        if isinstance(given, Mapping) and all(isinstance(part, SearchStrategy) for part in given.values()):
-            object.__setattr__(self, "parameters", fixed_dictionaries(dict(given)))
-        elif not isinstance(given, SearchStrategy):
-            raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", given)
-        _ = self.example  # raises for what does not fit together
 
     @cached_property
     def example(self) -> Self:
@@ -151,22 +149,7 @@ class PrivacyCheck(Check):
 
     def at(self, setting: Mapping[str, Any]) -> Self:
         """Return the check of the mechanism with these values of its parameters."""
-        if self.parameters is None:
-            return self
-        if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
-            raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
-
-        def given(part: Any, is_function: bool) -> Any:
-            return part(**setting) if is_function else part
-
-        return replace(
-            self,
-            mechanism=bound_to(self.mechanism, setting),
-            claim=given(self.claim, not isinstance(self.claim, Claim)),
-            pairs=given(self.pairs, callable(self.pairs)),
-            datasets=given(self.datasets, inspect.isroutine(self.datasets)),
-            parameters=None,
-        )
+        return self if self.parameters is None else bound(self, setting)
 
     @property
     def subject(self) -> Any:
@@ -200,30 +183,22 @@ class PrivacyCheck(Check):
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
-        if self.datasets is not None or self.parameters is not None:
-            return self._search(allowance)
+        if self.parameters is not None or (self.datasets is not None and self.method != "enumerate"):
+            from audit.checks.privacy.search import gather_searched
+
+            return gather_searched(self, allowance)
+        if self.method == "enumerate":
+            return self._enumerated()
         session = self.session(allowance)
         try:
             return _gathered(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
-    def _search(self, allowance: Allowance) -> PrivacyEvidence:
-        from audit.checks.privacy.search import Search
-
-        search = Search(self, replace(allowance, stream=allowance.stream.child(SEARCH)))
-        case = search.find()
-        found, pair = self.at(case.setting), case.pair
-        if pair is not None:
-            found = replace(found, pairs=[pair], datasets=None)
-        if self.parameters is not None and allowance.effort is not None:
-            found, allowance = found.with_effort(allowance.effort, allowance)
-        evidence = found.gather(allowance)
-        searched = None
-        if self.parameters is not None:
-            searched = Searched(len(search.settings), dict(case.setting), allowance.budget, found.tolerance)
-        drawn = evidence.samples + search.samples
-        return replace(evidence, samples=drawn, found_pair=pair, searched=searched)
+    def _enumerated(self) -> PrivacyEvidence:
+        require_point(self.claim)
+        proofs, runs = prove(self.mechanism, self.pairs, self.enumeration or Enumeration())
+        return PrivacyEvidence(runs, proofs=proofs, covers=getattr(self.pairs, "covers", ""))
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
@@ -302,19 +277,8 @@ class PrivacyCheck(Check):
 
 def _gathered(session: Session) -> PrivacyEvidence:
     """Gather by the method of the session."""
-    if session.method == "enumerate":
-        require_point(session.terms.claim)
-        proofs, runs = prove(session.subject.mechanism, session.pairs)
-        return PrivacyEvidence(runs, proofs=proofs)
     session.open()
     return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether a value is kept by a certificate as it is."""
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
@@ -334,9 +298,10 @@ def check_privacy(
     claim: Claim | Callable[..., Claim],
     pairs: Sequence[tuple[Any, Any]] | Callable[..., Any] = (),
     *,
-    datasets: SearchStrategy[Any] | Callable[..., Any] | None = None,
+    datasets: SearchStrategy[Any] | Sequence[Any] | Callable[..., Any] | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
+    enumeration: Enumeration | None = None,
     expected: Verdict = Verdict.PASS,
     name: str | None = None,
     budget: Budget = DEFAULT_BUDGET,
@@ -351,7 +316,7 @@ def check_privacy(
 
     Parameters
     ----------
-    mechanism, claim, pairs, datasets, method, tolerance, parameters
+    mechanism, claim, pairs, datasets, method, tolerance, enumeration, parameters
         See `audit.PrivacyCheck`.
     expected : Verdict
         What `result.met` compares the verdict with.

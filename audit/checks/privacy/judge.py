@@ -137,6 +137,7 @@ class PrivacyEvidence(Evidence):
     need: tuple[float, ...] = field(default=(), metadata={"since": "1.2"})
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
     proofs: tuple[ProofEvidence, ...] = field(default=(), metadata={"since": "1.2"})  # the exact laws of each pair
+    covers: str = field(default="", metadata={"since": "1.2"})  # what the pairs of a proof stand for, all together
     searched: Searched | None = field(default=None, metadata={"since": "1.2"})  # where parameters were searched
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
     one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
@@ -192,7 +193,7 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
     """Judge the evidence; with independent runs the game fails a true claim with probability <= `significance`."""
     case = _Case(terms, evidence, significance)
     if evidence.proofs:
-        proof = Proof(evidence.proofs, case.point)
+        proof = Proof(evidence.proofs, case.point, evidence.covers)
         return PrivacyJudgment(*proof.decide(), *proof.epsilons(), case.point.epsilon, 0.0)
     verdict, basis, reason = case.refuted() or case.barred() or case.by_law() or case.by_game()
     exact = max((part.epsilon_upper_bound for part in evidence.exact), default=None)

@@ -6,25 +6,80 @@ probability 1 is the residual: it may belong to any output, and counts against t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal, get_args
 
+from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.claims import Claim, Point
+from audit.claims import Claim, Distance, Point
 from audit.laws.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.subjects.identity import RAISED, shortened
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
-_SECONDS = 60.0  # for one law
+INTEGERS = "integers"  # in place of datasets: every integer, as a symbol
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
 _HALVINGS = 40  # of an interval of epsilon
 _LARGEST = 64.0  # no epsilon is looked for beyond
 
 Decision = tuple[Verdict, str, str]
+Source = Literal["numpy", "random", "random_state"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enumeration:
+    """Say how far the code of a check is followed by `method="enumerate"`, and from which source it draws.
+
+    Parameters
+    ----------
+    residual : float > 0
+        Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta unproved.
+    time_limit : float > 0
+        Seconds for each law. What is proved by then is used: it may refute the claim.
+    states : int >= 1
+        Number of states in each law.
+    rng : {"numpy", "random", "random_state"}
+        The type of the source that the mechanism is given.
+    generator : str, optional
+        Name of the attribute that holds the generator, where the mechanism is given none.
+
+    Raises
+    ------
+    InvalidArgument
+        For an argument outside its admissible set.
+
+    Examples
+    --------
+    >>> import audit
+    >>> def flipped(data, rng):
+    ...     return data ^ (rng.getrandbits(2) == 0)
+    >>> claim = audit.PrivacyClaim(1.1, relation=audit.Local())
+    >>> settings = audit.Enumeration(rng="random")
+    >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method="enumerate",
+    ...                              enumeration=settings)
+    >>> result.verdict, result.basis
+    (<Verdict.PASS: 'PASS'>, 'proved')
+    """
+
+    residual: float = _RESIDUAL
+    time_limit: float = 60.0
+    states: int = 200_000
+    rng: Source = "numpy"
+    generator: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("residual", "time_limit"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "states", integer(self.states, "states", at_least=1))
+        if self.rng not in get_args(Source):
+            raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", self.rng)
+        if not (self.generator is None or isinstance(self.generator, str)):
+            raise InvalidArgument.of("generator", "be the name of an attribute", self.generator)
 
 
 @dataclass(frozen=True)
@@ -52,16 +107,56 @@ class ProofEvidence:
         return left, right
 
 
-def prove(mechanism: Any, pairs: Sequence[tuple[Any, Any]]) -> tuple[tuple[ProofEvidence, ...], int]:
-    """Return the laws of each pair, and the number of runs."""
+def prove(
+    mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration
+) -> tuple[tuple[ProofEvidence, ...], int]:
+    """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
     from audit.subjects.enumeration import enumerate_law  # a replay does without it
 
-    found, runs = [], 0
-    for number, pair in enumerate(pairs):
-        laws = [enumerate_law(mechanism, side, residual=_RESIDUAL, time_limit=_SECONDS) for side in pair]
-        found.append(_evidence(number, *laws))
-        runs += sum(law.runs for law in laws)
-    return tuple(found), runs
+    laws: dict[int, EnumeratedLaw] = {}
+    for side in (side for pair in pairs for side in pair):
+        if id(side) not in laws:
+            laws[id(side)] = enumerate_law(mechanism, side, **asdict(settings))
+    found = tuple(_evidence(number, *(laws[id(side)] for side in pair)) for number, pair in enumerate(pairs))
+    return found, sum(law.runs for law in laws.values())
+
+
+class AllPairs(tuple[tuple[Any, Any], ...]):
+    """Every neighboring pair of a finite domain, or of the integers; `covers` says which in words."""
+
+    covers: str
+
+    @classmethod
+    def of(cls, datasets: Any, claim: Claim) -> AllPairs:
+        """Return the pairs of a list of datasets, or of `"integers"`."""
+        if isinstance(datasets, str) and datasets == INTEGERS:
+            return cls._of_integers(claim)
+        if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
+            rule = f"be a list of all datasets, or '{INTEGERS}', for method 'enumerate'"
+            raise InvalidArgument.of("datasets", rule, datasets)
+        relation = claim.relation
+        found = cls(pair for pair in combinations(datasets, 2) if _are_neighbors(relation, *pair))
+        if not found:
+            raise InvalidArgument.of("datasets", f"hold two neighbors under {relation.name}", datasets)
+        found.covers = f"every neighboring pair of {len(datasets)} datasets"
+        return found
+
+    @classmethod
+    def _of_integers(cls, claim: Claim) -> AllPairs:
+        from audit.subjects.enumeration import Answer
+
+        relation = claim.relation
+        if not isinstance(relation, Distance) or relation.radius < 1:
+            raise InvalidArgument.of("claim", f"have a relation Distance with a radius >= 1 for '{INTEGERS}'", claim)
+        farthest = math.floor(relation.radius)
+        answers = [Answer(apart) for apart in range(farthest + 1)]
+        found = cls((answers[0], other) for other in answers[1:])
+        found.covers = f"every pair of integers at most {farthest} apart: the answer is only added to"
+        return found
+
+
+def _are_neighbors(relation: Any, left: Any, right: Any) -> bool:
+    return relation.why_not(left, right) is None or relation.why_not(right, left) is None
 
 
 def _evidence(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> ProofEvidence:
@@ -92,6 +187,7 @@ class Proof:
 
     evidence: Sequence[ProofEvidence]
     point: Point
+    covers: str = ""  # more than the pairs themselves
 
     def decide(self) -> Decision:
         """PASS or FAIL (proved), or INCONCLUSIVE with the reason."""
@@ -116,6 +212,7 @@ class Proof:
             return Verdict.INCONCLUSIVE, "none", f"{said} ({causes})"
         states = sum(part.states for part in self.evidence)
         listed = f"for {len(self.evidence)} pair{'s' * (len(self.evidence) > 1)}, by {states:,} states of the code"
+        listed += f" ({self.covers})" * bool(self.covers)
         if upper <= allowed:
             return Verdict.PASS, "proved", f"proved at {epsilon}, delta = {self.point.delta:g}, {listed}"
         exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""

@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import hypothesis
@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.proof import Proof, prove
+from audit.checks.privacy.gather import SEARCH
+from audit.checks.privacy.judge import PrivacyEvidence, Searched
+from audit.checks.privacy.proof import Enumeration, Proof, prove
 from audit.checks.privacy.stated_law import stated_loss, states_a_law
 from audit.claims.relations import neighboring_pairs
 from audit.game.events import choose_events
@@ -35,6 +37,22 @@ _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
+
+
+def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
+    """Search the worst case of a check, and gather its evidence on fresh outputs."""
+    search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
+    case = search.find()
+    found, searched = check.at(case.setting), None
+    if case.pair is not None:
+        found = replace(found, pairs=[case.pair], datasets=None)
+    if check.parameters is not None and allowance.effort is not None:
+        found, allowance = found.with_effort(allowance.effort, allowance)
+    evidence: PrivacyEvidence = found.gather(allowance)
+    if check.parameters is not None:
+        searched = Searched(len(search.settings), dict(case.setting), allowance.budget, found.tolerance)
+    drawn = evidence.samples + search.samples
+    return replace(evidence, samples=drawn, found_pair=case.pair, searched=searched)
 
 
 class Case(NamedTuple):
@@ -102,7 +120,7 @@ class Search:
         """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
         point, mechanism = bound.claim.point, bound.mechanism
         if bound.method == "enumerate":
-            return Proof(prove(mechanism, [pair])[0], point).epsilons()[0]
+            return Proof(prove(mechanism, [pair], bound.enumeration or Enumeration())[0], point).epsilons()[0]
         if bound.method != "fixed" and states_a_law(mechanism):
             try:
                 return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))
@@ -158,8 +176,9 @@ def simplest(parameters: Any) -> Mapping[str, Any]:
 def _cases(draw: Any, check: Any) -> Case:
     setting = {} if check.parameters is None else draw(check.parameters)
     bound = check.at(setting)
-    pair = None if check.datasets is None else draw(neighboring_pairs(bound.claim.relation, bound.datasets))
-    return Case(setting, pair)
+    if check.datasets is None or check.method == "enumerate":
+        return Case(setting, None)
+    return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
 
 
 def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:

@@ -17,11 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from audit.subjects.enumeration.answers import Symbol
 from audit.subjects.enumeration.following import Branches, Follower
 
 WIDEST = 4096  # values that a number may still have when all are told apart
 _NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
+ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
+_NEAR = 8  # points on either side of a threshold at which such a step is looked at
 
 
 def size_of(support: range) -> int:
@@ -57,7 +60,6 @@ class Draw:
 class Deferred:
     """A number that follows from one draw; code sees an int or a float."""
 
-    __array_ufunc__ = None  # arithmetic and comparisons with numbers and arrays of NumPy come here
     __slots__ = ("_draw", "_grows", "_steps")
 
     def __init__(self, draw: Draw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
@@ -79,23 +81,19 @@ class Deferred:
         return self != 0
 
     def __int__(self) -> int:
-        return _whole(self, int)
+        return integer_part(self, int)
 
     def __trunc__(self) -> int:
-        return _whole(self, math.trunc)
+        return integer_part(self, math.trunc)
 
     def __floor__(self) -> int:
-        return _whole(self, math.floor)
+        return integer_part(self, math.floor)
 
     def __ceil__(self) -> int:
-        return _whole(self, math.ceil)
+        return integer_part(self, math.ceil)
 
     def __round__(self, digits: int | None = None) -> Any:
-        return _whole(self, round) if digits is None else round(force(self, "round"), digits)
-
-    def floor(self) -> Any:
-        """Return what `numpy.floor` makes of it."""
-        return float(_whole(self, math.floor))
+        return integer_part(self, round) if digits is None else round(force(self, "round"), digits)
 
     def __index__(self) -> int:
         return operator.index(force(self, "use as an index"))
@@ -116,7 +114,7 @@ class Deferred:
         return format(force(self, "format"), form)
 
     def __abs__(self) -> Any:
-        return -self if _compare("lt", self, 0) else self
+        return -self if compare("lt", self, 0) else self
 
     def __neg__(self) -> Any:
         return Deferred(self._draw, (*self._steps, ("neg", operator.neg, None)), not self._grows)
@@ -170,7 +168,7 @@ def force(number: Any, use: str = "use") -> Any:
     return _value(number, draw.support[0])
 
 
-def _count(number: Deferred, holds: Callable[[Any], bool]) -> int:
+def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
     """Return at how many points from the left `holds`; it holds at all points before the first where it does not."""
     support = number._draw.support
     low, high = 0, size_of(support)
@@ -180,25 +178,32 @@ def _count(number: Deferred, holds: Callable[[Any], bool]) -> int:
             low = middle + 1
         else:
             high = middle
+    if any(name.startswith(ROUGH) for name, _, _ in number._steps):
+        for at in range(max(0, low - _NEAR), min(size_of(support), low + _NEAR)):
+            if holds(_value(number, support[at])) != (at < low):
+                number._draw.follower.not_followed("a function is not monotone near a threshold")
     return low
 
 
-def _whole(number: Deferred, function: Callable[[Any], int]) -> int:
-    """Return an integer part, after a fork over all that are possible."""
+def integer_part(number: Deferred, function: Callable[[Any], Any], kind: type = int) -> Any:
+    """Return an integer part, after a fork over all that are possible; infinity is told apart first."""
     draw = number._draw
+    is_finite = all(math.isfinite(_value(number, end)) for end in (draw.support[0], draw.support[-1]))
+    if not is_finite and (compare("ge", number, math.inf) or compare("le", number, -math.inf)):
+        return function(force(number, function.__name__))
 
     def pieces() -> list[tuple[Any, range]]:
         support, found, at = draw.support, [], 0
         while at < size_of(support):
             whole = function(_value(number, support[at]))
-            end = _count(number, partial(_is_within, function, whole, number._grows))
+            end = count(number, partial(_is_within, function, whole, number._grows))
             found.append((whole, support[at:end]))
             at = end
             if len(found) > WIDEST:
                 draw.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
         return found
 
-    return int(draw.split((function.__name__, shape(number)), pieces))
+    return kind(draw.split((function.__name__, shape(number)), pieces))
 
 
 def _is_within(function: Callable[[Any], int], whole: int, grows: bool, value: Any) -> bool:
@@ -215,12 +220,12 @@ def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bo
     return bool(comparison(value, other))
 
 
-def _compare(name: str, number: Deferred, other: Any) -> Any:
+def compare(name: str, number: Deferred, other: Any) -> Any:
     kind = type(other)
     if kind is not float and kind is not int:
         if isinstance(other, np.ndarray):
             with number._draw.follower.in_parts():
-                return np.array([_compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
+                return np.array([compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
         if kind is Deferred:
             number, other, name = _one_known(number, other, name)
             if type(number) is not Deferred:
@@ -248,7 +253,7 @@ def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
     support, known = number._draw.support, getattr(operator, name)
     if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
         first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
-        below, upto = (_count(number, partial(_stands, f, other)) for f in (first, second))
+        below, upto = (count(number, partial(_stands, f, other)) for f in (first, second))
     else:
         point = Fraction(other) * (2**53 if number._draw.is_float else 1)
         below, upto = (_before(support, end) for end in (math.ceil(point), math.floor(point) + 1))
@@ -286,6 +291,8 @@ def _one_known(number: Deferred, other: Deferred, name: str) -> tuple[Any, Any, 
 def _calculate(
     name: str, function: Any, grows: Callable[[Deferred, Any], bool | None], number: Deferred, other: Any
 ) -> Any:
+    if type(other) is Symbol:
+        return NotImplemented
     if isinstance(other, np.ndarray):
         flat = [_calculate(name, function, grows, number, entry) for entry in other.ravel()]
         return np.array(flat, dtype=object).reshape(other.shape)
@@ -326,7 +333,7 @@ def _install() -> None:
         return bool(other > 0) if other else None
 
     def compared(name: str) -> Callable[[Deferred, Any], Any]:
-        return lambda number, other: _compare(name, number, other)
+        return lambda number, other: compare(name, number, other)
 
     def whole(number: Deferred, other: Any) -> bool | None:
         return True if other > 0 else None

@@ -14,6 +14,7 @@ import numpy as np
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.laws.enumerated_law import EnumeratedLaw
+from audit.subjects.enumeration.answers import Answer, Symbol, known_answer
 from audit.subjects.enumeration.exploring import Limits
 from audit.subjects.enumeration.following import Follower
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
@@ -43,7 +44,8 @@ def enumerate_law(
         `(dataset, rng)`, `(dataset)`, `audit.per_call` of such a function, or a mechanism `(dataset, size, rng)`, whose
         first output in a call of size 1 is meant. It must behave alike in every call.
     dataset : object
-        What the mechanism is called with; it must not be changed by the call.
+        What the mechanism is called with; it must not be changed by the call. `Answer()` of this room stands for every
+        integer: it can be added to, and outputs say by how much.
     residual : float > 0
         Probability that may be left over. What can be followed to its end leaves none.
     time_limit : float > 0
@@ -91,7 +93,7 @@ def enumerate_law(
     limits = Limits(positive(residual, "residual"), integer(states, "states", at_least=1), deadline)
     follower = Follower()
     if generator is None:
-        return explore(_call(mechanism, dataset, _STAND_INS[rng](follower)), follower, limits)
+        return explore(_call(mechanism, dataset, _STAND_INS[rng](follower), follower), follower, limits)
     holder = getattr(mechanism, "__self__", mechanism)
     try:
         kept = getattr(holder, generator)
@@ -99,7 +101,7 @@ def enumerate_law(
         raise InvalidArgument.of("generator", f"name an attribute of {type(holder).__name__}", generator) from None
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
-        return explore(partial(mechanism, dataset), follower, limits)
+        return explore(_call(mechanism, dataset, None, follower), follower, limits)
     finally:
         setattr(holder, generator, kept)
 
@@ -112,8 +114,14 @@ def _stand_in_for(kept: Any, follower: Follower) -> Any:
     raise InvalidArgument.of("generator", "name an attribute that holds a generator of random or of NumPy", kept)
 
 
-def _call(mechanism: Any, dataset: Any, rng: Any) -> Callable[[], Any]:
+def _call(mechanism: Any, dataset: Any, rng: Any, follower: Follower) -> Callable[[], Any]:
     """Return a call of the mechanism without arguments, which gives one output."""
+    if type(dataset) is Answer:
+        symbolic = _call(mechanism, Symbol(follower, dataset.offset), rng, follower)
+        known = _call(mechanism, known_answer(dataset), rng, follower)
+        return lambda: symbolic() if follower.known is None else known()
+    if rng is None:
+        return partial(mechanism, dataset)
     if isinstance(mechanism, PerCall):
         return (
             partial(mechanism.function, dataset, rng) if mechanism.takes_rng else partial(mechanism.function, dataset)

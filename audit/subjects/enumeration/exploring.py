@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from audit.laws.absorbing_chain import EXACT, FLOATING, Arithmetic, components, expected_visits, rounded_down
+from audit.subjects.enumeration.answers import with_known
 from audit.subjects.enumeration.following import (
     Branches,
     Differs,
@@ -94,6 +95,15 @@ class Explorer:
                     self._run(script_to(node, branch), (node, branch))
             if self.waiting and not self.stopped_by:
                 cutoff = self._next_round(cutoff)
+        self._end_what_waits()
+
+    def _end_what_waits(self) -> None:
+        """Where the states are used up, follow what waits for as long as it needs no other ones."""
+        for mass, _, node, branch in sorted(self.waiting) if self.stopped_by == "states" else ():
+            if self.stopped_by != "states" or -mass * len(self.waiting) < self.limits.residual:
+                break
+            if node.ends[branch] is None:
+                self._run(script_to(node, branch), (node, branch))
 
     def _next_round(self, cutoff: float) -> float:
         """Weigh all waiting branches anew; return the next cutoff, or 0 when what waits is within the residual."""
@@ -176,7 +186,11 @@ class Explorer:
             return False
         finally:
             self.watch.stop()
-        return found == text and self.follower.stopped is None and self.follower.is_used_up()
+        return (
+            found in (text, identify(with_known(self.values[text])))
+            and self.follower.stopped is None
+            and self.follower.is_used_up()
+        )
 
     def _call_once(self) -> Any:
         try:
@@ -208,6 +222,8 @@ class Explorer:
         known = None if key is None else self.known.get(key)
         if known is not None:
             self._arrive(known)
+            self.follower.stop(EndOfRun())
+        if self.stopped_by:
             self.follower.stop(EndOfRun())
         parent, branch = self.at or (None, 0)
         call = self._known_call(state)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.laws.enumerated_law import exponential
 from audit.subjects.enumeration.deferred import Deferred, force, size_of
 from audit.subjects.enumeration.following import Branches, Follower
 from audit.subjects.enumeration.sources import below, some_bytes, uniform
@@ -127,6 +128,21 @@ class _Forking:
             return self._law("geometric", (p,), term, 1)
 
         return self._each(one, size, np.int64, p)
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        def one(lam: float) -> int:
+            if not 0 <= lam < math.inf:
+                raise ValueError("lam < 0 or lam is NaN")
+            terms, mean = [1 / exponential(lam)[1]], Fraction(lam)
+
+            def term(k: int) -> Fraction:
+                while len(terms) <= k:
+                    terms.append(Fraction(math.floor(terms[-1] * mean / len(terms) * 2**400), 2**400))
+                return terms[k]
+
+            return self._law("poisson", (lam,), term, math.ceil(lam))
+
+        return self._each(one, size, np.int64, lam)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.subjects.enumeration.answers import Answer, Symbol
 from audit.subjects.enumeration.deferred import Deferred, force
 
 _DEEPEST = 50
@@ -15,6 +16,8 @@ def known_output(value: Any, depth: int = 0) -> Any:
     """Return an output whose numbers are all known; containers of Python and arrays of objects are looked into."""
     if type(value) is Deferred:
         return force(value, "the output")
+    if type(value) is Symbol:
+        return Answer(force(value.offset, "the output"))
     if depth > _DEEPEST:
         return value
     if type(value) in (list, tuple, set, frozenset):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from audit.subjects.enumeration.answers import Symbol
 from audit.subjects.enumeration.bytecode import Place, iterates_over_sets, places_of
 from audit.subjects.enumeration.deferred import Deferred
 from audit.subjects.enumeration.frames import UNBOUND, Slots, slots_of
@@ -211,6 +212,8 @@ class _Reading:
             return kind, value.hex()
         if kind is Deferred:
             return self._deferred(value)
+        if kind is Symbol:
+            return kind, self.of(value.offset)
         if kind is Fraction:
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:

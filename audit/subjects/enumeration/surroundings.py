@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from audit.subjects.enumeration.answers import Symbol
+from audit.subjects.enumeration.following import Follower
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.subjects.enumeration.sources import ForkingRandom
 from audit.subjects.enumeration.watching import is_own
@@ -101,7 +103,7 @@ class Surroundings:
             if kind in _FIXED or isinstance(value, _FIXED_KINDS) or id(value) in self.pinned:
                 continue
             self.pinned[id(value)] = value
-            if isinstance(value, (*STAND_INS, types.ModuleType)):
+            if type(value) in (Symbol, Follower) or isinstance(value, (*STAND_INS, types.ModuleType)):
                 continue
             if kind in (tuple, frozenset):
                 waiting += value

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from audit.subjects.enumeration.following import Follower
+from audit.subjects.enumeration.monotone import replacements
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.subjects.enumeration.sources import ForkingRandom, below, some_bytes, uniform
 
@@ -84,6 +85,8 @@ class Watch:
         self._replace(random.SystemRandom, "getrandbits", lambda own, k: below(follower, 1 << int(k)))
         self._replace(random.SystemRandom, "randbytes", lambda own, n: some_bytes(follower, n))
         self._replace(random.SystemRandom, "_randbelow", lambda own, n: below(follower, n))
+        for place, name, value in replacements():
+            self._replace(place, name, value)
         self._replace(secrets, "randbits", lambda k: below(follower, 1 << int(k)))
         return self
 
