@@ -53,6 +53,10 @@ class Enumeration:
     InvalidArgument
         For an argument outside its admissible set.
 
+    References
+    ----------
+    Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential privacy: samplers with an exact law.
+
     Examples
     --------
     >>> import audit

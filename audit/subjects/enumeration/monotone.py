@@ -70,7 +70,7 @@ def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) 
     return None
 
 
-Deferred.__array_ufunc__ = _ufunc  # type: ignore[assignment]
+Deferred.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
 
 
 def _of_math(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
