@@ -28,7 +28,7 @@ _HALVINGS = 40  # of an interval of epsilon
 _LARGEST = 64.0  # no epsilon is looked for beyond
 
 Decision = tuple[Verdict, str, str]
-Source = Literal["numpy", "random", "random_state"]
+Source = Literal["numpy", "random", "random_state", "bytes"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Enumeration:
         Seconds for each law. What is proved by then is used: it may refute the claim.
     states : int >= 1
         Number of states in each law.
-    rng : {"numpy", "random", "random_state"}
+    rng : {"numpy", "random", "random_state", "bytes"}
         The type of the source that the mechanism is given.
     generator : str, optional
         Name of the attribute that holds the generator, where the mechanism is given none.

@@ -24,6 +24,7 @@ WIDEST = 4096  # values that a number may still have when all are told apart
 _NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
+_UNCLEAR = "intervals around the thresholds of continuous laws"
 _NEAR = 8  # points on either side of a threshold at which such a step is looked at
 
 
@@ -43,8 +44,43 @@ class Draw:
 
     def kind_of_point(self) -> Any:
         """Return one of the numbers that it may still be, as the source gives it."""
-        point = self.support[size_of(self.support) // 3]
+        return self.value(self.support[size_of(self.support) // 3])
+
+    def value(self, point: int) -> Any:
+        """Return the number at a point of the range."""
         return point * _UNIT if self.is_float else self.kind(point)
+
+    def fixed(self, use: str) -> None:
+        """Fork over all values; refuse if there are too many."""
+        support = self.support
+        if size_of(support) > WIDEST:
+            self.follower.not_followed(f"a number with {size_of(support)} possible values was fixed, for {use}")
+        if size_of(support) > 1:
+            self.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size_of(support))])
+
+    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
+        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
+            first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
+            below, upto = (count(number, partial(_stands, f, other)) for f in (first, second))
+        else:
+            point = Fraction(other) * (2**53 if self.is_float else 1)
+            below, upto = (_before(self.support, end) for end in (math.ceil(point), math.floor(point) + 1))
+        cuts = [0, below, max(below, upto), size_of(self.support)]
+        parts = [self.support[start:end] for start, end in pairwise(cuts)]
+        return [(known(number.at(part[0])), part) for part in parts if part]
+
+    def whole(self, number: Deferred, function: Callable[[Any], Any]) -> list[tuple[Any, range]]:
+        """Return for each integer part the points that have it."""
+        found, at = [], 0
+        while at < size_of(self.support):
+            whole = function(number.at(self.support[at]))
+            end = count(number, partial(is_within, function, whole, number._grows))
+            found.append((whole, self.support[at:end]))
+            at = end
+            if len(found) > WIDEST:
+                self.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
+        return found
 
     def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
@@ -54,7 +90,7 @@ class Draw:
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
         pieces = [(result, piece) for result, piece in compute() if piece]
-        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support))
+        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support), _UNCLEAR)
 
 
 class Deferred:
@@ -67,7 +103,17 @@ class Deferred:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        return type(_value(self, self._draw.support[0]))
+        return type(self.at(self._draw.support[0]))
+
+    def at(self, point: int) -> Any:
+        """Return the number where its draw is at a point."""
+        return self.of(self._draw.value(point))
+
+    def of(self, value: Any) -> Any:
+        """Return the number that follows from a value of its draw."""
+        for _, function, other in self._steps:
+            value = function(value) if other is None else function(value, other)
+        return value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__round__",):
@@ -147,25 +193,12 @@ def _residues(support: range, modulus: int) -> list[tuple[int, range]]:
     return [(support[offset] % modulus, support[offset::period]) for offset in range(min(period, size_of(support)))]
 
 
-def _value(number: Deferred, point: int) -> Any:
-    """Return the number where its draw is `point`."""
-    value: Any = point * _UNIT if number._draw.is_float else number._draw.kind(point)
-    for _, function, other in number._steps:
-        value = function(value) if other is None else function(value, other)
-    return value
-
-
 def force(number: Any, use: str = "use") -> Any:
     """Return the value of a number, after a fork over all that it may still have."""
     if type(number) is not Deferred:
         return number
-    draw = number._draw
-    support = draw.support
-    if size_of(support) > 1:
-        if size_of(support) > WIDEST:
-            draw.follower.not_followed(f"a number with {size_of(support)} possible values was fixed, for {use}")
-        draw.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size_of(support))])
-    return _value(number, draw.support[0])
+    number._draw.fixed(use)
+    return number.at(number._draw.support[0])
 
 
 def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
@@ -174,13 +207,13 @@ def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
     low, high = 0, size_of(support)
     while low < high:
         middle = (low + high) // 2
-        if holds(_value(number, support[middle])):
+        if holds(number.at(support[middle])):
             low = middle + 1
         else:
             high = middle
     if any(name.startswith(ROUGH) for name, _, _ in number._steps):
         for at in range(max(0, low - _NEAR), min(size_of(support), low + _NEAR)):
-            if holds(_value(number, support[at])) != (at < low):
+            if holds(number.at(support[at])) != (at < low):
                 number._draw.follower.not_followed("a function is not monotone near a threshold")
     return low
 
@@ -188,25 +221,14 @@ def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
 def integer_part(number: Deferred, function: Callable[[Any], Any], kind: type = int) -> Any:
     """Return an integer part, after a fork over all that are possible; infinity is told apart first."""
     draw = number._draw
-    is_finite = all(math.isfinite(_value(number, end)) for end in (draw.support[0], draw.support[-1]))
+    is_finite = all(math.isfinite(number.at(end)) for end in (draw.support[0], draw.support[-1]))
     if not is_finite and (compare("ge", number, math.inf) or compare("le", number, -math.inf)):
         return function(force(number, function.__name__))
 
-    def pieces() -> list[tuple[Any, range]]:
-        support, found, at = draw.support, [], 0
-        while at < size_of(support):
-            whole = function(_value(number, support[at]))
-            end = count(number, partial(_is_within, function, whole, number._grows))
-            found.append((whole, support[at:end]))
-            at = end
-            if len(found) > WIDEST:
-                draw.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
-        return found
-
-    return kind(draw.split((function.__name__, shape(number)), pieces))
+    return kind(draw.split((function.__name__, shape(number)), lambda: draw.whole(number, function)))
 
 
-def _is_within(function: Callable[[Any], int], whole: int, grows: bool, value: Any) -> bool:
+def is_within(function: Callable[[Any], int], whole: int, grows: bool, value: Any) -> bool:
     return function(value) <= whole if grows else function(value) >= whole
 
 
@@ -249,17 +271,8 @@ def _is_comparable(other: Any) -> bool:
 
 
 def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
-    """Return the points left of the threshold, at it and right of it, with what the comparison says there."""
-    support, known = number._draw.support, getattr(operator, name)
-    if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
-        first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
-        below, upto = (count(number, partial(_stands, f, other)) for f in (first, second))
-    else:
-        point = Fraction(other) * (2**53 if number._draw.is_float else 1)
-        below, upto = (_before(support, end) for end in (math.ceil(point), math.floor(point) + 1))
-    cuts = [0, below, max(below, upto), size_of(support)]
-    parts = [support[start:end] for start, end in pairwise(cuts)]
-    return _joined([(known(_value(number, part[0]), other), part) for part in parts if part])
+    known = getattr(operator, name)
+    return _joined(number._draw.pieces(name, number, lambda value: known(value, other), other))
 
 
 def _before(support: range, end: int) -> int:
@@ -271,7 +284,7 @@ def _joined(pieces: list[tuple[Any, range]]) -> list[tuple[Any, range]]:
     """Join neighboring pieces with one result."""
     found: list[tuple[Any, range]] = []
     for result, piece in pieces:
-        if found and found[-1][0] == result:
+        if found and found[-1][0] == result and found[-1][1].stop == piece.start:
             found[-1] = result, range(found[-1][1].start, piece.stop, piece.step)
         else:
             found.append((result, piece))
@@ -313,7 +326,7 @@ def _calculate(
 
 def _is_positive(number: Deferred) -> bool:
     support = number._draw.support
-    return bool(min(_value(number, support[0]), _value(number, support[-1])) > 0)
+    return bool(min(number.at(support[0]), number.at(support[-1])) > 0)
 
 
 def _reflected(function: Any) -> Any:

@@ -19,11 +19,16 @@ from audit.subjects.enumeration.exploring import Limits
 from audit.subjects.enumeration.following import Follower
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.subjects.enumeration.solving import explore
-from audit.subjects.enumeration.sources import ForkingRandom
+from audit.subjects.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.subjects.subject import PerCall
 
-Source = Literal["numpy", "random", "random_state"]
-_STAND_INS: dict[str, Any] = {"numpy": ForkingGenerator, "random": ForkingRandom, "random_state": ForkingRandomState}
+Source = Literal["numpy", "random", "random_state", "bytes"]
+_STAND_INS: dict[str, Any] = {
+    "numpy": ForkingGenerator,
+    "random": ForkingRandom,
+    "random_state": ForkingRandomState,
+    "bytes": ForkingBytes,
+}
 
 
 def enumerate_law(
@@ -52,9 +57,9 @@ def enumerate_law(
         Seconds after which the rest is left over.
     states : int >= 1
         Number of states after which the rest is left over.
-    rng : {"numpy", "random", "random_state"}
-        The type of the stand-in that the mechanism is given: `numpy.random.Generator`, `random.Random` or
-        `numpy.random.RandomState`.
+    rng : {"numpy", "random", "random_state", "bytes"}
+        The type of the stand-in that the mechanism is given: `numpy.random.Generator`, `random.Random`,
+        `numpy.random.RandomState`, or a stream of random bytes with a method `read(size)`.
     generator : str, optional
         Name of the attribute that holds the generator, of the object whose method `mechanism` is (or of `mechanism`).
         A stand-in of its type takes its place during the call.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit.laws.enumerated_law import exponential
+from audit.subjects.enumeration.continuous import continuous
 from audit.subjects.enumeration.deferred import Deferred, force, size_of
 from audit.subjects.enumeration.following import Branches, Follower
 from audit.subjects.enumeration.sources import below, some_bytes, uniform
@@ -143,6 +144,23 @@ class _Forking:
             return self._law("poisson", (lam,), term, math.ceil(lam))
 
         return self._each(one, size, np.int64, lam)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._each(partial(continuous, self._follower, "laplace"), size, np.float64, loc, scale)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._each(partial(continuous, self._follower, "logistic"), size, np.float64, loc, scale)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._each(partial(continuous, self._follower, "gumbel"), size, np.float64, loc, scale)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._each(partial(continuous, self._follower, "exponential", 0.0), size, np.float64, scale)
+
+    def standard_exponential(self, size: Any = None, *more: Any, **named: Any) -> Any:
+        if more or named:
+            self._follower.not_followed("standard_exponential into an array, or by another method")
+        return self.exponential(size=size)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True

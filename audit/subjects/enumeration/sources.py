@@ -34,6 +34,22 @@ def some_bytes(follower: Follower, number: int) -> bytes:
     return bytes(found)
 
 
+class ForkingBytes:
+    """A stream of random bytes, as a program reads them from a pipe or a device."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+
+    def __deepcopy__(self, memo: Any) -> ForkingBytes:
+        return self
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes; the stream has no end, so that reading all of it is refused."""
+        if size is None or size < 0:
+            self._follower.not_followed("a read of the whole stream, which has no end")
+        return some_bytes(self._follower, size)
+
+
 class ForkingRandom(random.Random):
     """A `random.Random` that forks. All but the three sources below is Python's own code, and so is what they feed.
 

@@ -22,11 +22,11 @@ import numpy as np
 from audit.subjects.enumeration.answers import Symbol
 from audit.subjects.enumeration.following import Follower
 from audit.subjects.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
-from audit.subjects.enumeration.sources import ForkingRandom
+from audit.subjects.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.subjects.enumeration.watching import is_own
 from audit.subjects.identity import fields_of
 
-STAND_INS = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
+STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
 _FIXED_KINDS = (np.generic, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str))
 _REFLECTIVE = {
