@@ -1,12 +1,16 @@
 """Enumerate released and reference samplers, and print the table of `docs/proof.md`.
 
-`python -m benchmarks.enumeration.subjects` takes a few minutes. Each sampler is held to the claim of its paper or its
-library, on one pair at the largest distance that the relation allows.
+`python -m benchmarks.enumeration.subjects` takes a few minutes; words after it select samplers by name. Those of
+pure-ldp are left out where it is not installed (`pip install --no-deps pure-ldp xxhash bitarray bitstring`). Each
+sampler is held to the claim of its paper or its library, on one pair at the largest distance that the relation allows.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import random
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -84,12 +88,31 @@ def diffprivlib() -> Iterator[Case]:
     yield "diffprivlib Geometric", audit.per_call(lambda d: geometric.randomise(d)), 1.0, 0.0, 0, 1
 
 
+def pure_ldp() -> Iterator[Case]:
+    """Yield clients of pure-ldp, which draw from the global sources of `random` and NumPy."""
+    if importlib.util.find_spec("pure_ldp") is None:
+        return
+    oracles: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("DE", "direct_encoding.de_client", "DEClient", {}),
+        ("SUE", "unary_encoding.ue_client", "UEClient", {"use_oue": False}),
+        ("OUE", "unary_encoding.ue_client", "UEClient", {"use_oue": True}),
+        ("HR", "hadamard_response.hr_client", "HadamardResponseClient", {"hash_funcs": [hash]}),
+    ]
+    for name, module, kind, settings in oracles:
+        made = getattr(importlib.import_module(f"pure_ldp.frequency_oracles.{module}"), kind)
+        client = made(epsilon=1.0, d=4, **settings)
+        yield f"pure-ldp {name}", audit.per_call(lambda d, client=client: client.privatise(d)), 1.0, 0.0, 1, 2
+
+
 def main() -> None:
     """Print one row per sampler."""
+    words = sys.argv[1:]
     warnings.simplefilter("ignore")
     print("| sampler | claim | verdict | states | CPU s |\n| --- | --- | --- | --- | --- |")
-    for make in (own_samplers, catalog, diffprivlib):
+    for make in (own_samplers, catalog, diffprivlib, pure_ldp):
         for name, mechanism, epsilon, delta, left, right in make():
+            if words and not any(word in name for word in words):
+                continue
             claim = audit.PrivacyClaim(epsilon, delta, audit.Local())
             started = time.process_time()
             result = audit.check_privacy(mechanism, claim, [(left, right)], method="enumerate", name=name, workers=0)

@@ -77,6 +77,13 @@ def test_verdicts(function, epsilon, delta, verdict, basis, said):
     assert said in result.reason
 
 
+def test_code_that_only_raises_keeps_no_claim():
+    result = checked(lambda data, rng: rng.random() < data["missing"], 1.0)
+    assert (result.verdict.value, result.basis) == ("INCONCLUSIVE", "none")
+    assert "raised TypeError" in result.reason
+    assert "whatever it drew" in result.reason
+
+
 def test_epsilon_is_bracketed():
     result = checked(flipped, 2.0)
     assert result.epsilon_lower_bound <= math.log(3) <= result.exact_epsilon + 1e-11

@@ -198,6 +198,9 @@ class PrivacyCheck(Check):
     def _enumerated(self) -> PrivacyEvidence:
         require_point(self.claim)
         proofs, runs = prove(self.mechanism, self.pairs, self.enumeration or Enumeration())
+        for part in proofs:
+            if part.law and all(output.startswith("raised ") for output, *_ in part.law):
+                return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
         return PrivacyEvidence(runs, proofs=proofs, covers=getattr(self.pairs, "covers", ""))
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:

@@ -44,7 +44,7 @@ class ForkingBytes:
         return self
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes; the stream has no end, so that reading all of it is refused."""
+        """Return bytes; the stream has no end, so that reading all of it is refused."""
         if size is None or size < 0:
             self._follower.not_followed("a read of the whole stream, which has no end")
         return some_bytes(self._follower, size)
