@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.subjects.enumeration import following, states, surroundings
+from audit.subjects.enumeration import following, frames, states, surroundings
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -370,3 +370,19 @@ def test_a_walk_has_one_state_per_place_and_step():
     law = audit.enumerate_law(walk, 30)
     assert law.residual == 0
     assert law.states < 200
+
+
+def test_where_frames_cannot_be_read_nothing_is_merged(monkeypatch):
+    """As on CPython 3.12: a rejection loop is followed to the residual, and the law says why."""
+    monkeypatch.setattr(frames, "_IS_READABLE", False)
+
+    def die(sides, rng):
+        while (face := rng.getrandbits(3)) >= sides:
+            pass
+        return face + 1
+
+    law = audit.enumerate_law(die, 6, rng="random", residual=1e-6)
+    assert law.is_proved
+    assert 0 < law.residual <= Fraction(1, 10**6)
+    assert law.probabilities[3] <= Fraction(1, 6) <= law.probabilities[3] + law.residual
+    assert "states were not merged: frames cannot be read on this interpreter" in law.notes
