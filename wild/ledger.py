@@ -36,8 +36,9 @@ called a FAIL.
 | release | mechanism | delta, at least | cause |
 | --- | --- | --- | --- |
 | diffprivlib 0.6.6 | Geometric | 2.864e-15 | the logarithm of a 53-bit uniform: 73 values, rounded weights |
+| diffprivlib 0.6.6 | GeometricTruncated | 2.362e-16 | the same, with values from 0 to 4 |
 | diffprivlib 0.6.6 | Binary | 4.753e-16 | the uniform is multiplied by e^epsilon + 1, and rounded |
-| diffprivlib 0.6.6 | PermuteAndFlip | 2.761e-17 | it raises with that probability, and the message prints the utilities |
+| diffprivlib 0.6.6 | PermuteAndFlip | 2.761e-17 | it raises with that probability, and prints the utilities |
 | pure-ldp 1.2.0 | DE | 1.169e-16 | a threshold of 53 bits |
 | pure-ldp 1.2.0 | SUE | 9.417e-17 | thresholds of 53 bits |
 | pure-ldp 1.2.0 | OUE | 3.123e-17 | thresholds of 53 bits |

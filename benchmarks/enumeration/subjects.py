@@ -86,6 +86,9 @@ def diffprivlib() -> Iterator[Case]:
     yield "diffprivlib GaussianDiscrete", audit.per_call(lambda d: gaussian.randomise(d)), 1.0, 0.01, 0, 1
     geometric = library.Geometric(epsilon=1.0)
     yield "diffprivlib Geometric", audit.per_call(lambda d: geometric.randomise(d)), 1.0, 0.0, 0, 1
+    for name in ("GeometricTruncated", "GeometricFolded"):
+        kept = getattr(library, name)(epsilon=1.0, lower=0, upper=4)
+        yield f"diffprivlib {name}", audit.per_call(lambda d, kept=kept: kept.randomise(d)), 1.0, 0.0, 1, 2
 
 
 def pure_ldp() -> Iterator[Case]:
