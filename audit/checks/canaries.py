@@ -26,11 +26,7 @@ from audit.game.canaries import canary_scores, right_guesses
 from audit.game.one_run import STRUCTURES, Structure, plan_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
-_PLANNED = (
-    (1.0, 0.5),
-    (1 / 4, 0.25),
-    (1 / 16, 0.25),
-)  # multiples of the planned guesses, and shares of the significance
+_PLANNED = ((1.0, 0.5), (4.0, 0.25), (1 / 4, 0.25))  # multiples of the planned guesses, shares of significance
 _CURVE = 60  # points of the recorded curve of true and false positives
 _RUN = 0  # child of the check's stream
 
@@ -96,7 +92,7 @@ class CanaryCheck(UtilityCheck):
         Draws the coins, trains, and returns such scores. Either it or the scores are given.
     guesses : int >= 1 or pair of int >= 0, optional
         How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before scores are seen. None plans
-        the number from the claim, and shares the significance with a quarter and a sixteenth as many.
+        the number from the claim, and shares the significance with four times and a quarter as many.
     delta : float in [0, 1], optional
         At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
     structure : "any" or "independent"

@@ -34,6 +34,10 @@ RUNS = {  # by kind: the arguments of the function `check_...`
     "consistency": dict(losses=losses, **DATA, tolerance=0.2, budget=1_000),
     "rate": dict(losses=losses, **DATA, exponent=2.0, budget=2_000),
     "lower_bound": dict(losses=losses, **DATA, bound=lambda n: 1.0, budget=2_000),
+    "canaries": dict(scores_in=np.ones(60), scores_out=np.zeros(60), claim=PrivacyClaim(0.5)),
+    "accounting": dict(
+        accountant=lambda event, delta: event, events=[1.0], delta=1e-5, bracket=lambda event, delta: (0.9, 1.1)
+    ),
     "packing": dict(
         learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index, distance=1,
         claim=PrivacyClaim(1.0, relation=audit.Local()), hits=lambda index, output: output == index, family_size=10,
