@@ -17,7 +17,7 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Result, checked
-from audit.checks.canary_judge import CanaryEvidence, CanaryTerms, Guessed, Judged, Threshold
+from audit.checks.canary_judge import Canary, CanaryEvidence, CanaryTerms, Guessed, Judged, Threshold
 from audit.checks.utility.mean_bounds import Unusable, call
 from audit.checks.utility.theorem import UtilityCheck, UtilityJudgment, UtilityResult, undecided
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
@@ -28,6 +28,7 @@ from audit.game.one_run import STRUCTURES, Structure, plan_guesses
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _PLANNED = ((1.0, 0.5), (4.0, 0.25), (1 / 4, 0.25))  # multiples of the planned guesses, shares of significance
 _CURVE = 60  # points of the recorded curve of true and false positives
+_EXTREMES = 8  # canaries at either end that a certificate lists
 _RUN = 0  # child of the check's stream
 
 
@@ -186,7 +187,16 @@ class CanaryCheck(UtilityCheck):
         parts = [np.sort(part) for part in (scores.included, scores.left_out)]
         digest = hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in parts)).hexdigest()
         counts = len(parts[0]) + len(parts[1]), len(parts[0])
-        return CanaryEvidence(1, self.uses, *counts, guessed, _curve(*parts), digest, is_final=self.train is None)
+        return CanaryEvidence(
+            1,
+            self.uses,
+            *counts,
+            guessed,
+            curve=_curve(*parts),
+            extremes=_extremes(scores),
+            digest=digest,
+            is_final=self.train is None,
+        )
 
     def _looks(self, scores: Scores, level: float) -> tuple[Guessed, ...]:
         canaries = len(scores.included) + len(scores.left_out)
@@ -227,6 +237,14 @@ def _curve(included: np.ndarray, left_out: np.ndarray) -> tuple[Threshold, ...]:
     return tuple(Threshold(int(false), int(true)) for false, true in zip(*above, strict=True))
 
 
+def _extremes(scores: Scores) -> tuple[Canary, ...]:
+    """Return the canaries that a guesser would name first, at either end."""
+    parts = ((scores.included, True), (scores.left_out, False))
+    canaries = [Canary(place, part, float(score)) for values, part in parts for place, score in enumerate(values)]
+    ordered = sorted(canaries, key=lambda canary: -canary.score)
+    return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
+
+
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
@@ -253,7 +271,7 @@ def check_canaries(
         See `audit.CanaryCheck`.
     name, significance, confirmation, seed, timeout
         As for `audit.check_inequality`. A single run cannot be drawn again: it is judged FAIL at `confirmation`, and
-        is INCONCLUSIVE where it refutes the claim at `significance` only. None: `significance` decides.
+        is INCONCLUSIVE where it refutes the claim at 0.001 only. None: `significance` decides.
     budget : int >= 2
         Outputs that may be drawn; none are.
 

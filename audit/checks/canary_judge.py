@@ -32,6 +32,15 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Canary:
+    """One canary: its place among those of its part, whether it was included, and its score."""
+
+    place: int
+    included: bool
+    score: float
+
+
+@dataclass(frozen=True)
 class CanaryTerms:
     claim: str  # as JSON
     delta: float
@@ -46,6 +55,7 @@ class CanaryEvidence(UtilityEvidence):
     included: int = 0
     guessed: tuple[Guessed, ...] = ()
     curve: tuple[Threshold, ...] = ()
+    extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm
 
