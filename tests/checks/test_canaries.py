@@ -1,7 +1,6 @@
 """Checks by canaries: verdicts of one run and of fresh ones, records, what bars a PASS, refusals."""
 
 import json
-
 from dataclasses import replace
 
 import numpy as np
