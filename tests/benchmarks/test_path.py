@@ -5,7 +5,7 @@ import pytest
 from benchmarks import path
 from benchmarks.path import Call, moves_and_returns, traced
 
-MOST_FILES, MOST_RETURNS = 33, 27  # 12 files and 16 returns for fine structure, dependence, budgets and shares
+MOST_FILES, MOST_RETURNS = 33, 23  # 12 files and 12 returns for fine structure, dependence, budgets and shares
 
 
 @pytest.fixture(scope="module")
@@ -33,4 +33,4 @@ def test_the_measure_sees_a_detour(monkeypatch):
     audited = path.audited
     monkeypatch.setattr(path, "audited", lambda: (audited(), audited()))
     twice = moves_and_returns(call.file for call in traced() if call.holds)
-    assert twice[1] > once[1] + once[0]
+    assert twice[1] >= once[1] + once[0]

@@ -55,7 +55,7 @@ def test_a_fault_is_convicted_by_one_run(fault):
     assert fault.epsilon > 0
 
 
-@pytest.mark.false_alarm(6e-7)
+@pytest.mark.false_alarm(1e-7)
 @pytest.mark.parametrize("loop", [Loop, *DECOYS], ids=lambda loop: loop.__name__)
 def test_what_is_right_passes(loop):
     recorder = recorded(loop, "network")
