@@ -17,6 +17,7 @@ def main(source: str, folder: str) -> None:
         page.goto(Path(source).resolve().as_uri())
         page.screenshot(path=Path(folder) / "certificate.png")
         page.get_by_label("Name").fill(CHECK)  # hides the articles around it, which would be laid out while it is shot
+        page.get_by_role("link", name=CHECK, exact=True).click()  # opens it
         page.locator("article:visible").screenshot(path=Path(folder) / "certificate-check.png")
         browser.close()
 
