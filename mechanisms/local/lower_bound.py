@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from audit import Verdict
 from audit.checks.utility import InequalityCheck, LowerBoundCheck, RateCheck
-from mechanisms.local.hard_family import LeastFavorableFamily, line_family, plane_family
+from mechanisms.local.hard_family import LeastFavorableFamily, ball_volume, line_family, plane_family
 
 FloatArray = NDArray[np.float64]
 Family = Callable[..., LeastFavorableFamily]
@@ -75,10 +75,15 @@ def class_cases(family: str, what: str) -> Cases:
         if what == "hölder":
             cases.append((where, _holder_quotient(known), known.lipschitz))
         elif what == "margin":
-            at = known.bump / 2
-            cases.append((where, known.balls * known.weight, known.margin_constant * at**known.margin_exponent))
+            leans = known.margin(known.site_points, np.ones(known.balls)) / 2
+            for at in (known.bump / 4, known.bump / 2, known.bump):
+                mass = known.weight * np.count_nonzero((leans > 0) & (leans <= at * (1 + 1e-12)))
+                cases.append((f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent))
         else:
-            cases.append((where, known.balls * known.weight, 1.0))
+            radius = 1 / (8 * known.sites_per_axis)
+            volume = len(known.site_points) * ball_volume(known.dim) * radius**known.dim
+            cases.append((where, known.density_on_balls * volume, 1.0))
+            cases.append((f"{where}, reach of the sites", known.site_points.max() + radius, 0.5))
     return cases
 
 
@@ -128,8 +133,8 @@ def _bound_check(family: str) -> LowerBoundCheck:
 def _class_checks(family: str) -> list[InequalityCheck]:
     settings = {
         "hölder": "eta is Hölder with constant L.",
-        "margin": "P(0 < |eta - 1/2| <= t) <= C0 t^gamma at the only t that matters.",
-        "weight": "The balls have a mass of at most 1.",
+        "margin": "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls that eta leans on.",
+        "weight": "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
     }
     return [
         InequalityCheck(
