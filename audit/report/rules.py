@@ -16,7 +16,7 @@ from typing import Any
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
 from audit.checks.training.recorder import RECORDED
-from audit.checks.utility.guarantee import looks_for
+from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
 from audit.report.certificate import digest
@@ -102,7 +102,8 @@ class Case:
 
     def has_planned_looks(self) -> bool:
         taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
-        plans = [looks_for(self["budget"], stop_early)[1] for stop_early in (True, False)]
+        early = [looks_for(self["budget"], True, first)[1] for first in FIRST_LOOKS]
+        plans = [*early, looks_for(self["budget"], False)[1]]
         return any((planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
 
 

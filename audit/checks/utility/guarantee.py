@@ -28,7 +28,7 @@ from audit.checks.utility.theorem import (
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.subjects import Stream
 
-_FIRST_LOOK = 64  # trials at the first look; every look doubles them
+FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing; every look doubles them
 _MOST_PROBED, _PROBED_SHARE = 32, 200  # trials per call of the probe: at most this many, and one in 200 of the budget
 _PROBE, _LOOK = 0, 1  # children of the check's stream
 _LAST_SHARE = 0.5  # of the significance, for the look at the whole budget; the others share the rest
@@ -149,10 +149,15 @@ class GuaranteeCheck(UtilityCheck):
 
 
 def gather_looks(
-    trials: Callable[..., Any], terms: GuaranteeTerms, allowance: Allowance, *, stop_early: bool = True
+    trials: Callable[..., Any],
+    terms: GuaranteeTerms,
+    allowance: Allowance,
+    *,
+    stop_early: bool = True,
+    first: int = FIRST_LOOKS[0],
 ) -> GuaranteeEvidence:
     """Draw trials until a look decides; or the whole budget, unprobed, for one look at the full significance."""
-    size, plan = looks_for(allowance.budget, stop_early)
+    size, plan = looks_for(allowance.budget, stop_early, first)
     spent = PROBED_CALLS * size
     evidence = GuaranteeEvidence(spent, "simulation", len(plan))
     held = failures = 0
@@ -178,15 +183,15 @@ def gather_looks(
         return replace(evidence, failure=str(failure))
 
 
-def looks_for(budget: int, stop_early: bool) -> tuple[int, list[int]]:
+def looks_for(budget: int, stop_early: bool, first: int = FIRST_LOOKS[0]) -> tuple[int, list[int]]:
     """Return the trials in each call of the probe, and the numbers of trials at which the guarantee is tested."""
     size = min(_MOST_PROBED, budget // _PROBED_SHARE) if stop_early else 0
-    return size, planned_looks(budget - PROBED_CALLS * size) if stop_early else [budget]
+    return size, planned_looks(budget - PROBED_CALLS * size, first) if stop_early else [budget]
 
 
-def planned_looks(budget: int) -> list[int]:
+def planned_looks(budget: int, first: int) -> list[int]:
     """Return the numbers of trials at which the guarantee is tested; the last one is the budget."""
-    doublings = (_FIRST_LOOK * 2**k for k in range(budget.bit_length()))
+    doublings = (first * 2**k for k in range(budget.bit_length()))
     return [*(look for look in doublings if look < budget), budget]
 
 

@@ -15,7 +15,14 @@ from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Result, run_check
-from audit.checks.utility.guarantee import GuaranteeCheck, GuaranteeEvidence, GuaranteeTerms, gather_looks, look_share
+from audit.checks.utility.guarantee import (
+    FIRST_LOOKS,
+    GuaranteeCheck,
+    GuaranteeEvidence,
+    GuaranteeTerms,
+    gather_looks,
+    look_share,
+)
 from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
@@ -149,7 +156,8 @@ class PackingCheck(UtilityCheck):
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         raised: list[str] = []
-        evidence = gather_looks(partial(self.misses, raised), self.terms(), allowance, stop_early=self.stop_early)
+        misses, first = partial(self.misses, raised), FIRST_LOOKS[-1]  # fewer outputs would bound epsilon less well
+        evidence = gather_looks(misses, self.terms(), allowance, stop_early=self.stop_early, first=first)
         refuted = self.judge(self.terms(), evidence, allowance.significance).verdict is Verdict.FAIL
         if raised and not refuted and evidence.failure is None:
             return replace(evidence, failure=f"the learner raised in {len(raised)} runs, first {raised[0]}")

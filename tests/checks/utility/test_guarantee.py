@@ -48,10 +48,10 @@ def test_a_small_budget_is_inconclusive():
 
 
 def test_the_looks_spend_the_significance():
-    plan = planned_looks(5_000)
-    assert plan == [64, 128, 256, 512, 1024, 2048, 4096, 5000]
+    plan = planned_looks(5_000, 16)
+    assert plan == [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 5000]
     assert sum(look_share(index, len(plan), 0.05) for index in range(len(plan))) == pytest.approx(0.05)
-    assert planned_looks(64) == [64]
+    assert planned_looks(16, 16) == [16]
     assert look_share(0, 1, 0.05) == 0.05
 
 
@@ -59,7 +59,7 @@ def test_the_looks_spend_the_significance():
 def test_exact_false_alarm_probability_at_the_edge(beta):
     """Null: failures are Bernoulli(beta). The probability that some look refutes, by recursion over the looks, is at
     most the significance; no randomness."""
-    plan, significance = planned_looks(600), 0.05
+    plan, significance = planned_looks(600, 16), 0.05
     terms = GuaranteeTerms(beta, 1e-9)
     alive, alarm, before = np.ones(1), 0.0, 0
     for index, until in enumerate(plan):
