@@ -50,6 +50,7 @@ def own_samplers() -> Iterator[Case]:
     yield "randomized response, 4 labels", response, 1.0, 0.0, 0, 2
     vector = drawing(lambda d, rng: samplers.sparse_vector(d, 1, 1, rng))
     yield "sparse vector, 1 query", vector, 2.0, 0.0, (1,), (0,)
+    yield "sparse vector, 6 queries", vector, 2.0, 0.0, (0, 1, 0, 1, 0, 1), (1, 0, 1, 0, 1, 0)
 
 
 def catalog() -> Iterator[Case]:

@@ -19,6 +19,7 @@ from audit.subjects.enumeration.states import State, subject_frames
 
 _FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
 _LONGEST = 1024  # bits of a common denominator
+_LEFT = "what was left over in calls"
 
 
 class CallExplorer(Explorer):
@@ -79,39 +80,55 @@ class CallExplorer(Explorer):
 
 
 def remember_calls(explorer: Explorer) -> None:
-    """Find the laws of the calls that were made twice."""
-    calls = explorer.calls
+    """Find the laws of the calls that were made often."""
+    calls, lazy = explorer.calls, explorer.lazy
     while calls.wanted:
         part, before, index = calls.wanted.pop()
         if part not in calls.known:
             calls.known[part] = None  # unless it is found
             calls.known[part] = _law_of_call(explorer, before, index)
+    while lazy.wanted:
+        wanted = lazy.wanted.pop()
+        inner = Explorer(wanted.call, *_shared(explorer))
+        _explore(inner, explorer)
+        weights, total, _ = _weights(inner)
+        lazy.learn(wanted, {inner.values[text]: weight for text, weight in weights.items()}, total, _LEFT)
 
 
 def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | None:
-    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.deadline)
-    inner = CallExplorer(outer.call, outer.follower, limits, outer.reader, outer.watch, calls=outer.calls)
-    inner.on_wanted = remember_calls
+    inner = CallExplorer(outer.call, *_shared(outer))
     inner.begin_at(before, index)
-    kept = outer.follower.on_new_fork, outer.follower.on_script_end
+    _explore(inner, outer)
+    weights, total, choices = ({}, 1, {}) if inner.is_refused else _weights(inner)
+    return Branches([choices[text] for text in weights], list(weights.values()), total, _LEFT) if weights else None
+
+
+def _shared(outer: Explorer) -> tuple[Any, ...]:
+    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.deadline)
+    return outer.follower, limits, outer.reader, outer.watch, outer.lazy, outer.calls
+
+
+def _explore(inner: Explorer, outer: Explorer) -> None:
+    """Explore a call between two runs of the whole code."""
+    inner.on_wanted = remember_calls
+    follower, watch = outer.follower, outer.watch
+    kept = follower.on_new_fork, follower.on_script_end, follower.mark
+    watched = watch.returning, watch.on_return, watch.on_time
     waiting, outer.calls.wanted = outer.calls.wanted, []
-    mark, returning, on_return = outer.follower.mark, outer.watch.returning, outer.watch.on_return
-    on_time = outer.watch.on_time
+    to_learn, outer.lazy.wanted = outer.lazy.wanted, []
     try:
         inner.explore()
     finally:
-        outer.follower.on_new_fork, outer.follower.on_script_end = kept
-        outer.follower.mark, outer.watch.returning, outer.watch.on_return = mark, returning, on_return
-        outer.watch.on_time = on_time
-        outer.calls.wanted = waiting
+        follower.on_new_fork, follower.on_script_end, follower.mark = kept
+        watch.returning, watch.on_return, watch.on_time = watched
+        outer.calls.wanted, outer.lazy.wanted = waiting, to_learn
         outer.runs += inner.runs
-    if inner.is_refused or inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
-        return None
-    return _branches(inner)
 
 
-def _branches(inner: Explorer) -> Branches | None:
-    """Return the values as branches, each with the choices of one call."""
+def _weights(inner: Explorer) -> tuple[dict[Any, int], int, dict[Any, list[Step]]]:
+    """Return the weight of each value, their total, and the choices of one call that returns it; or no values."""
+    if inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
+        return {}, 1, {}
     numbers = arithmetic_for(inner.nodes)
     sums: dict[Any, Fraction] = {}
     choices: dict[Any, list[Step]] = {}
@@ -125,8 +142,5 @@ def _branches(inner: Explorer) -> Branches | None:
     total = math.lcm(*(mass.denominator for mass in sums.values()))
     if total.bit_length() > _LONGEST:
         total = 1 << 256
-    weights = {value: math.floor(mass * total) for value, mass in sums.items()}
-    kept = [value for value, weight in weights.items() if weight]
-    if not kept:
-        return None
-    return Branches([choices[v] for v in kept], [weights[v] for v in kept], total, "what was left over in calls")
+    weights = {text: math.floor(mass * total) for text, mass in sums.items()}
+    return {text: weight for text, weight in weights.items() if weight}, total, choices

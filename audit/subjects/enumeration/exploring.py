@@ -25,6 +25,7 @@ from audit.subjects.enumeration.following import (
     script_to,
     steps_of,
 )
+from audit.subjects.enumeration.lazy_calls import LazyCalls
 from audit.subjects.enumeration.outputs import known_output
 from audit.subjects.enumeration.states import State, StateReader, subject_frames
 from audit.subjects.enumeration.watching import Watch
@@ -67,6 +68,8 @@ class Explorer:
     limits: Limits
     reader: StateReader
     watch: Watch
+    lazy: LazyCalls
+    calls: Calls = field(default_factory=Calls)
     nodes: list[Node] = field(default_factory=list)
     known: dict[Hashable, Node] = field(default_factory=dict)
     waiting: list[tuple[float, int, Node, int]] = field(default_factory=list)
@@ -76,7 +79,6 @@ class Explorer:
     runs: int = 0
     stopped_by: str = ""
     more: int = _MORE_ROUNDS
-    calls: Calls = field(default_factory=Calls)
     previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
     on_wanted: Callable[[Explorer], None] = lambda explorer: None
     ticket: Any = field(default_factory=count)
@@ -158,7 +160,7 @@ class Explorer:
         if not self.reader.is_unchanged():
             self.watch.behind.add("a call changes what later calls see")
             self.stopped_by = "state"
-        elif self.calls.wanted:
+        elif self.calls.wanted or self.lazy.wanted:
             self.on_wanted(self)
 
     def _once(self, script: list[Step]) -> tuple[str, Any]:
@@ -245,12 +247,16 @@ class Explorer:
 
     def _known_call(self, state: State | None) -> Branches | None:
         """Return the law of the outermost call that has just begun, if it is known; count calls that are not."""
+        begun = {id(frame) for frame in self.previous}
+        for frame in subject_frames()[1:-1]:
+            if id(frame) not in begun:
+                self.lazy.begins(frame)
         if state is None:
             return None
-        begun = {id(frame) for frame in self.previous}
         for index in reversed(range(self._outermost(state))):
             part = state.parts[index]
-            if part is None or id(state.frames[index]) in begun:
+            frame = state.frames[index]
+            if part is None or id(frame) in begun or self.lazy.is_in_between(frame):
                 continue
             if (law := self.calls.known.get(part)) is not None:
                 return law

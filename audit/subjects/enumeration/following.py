@@ -79,18 +79,20 @@ class Follower:
         self.draws = 0
         self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
         self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
+        self.entered: list[bool] = []  # for each call that may be one draw: whether it was
+        self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
-        self.drawn, self.known = [], None
+        self.drawn, self.known, self.entered = [], None, []
         if not script:
             self.on_script_end()
 
     def begin_known(self) -> None:
         """Begin the same run again, with numbers that are known when they are drawn."""
-        numbers = [draw.kind_of_point() for draw in self.drawn]
+        numbers, self.entered_before = [draw.kind_of_point() for draw in self.drawn], iter(self.entered)
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
         self.begin(at_once or self.script[:0])
         self.known = iter(numbers)

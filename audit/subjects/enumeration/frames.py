@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from audit.subjects.enumeration.bytecode import IS_KNOWN
 
 _FRAME = 24  # offset of the inner frame in a frame object
-_GLOBALS, _LOCALS, _CODE, _TOP, _ENTRY, _SLOTS = 8, 24, 32, 64, 68, 72  # offsets in the inner frame
+_FUNCTION, _GLOBALS, _LOCALS, _CODE, _TOP, _ENTRY, _SLOTS = 0, 8, 24, 32, 64, 68, 72  # offsets in the inner frame
 _IS_READABLE = IS_KNOWN and ctypes.sizeof(ctypes.c_void_p) == 8 and not hasattr(sys, "gettotalrefcount")
 
 
@@ -52,17 +52,28 @@ def _entry(words: Any, number: int) -> Any:
 _variables: dict[CodeType, int] = {}
 
 
-def slots_of(frame: FrameType) -> Slots | None:
-    """Return the parts of a frame; None where they cannot be read."""
-    if not _IS_READABLE:
-        return None
-    code = frame.f_code
-    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value
+def function_of(frame: FrameType) -> Any:
+    """Return the function that runs in a frame; None where it cannot be read."""
+    inner = _inner(frame)
+    return None if inner is None else ctypes.py_object.from_address(inner + _FUNCTION).value
+
+
+def _inner(frame: FrameType) -> int | None:
+    """Return the address of the inner frame."""
+    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if _IS_READABLE else None
     if not inner:
         return None
     words = (ctypes.c_void_p * 9).from_address(inner)
-    if words[_CODE // 8] != id(code) or words[_GLOBALS // 8] != id(frame.f_globals):
+    is_it = words[_CODE // 8] == id(frame.f_code) and words[_GLOBALS // 8] == id(frame.f_globals)
+    return inner if is_it else None
+
+
+def slots_of(frame: FrameType) -> Slots | None:
+    """Return the parts of a frame; None where they cannot be read."""
+    inner = _inner(frame)
+    if inner is None:
         return None
+    words, code = (ctypes.c_void_p * 9).from_address(inner), frame.f_code
     number = _variables.get(code)
     if number is None:
         cells = sum(name not in code.co_varnames for name in code.co_cellvars)

@@ -13,6 +13,7 @@ from audit.laws.enumerated_law import EnumeratedLaw
 from audit.subjects.enumeration.calls import remember_calls
 from audit.subjects.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
 from audit.subjects.enumeration.following import Follower, Lost, Node, Output
+from audit.subjects.enumeration.lazy_calls import LazyCalls
 from audit.subjects.enumeration.states import StateReader
 from audit.subjects.enumeration.watching import Watch
 
@@ -21,7 +22,8 @@ def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> Enum
     """Return the output law of a call that draws from the follower's stand-ins."""
     started = time.monotonic()
     with Watch(follower) as watch:
-        explorer = Explorer(call, follower, limits, StateReader(call, watch), watch)
+        reader = StateReader(call, watch)
+        explorer = Explorer(call, follower, limits, reader, watch, LazyCalls(follower, reader, watch))
         explorer.on_wanted = remember_calls
         explorer.explore()
         explorer.repeat()

@@ -24,7 +24,7 @@ from audit.subjects.enumeration.answers import Symbol
 from audit.subjects.enumeration.bytecode import Place, iterates_over_sets, places_of
 from audit.subjects.enumeration.deferred import Deferred
 from audit.subjects.enumeration.frames import UNBOUND, Slots, slots_of
-from audit.subjects.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
+from audit.subjects.enumeration.surroundings import STAND_INS, Surroundings, is_of_python, own_code
 from audit.subjects.enumeration.watching import HERE, Watch, is_own
 from audit.subjects.identity import fields_of
 
@@ -109,11 +109,19 @@ class StateReader:
             self.notes.add(f"states were not merged: {reason}")
             return None
 
+    def is_readable(self) -> bool:
+        """Test whether states can be compared at all."""
+        return not self.around.blocked and self.is_unchanged()
+
     def returned(self, value: Any) -> Any:
         """Return the state of what a call returns; None where the law of such calls cannot be remembered."""
+        return None if value is None or not self.is_readable() else self.unchangeable(value)
+
+    def unchangeable(self, value: Any) -> Any:
+        """Return the state of what is known and cannot change; None for anything else."""
         reading = _Reading(self.around)
         try:
-            state = None if value is None or self.around.blocked or not self.is_unchanged() else reading.of(value)
+            state = reading.of(value)
         except NoState:
             return None
         return None if reading.numbers else state
@@ -264,9 +272,10 @@ class _Reading:
         if kind is np.ndarray:
             return self._array(value, number)
         if kind is types.FunctionType:
-            self.around.add_code(value.__code__, value.__globals__)
+            code = own_code(value)
+            self.around.add_code(code, value.__globals__)
             parts = (value.__closure__, value.__defaults__, value.__kwdefaults__, vars(value))
-            return (kind, number, id(value.__code__), *map(self.of, parts))
+            return (kind, number, id(code), *map(self.of, parts))
         if is_of_python(kind) and not hasattr(kind, "__del__"):
             self.around.add(kind)
             fields = fields_of(value)

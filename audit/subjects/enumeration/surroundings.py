@@ -151,7 +151,7 @@ class Surroundings:
         yield from function.__closure__ or ()
         if is_own(function.__module__):
             return
-        self.add_code(function.__code__, function.__globals__)
+        self.add_code(own_code(function), function.__globals__)
         yield from self._watch(partial(_parts_of, function))[1:]
 
     def _watch(self, read: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -180,9 +180,29 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
         return ()
 
 
+_own_codes: dict[types.CodeType, types.CodeType] = {}  # by code that takes its place for a time
+
+
+def own_code(function: types.FunctionType) -> types.CodeType:
+    """Return the code of a function, also while other code takes its place."""
+    return _own_codes.get(function.__code__, function.__code__)
+
+
+def set_code(function: types.FunctionType, code: types.CodeType) -> Callable[[], None]:
+    """Put code in the place of a function's own; return what undoes it."""
+    own = _own_codes[code] = function.__code__
+    function.__code__ = code
+
+    def undo() -> None:
+        function.__code__ = own
+        _own_codes.pop(code, None)
+
+    return undo
+
+
 def _parts_of(function: types.FunctionType) -> tuple[Any, ...]:
     defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
-    return (function.__code__, *defaults, *_flat(named), *_flat(vars(function)))
+    return (own_code(function), *defaults, *_flat(named), *_flat(vars(function)))
 
 
 _READERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {

@@ -64,6 +64,7 @@ class Watch:
         self._events = 0
         self._codes: set[CodeType] = set()
         self._undo: list[tuple[Any, str, Any]] = []
+        self._undo_at_end: list[Callable[[], None]] = []
         self._others: list[tuple[Any, str]] = []
         self._was: Any = None
 
@@ -92,6 +93,8 @@ class Watch:
 
     def __exit__(self, *error: object) -> None:
         self.stop()
+        for undo in reversed(self._undo_at_end):
+            undo()
         for place, name, value in reversed(self._undo):
             if value is _MISSING:
                 delattr(place, name)
@@ -104,6 +107,10 @@ class Watch:
     def _replace(self, place: Any, name: str, value: Any) -> None:
         self._undo.append((place, name, vars(place).get(name, _MISSING)))
         setattr(place, name, value)
+
+    def undo_at_end(self, undo: Callable[[], None]) -> None:
+        """Call this when the enumeration ends."""
+        self._undo_at_end.append(undo)
 
     def start(self) -> None:
         """Watch from here on."""
