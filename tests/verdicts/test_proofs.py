@@ -123,9 +123,9 @@ def test_every_pair_of_a_finite_domain():
     """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
-    assert (result.verdict.value, result.basis, len(result.evidence.proofs)) == ("PASS", "proved", 12)
+    assert (result.verdict.value, result.basis, len(result.evidence.proofs)) == ("PASS", "proved", 12), result.reason
     assert "(every neighboring pair of 8 datasets)" in result.reason
-    assert result.samples == 8 * 2**3
+    assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
     wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
     assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
@@ -195,9 +195,13 @@ class PrivacyCheck(Check):
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
+    @property
+    def _enumeration(self) -> Enumeration:
+        return self.enumeration or Enumeration()
+
     def _enumerated(self) -> PrivacyEvidence:
         require_point(self.claim)
-        proofs, runs = prove(self.mechanism, self.pairs, self.enumeration or Enumeration())
+        proofs, runs = prove(self.mechanism, self.pairs, self._enumeration)
         for part in proofs:
             if part.law and all(output.startswith("raised ") for output, *_ in part.law):
                 return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
@@ -274,8 +278,9 @@ class PrivacyCheck(Check):
         return claim_record(self.claim if self.parameters is None else self.example.claim)
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return method and tolerance."""
-        return {"method": self.method, "tolerance": self.tolerance}
+        """Return method and tolerance, and how far an enumeration goes."""
+        settings = {"method": self.method, "tolerance": self.tolerance}
+        return settings | ({"enumeration": asdict(self._enumeration)} if self.method == "enumerate" else {})
 
 
 def _gathered(session: Session) -> PrivacyEvidence:
