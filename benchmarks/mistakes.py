@@ -183,7 +183,7 @@ DATASETS = [
     Case("equal datasets", on([0], [0]), USAGE),
     Case("no pairs", of(noisy, pairs=[]), USAGE),
     Case("neither pairs nor datasets", of(noisy, pairs=()), USAGE),
-    Case("a pair for the list of pairs", of(noisy, pairs=PAIRS[0]), USAGE),
+    Case("a pair for the list of pairs", of(noisy, pairs=PAIRS[0]), f"{USAGE}.*for one pair, write"),
     Case("numbers as datasets", on(0.0, 1.0, count=float), f"{USAGE}.*(Local|Distance)"),
     Case("numbers under local privacy", on(0.0, 1.0, Local(), float), PASS),
     Case("text as a dataset", on("ann", "bob"), f"{PASS}|{USAGE}"),

@@ -293,7 +293,9 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     try:
         listed = tuple((left, right) for left, right in pairs)
     except (TypeError, ValueError):
-        raise InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs) from None
+        said = InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs)
+        hint = "; for one pair, write pairs=[(left, right)]" if isinstance(pairs, tuple) and len(pairs) == 2 else ""
+        raise InvalidArgument(f"{said}{hint}") from None
     if not listed:
         raise InvalidArgument("`pairs` must hold at least one pair, got none")
     for index, (left, right) in enumerate(listed):
