@@ -66,9 +66,10 @@ class Watch:
         self._undo: list[tuple[Any, str, Any]] = []
         self._undo_at_end: list[Callable[[], None]] = []
         self._others: list[tuple[Any, str]] = []
-        self._was: Any = None
+        self._collects = False
 
     def __enter__(self) -> Watch:
+        self._collects = gc.isenabled()
         self._others = [(other, _state(other)) for other in _generators()]
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
@@ -113,12 +114,15 @@ class Watch:
         self._undo_at_end.append(undo)
 
     def start(self) -> None:
-        """Watch from here on."""
+        """Watch from here on; garbage is collected later, since what its finalizers do is not what the code does."""
+        gc.disable()
         sys.setprofile(self._see)
 
     def stop(self) -> None:
         """Watch no longer."""
         sys.setprofile(None)
+        if self._collects:
+            gc.enable()
 
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:
         self._events += 1

@@ -1,6 +1,7 @@
 """What code draws or reads behind the back of the source is named, and nothing is proved then."""
 
 import datetime
+import gc
 import os
 import random
 import time
@@ -13,6 +14,7 @@ import pytest
 from numpy.random import default_rng
 
 import audit
+from audit.subjects.enumeration.watching import Watch
 
 OWN, OWN_PYTHON, CALLS = np.random.default_rng(1), random.Random(1), []
 
@@ -78,3 +80,28 @@ def test_global_sources_are_as_before():
     audit.enumerate_law(lambda data, rng: coin(rng), 0)
     assert before == (random.random, random.SystemRandom.random, np.random.default_rng, np.random.rand)
     assert "randbytes" not in vars(random.SystemRandom) or random.SystemRandom.randbytes is not None
+
+
+class Lingering:
+    """Reads the clock when it is collected, in a circle so that only the collector ends it."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        time.time()
+
+
+def leaves_garbage(data, rng):
+    found = [[] for _ in range(50)]  # enough for a collection, at the threshold below
+    return coin(rng) and len(found) > 0
+
+
+def test_finalizers_of_other_objects_are_not_blamed_on_the_code(monkeypatch):
+    start, before = Watch.start, gc.get_threshold()
+    monkeypatch.setattr(Watch, "start", lambda self: start(self) or Lingering() and None)
+    gc.set_threshold(20, 1, 1)
+    try:
+        assert audit.enumerate_law(leaves_garbage, 0).behind == ()
+    finally:
+        gc.set_threshold(*before)
