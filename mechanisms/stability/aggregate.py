@@ -112,7 +112,7 @@ def chunk_votes(teacher: Callable[[list[Any]], Any], dataset: Any, assigned: np.
     members: list[list[Any]] = [[] for _ in range(chunks)]
     for i, chunk in enumerate(assigned.tolist()):
         members[chunk].append(dataset[i])
-    return np.array([np.atleast_1d(teacher(records)) for records in members])
+    return np.array([teacher(records) for records in members]).reshape(chunks, -1)
 
 
 class Service(Estimator):
