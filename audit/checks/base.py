@@ -328,10 +328,10 @@ def run_check(
             seconds += float(taken)
             return check.received(evidence)
 
-        evidence = confirm.confirmed(  # it is, unless the subject has kept its process from that
+        evidence, first = confirm.confirmed(  # it is, unless the subject has kept its process from that
             check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
         )
-        result = _judged(check, allowance, evidence, seconds)
+        result = _judged(check, allowance, evidence, seconds, first)
     except AuditError:
         raise
     except TimeoutError:
@@ -364,23 +364,23 @@ def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
 def _gather(check: Check, allowance: Allowance) -> tuple[Any, float]:
     """Return evidence as plain data and its duration: what runs in a process of its own, and is judged in another."""
     started = time.perf_counter()
-    evidence = confirm.gather(check, allowance)
+    evidence, _ = confirm.gather(check, allowance)
     return check.sent(evidence), time.perf_counter() - started
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
     started = time.perf_counter()
-    evidence = confirm.gather(check, allowance)
-    return _judged(check, allowance, evidence, time.perf_counter() - started)
+    evidence, first = confirm.gather(check, allowance)
+    return _judged(check, allowance, evidence, time.perf_counter() - started, first)
 
 
-def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float) -> Any:
-    found = check.completed(evidence)
-    judgment = confirm.judge(type(check), found.terms(), evidence, allowance.significance, allowance.confirmation)
+def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float, first: Any = None) -> Any:
+    found, level = check.completed(evidence), allowance.significance
+    judgment = confirm.judge(type(check), found.terms(), evidence, level, allowance.confirmation, first)
     return check.result_type(
         found,
         check.granted(evidence, allowance),
-        allowance.significance,
+        level,
         evidence,
         judgment,
         seconds,

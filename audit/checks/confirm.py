@@ -42,25 +42,29 @@ def growth(significance: float, level: float) -> float:
     return float(max(1.0, ((special.ndtri(CONFIRMING_POWER) - special.ndtri(level)) / shown) ** 2))
 
 
-def gather(check: Any, allowance: Allowance) -> Any:
-    """Gather the evidence of a check; where it refutes the claim, gather more on fresh outputs."""
+def gather(check: Any, allowance: Allowance) -> tuple[Any, Any]:
+    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and how these judge."""
     evidence = check.gather(allowance)
     return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
 
 
-def confirmed(check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]) -> Any:
-    """Return evidence with that of fresh outputs, where it lacks it: `looks` gathers it, to be judged at a level."""
+def confirmed(
+    check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
+) -> tuple[Any, Any]:
+    """Return evidence with that of fresh outputs, where it lacks it, and the judgment of the first ones.
+
+    `looks` gathers from fresh outputs, to be judged at a level.
+    """
+    first = _judged(check, evidence, allowance.significance)
     level = confirming_level(allowance.significance, allowance.confirmation)
-    if evidence.is_final or level is None or evidence.confirmation is not None:
-        return evidence
-    if not _refutes(check, evidence, allowance.significance):
-        return evidence
+    if evidence.is_final or level is None or evidence.confirmation is not None or not is_refuted(first):
+        return evidence, first
     drawn, fresh = 0, None
     for fresh in looks(level):
         drawn += fresh.samples
-        if _refutes(check, fresh, level):
+        if is_refuted(_judged(check, fresh, level)):
             break
-    return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
+    return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn)), first
 
 
 def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
@@ -70,9 +74,11 @@ def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
         yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
 
 
-def judge(kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float | None) -> Any:
-    """Judge the evidence of a kind of check; where it refutes the claim, the fresh outputs decide."""
-    first, fresh = kind.judge(terms, evidence, significance), evidence.confirmation
+def judge(
+    kind: Any, terms: Any, evidence: Any, significance: float, confirmation: float | None, first: Any = None
+) -> Any:
+    """Judge the evidence of a kind of check, unless it is judged; where it refutes the claim, fresh outputs decide."""
+    first, fresh = first or kind.judge(terms, evidence, significance), evidence.confirmation
     level = confirming_level(significance, confirmation)
     if level is None or not is_refuted(first):
         return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was suspected")
@@ -109,5 +115,5 @@ def is_refuted(judgment: Any) -> bool:
     return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
 
 
-def _refutes(check: Any, evidence: Any, significance: float) -> bool:
-    return is_refuted(check.judge(check.completed(evidence).terms(), evidence, significance))
+def _judged(check: Any, evidence: Any, significance: float) -> Any:
+    return check.judge(check.completed(evidence).terms(), evidence, significance)

@@ -81,7 +81,6 @@ def game_epsilon_lower_bound(
     above 1, of the variance by dependent runs, all counts are divided by it, which lowers the bound.
     """
     delta = closed_probability(delta, "delta")
-    significance = open_probability(significance, "significance")
     if delta == 0:
         return logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
     if coins is None:

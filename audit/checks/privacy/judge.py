@@ -1,9 +1,9 @@
 """Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,18 +63,23 @@ class GameEvidence:
 
     def inflation(self, delta: float, significance: float) -> float:
         """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
-        if self.calls is None:
-            return 1.0
-        epsilon = game_epsilon_lower_bound(self.counts, self._share(delta), significance, self.coin_seed())
-        return self.calls.design_effect(epsilon, significance)
+        return self._bound_and_inflation(delta, significance)[1]
 
-    def epsilon_lower_bound(self, delta: float, significance: float, inflation: float) -> float:
-        """Return the lower bound of epsilon at `delta`, all counts divided by the inflation."""
-        share, coins = self._share(delta), self.coin_seed()
-        return game_epsilon_lower_bound(self.counts, share, significance, coins, inflation)
+    def epsilon_lower_bound(self, delta: float, significance: float, inflation: float | None = None) -> float:
+        """Return the lower bound of epsilon at `delta`, all counts divided by the inflation, its own unless given."""
+        if inflation is None:
+            return self._bound_and_inflation(delta, significance)[0]
+        return self._bound(delta, significance)(inflation)
 
-    def _share(self, delta: float) -> float:
-        return delta / 2 if self.one_sided else delta
+    def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
+        bound = self._bound(delta, significance)
+        found = bound(1.0)
+        inflation = 1.0 if self.calls is None else self.calls.design_effect(found, significance)
+        return found if inflation == 1.0 else bound(inflation), inflation
+
+    def _bound(self, delta: float, significance: float) -> Callable[[float], float]:
+        share = delta / 2 if self.one_sided else delta
+        return partial(game_epsilon_lower_bound, self.counts, share, significance, self.coin_seed())
 
 
 @dataclass(frozen=True)
@@ -230,8 +235,7 @@ class _Case:
             return time_uniform_lower_bound(sequential.outcome, self.significance)
         if game is None:
             return 0.0
-        inflation = game.inflation(self.point.delta, self.significance)
-        return game.epsilon_lower_bound(self.point.delta, self.significance, inflation)
+        return game.epsilon_lower_bound(self.point.delta, self.significance)
 
     @cached_property
     def rests_on_too_few_calls(self) -> bool:

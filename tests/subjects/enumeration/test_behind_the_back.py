@@ -99,7 +99,7 @@ def leaves_garbage(data, rng):
 
 def test_finalizers_of_other_objects_are_not_blamed_on_the_code(monkeypatch):
     start, before = Watch.start, gc.get_threshold()
-    monkeypatch.setattr(Watch, "start", lambda self: start(self) or Lingering() and None)
+    monkeypatch.setattr(Watch, "start", lambda self: start(self) or (Lingering() and None))
     gc.set_threshold(20, 1, 1)
     try:
         assert audit.enumerate_law(leaves_garbage, 0).behind == ()
