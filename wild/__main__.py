@@ -1,4 +1,4 @@
-"""`python -m wild`: make the environments, audit every library, repeat every FAIL, and write the ledger.
+"""`python -m wild`: make the environments, audit every library, repeat every FAIL, and write ledger and register.
 
 Exit status: that of `dp-audit run`; a FAIL that is expected, and repeats, counts as met.
 """
@@ -6,25 +6,22 @@ Exit status: that of `dp-audit run`; a FAIL that is expected, and repeats, count
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from audit import Report, Verdict, run
-from audit.base.errors import AuditError, InvalidCertificate
+from audit.base.errors import AuditError
 from audit.base.verdict import standing, worst
-from audit.report.certificate import load_certificate, write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
 from audit.runs.suite import collect
+from wild.audited import AGAIN, all_audited, folder_of
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
-from wild.ledger import AGAIN, Audited, ledger
+from wild.register import write_pages
 
-CERTIFICATES, LEDGER = Path("reports/wild"), Path("docs/found.md")
 SIGNIFICANCE = 0.01  # of the first run of each library, shared out over its checks
 USAGE = 64
 
@@ -32,22 +29,24 @@ USAGE = 64
 @click.command()
 @click.option("--library", "chosen", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches; nothing is written then.")
+@click.option("--resume", is_flag=True, help="Leave out libraries whose certificate holds all of their checks.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the first run; repetitions take the next one.")
 @click.option("--workers", type=int, default=os.cpu_count() or 1, show_default="number of cores")
-def main(chosen: Sequence[str], select: str | None, seed: int, workers: int) -> None:
+def main(chosen: Sequence[str], select: str | None, resume: bool, seed: int, workers: int) -> None:
     """Audit released versions of libraries against their documented claims."""
     try:
         chosen = [library for library in _chosen(chosen) if _selected(library, select)]
         if not chosen:
             raise EnvironmentFailed(f"no check matches {select!r}")
-        verdicts = [audited(library, select, seed, workers) for library in chosen]
+        done = finished() if resume else frozenset()
+        verdicts = [audited(library, select, seed, workers) for library in chosen if library not in done]
     except (AuditError, EnvironmentFailed) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(USAGE)
     if select is None:
-        write_whole(LEDGER, ledger(all_audited()))
-        click.echo(f"ledger: {LEDGER}")
-    sys.exit(worst(verdicts).exit_status)
+        for path in write_pages():
+            click.echo(f"wrote {path}")
+    sys.exit(worst(verdicts).exit_status if verdicts else 0)
 
 
 def _chosen(names: Sequence[str]) -> Sequence[str]:
@@ -55,6 +54,17 @@ def _chosen(names: Sequence[str]) -> Sequence[str]:
     if unknown := sorted(set(names) - set(known)):
         raise EnvironmentFailed(f"no library {unknown[0]!r}; there are {', '.join(known)}")
     return names or known
+
+
+def finished() -> frozenset[str]:
+    """Return the libraries whose certificates hold all of their checks, and a repetition of every FAIL."""
+    done = {each.library: each for each in all_audited()}
+    return frozenset(
+        library
+        for library, each in done.items()
+        if {check["name"] for check in each.checks} == {check.name for check in _selected(library, None)}
+        and set(each.repetitions) == {check["name"] for check in each.checks if check["verdict"] == "FAIL"}
+    )
 
 
 def audited(library: str, select: str | None, seed: int, workers: int) -> Verdict:
@@ -100,31 +110,6 @@ def _standings(first: Report, again: Report | None) -> list[Verdict]:
         Verdict.INCONCLUSIVE if result.name in unsettled else standing(result.verdict, result.check.expected)
         for result in first.results
     ]
-
-
-def folder_of(library: str) -> Path:
-    """Where the certificate of a library goes; the repetition has a folder `again` in it."""
-    return CERTIFICATES / library
-
-
-def all_audited() -> list[Audited]:
-    """Every library that has a certificate, whichever run it is from."""
-    found = []
-    for library in libraries():
-        certificate = _loaded(folder_of(library))
-        if certificate is not None:
-            failed = any(check["verdict"] == "FAIL" for check in certificate["checks"])
-            again = _loaded(folder_of(library) / "again") if failed else None
-            notes = getattr(importlib.import_module(f"wild.{library}.audits"), "NOTES", {})
-            found.append(Audited(library, str(pin_of(library)), certificate, again, notes))
-    return found
-
-
-def _loaded(folder: Path) -> dict[str, Any] | None:
-    try:
-        return load_certificate(folder)
-    except InvalidCertificate:
-        return None
 
 
 if __name__ == "__main__":

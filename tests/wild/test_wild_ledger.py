@@ -17,10 +17,12 @@ from click.testing import CliRunner
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, run
 from audit.report.certificate import load_certificate
 from wild import __main__ as command
-from wild import mechanism
+from wild import audited, mechanism
+from wild.audited import AGAIN, Audited
 from wild.environments import CATALOGUE, Pin
-from wild.ledger import AGAIN, Audited, ledger, short_code
+from wild.markdown import short_code
 from wild.mechanism import Served
+from wild.register import pages
 
 SERVED = """
 import numpy as np
@@ -59,9 +61,10 @@ def fake(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(mechanism, "CATALOGUE", folder.parent)
     monkeypatch.setattr(mechanism, "_python", lambda library: sys.executable)
-    monkeypatch.setattr(command, "libraries", lambda: ["fake"])
+    for module in (command, audited):
+        monkeypatch.setattr(module, "libraries", lambda: ["fake"])
+        monkeypatch.setattr(module, "pin_of", lambda library: Pin("fakelib", "1.0"))
     monkeypatch.setattr(command, "prepare", lambda library: False)
-    monkeypatch.setattr(command, "pin_of", lambda library: Pin("fakelib", "1.0"))
     audits = type(sys)("wild.fake.audits")
     audits.CHECKS, audits.NOTES = [LEAKS, KEEPS], {LEAKS.name: WHY}
     monkeypatch.setitem(sys.modules, "wild.fake", type(sys)("wild.fake"))
@@ -83,17 +86,21 @@ def test_certificates_and_ledger(fake):
     assert [record["name"] for record in again["checks"]] == ["fake/leaks"]
     assert again["checks"][0]["settings"]["significance"] == pytest.approx(AGAIN)
     assert again["settings"]["seed"] == first["settings"]["seed"] + 1
-    page = Path("docs/found.md").read_text()
-    assert "| fakelib 1.0 | 2 | 2 | 1 | 1 | 0 |" in page
+    found, page = Path("docs/found.md").read_text(), Path("docs/register/fake.md").read_text()
+    assert "| [fakelib 1.0](register/fake.md) | 2 | 2 | 1 | 1 | 0 |" in found
+    assert "[fake/leaks](register/fake.md#1-fakeleaks)" in found
     assert "### 1. fake/leaks" in page
     assert "python -m wild --library fake --select 'fake/leaks'" in page
     assert WHY in page
-    assert "| fakelib 1.0 | fake/keeps | (1, 0) add/remove | PASS |" in page
+    assert "Any output tells which of the two datasets it is from" in page
+    assert first["seal"] in page
+    assert again["seal"] in page
+    assert "| fake/keeps | (1, 0) add/remove | PASS |" in page
 
 
 def test_the_pair_of_a_finding_can_be_pasted(fake):
     wild()
-    code = Path("docs/found.md").read_text().split("```python\n")[1].split("```")[0]
+    code = Path("docs/register/fake.md").read_text().split("```python\n")[1].split("```")[0]
     pasted: dict[str, object] = {}
     exec(code, pasted)
     assert [pasted["left"], pasted["right"]] == [[], [0]]
@@ -106,6 +113,17 @@ def test_a_selection_is_shown_and_not_written(fake):
     assert "fake/leaks" not in done.output
     assert not Path("reports").exists()
     assert not Path("docs").exists()
+
+
+def test_a_resumed_run_leaves_out_what_is_finished(fake):
+    wild()
+    certificate = Path("reports/wild/fake/certificate.json")
+    finished = certificate.read_bytes()
+    assert wild("--resume").exit_code == 0
+    assert certificate.read_bytes() == finished
+    fake.CHECKS = [LEAKS, KEEPS, replace(KEEPS, name="fake/keeps again")]
+    assert wild("--resume").exit_code == 0
+    assert len(load_certificate(certificate.parent)["checks"]) == 3
 
 
 def test_an_unexpected_fail_is_a_fail_of_the_run(fake):
@@ -125,12 +143,18 @@ def test_a_pattern_without_a_check_is_wrong_usage(fake):
     assert "no check matches '*absent*'" in done.output
 
 
+def page_of(certificate, again=None, notes=None):
+    """The page of a release with these certificates."""
+    each = Audited("fake", Pin("fakelib", "1.0"), certificate, again, notes or {})
+    return pages([each])[Path("docs/register/fake.md")]
+
+
 def test_a_fail_that_does_not_repeat_is_not_listed(fake):
     """The repetition is of a mechanism that keeps its claim, under the name of the one that failed."""
     first = run([LEAKS], workers=0).certificate
     again = run([replace(KEEPS, name=LEAKS.name)], workers=0)
     for repetition in (again.certificate, None):
-        page = ledger([Audited("fake", "fakelib 1.0", first, repetition, {})])
+        page = page_of(first, repetition)
         assert "### 1." not in page
         assert "INCONCLUSIVE (did not repeat)" in page
 
@@ -140,15 +164,18 @@ def test_a_fail_of_randomness_is_listed_with_its_dataset(fake):
     served = Served("fake", "repeats")
     repeats = RandomnessCheck(name="fake/repeats", mechanism=served, dataset=[0], source="fakelib 1.0")
     certificate = run([repeats], workers=0).certificate
-    page = ledger([Audited("fake", "fakelib 1.0", certificate, certificate, {repeats.name: "It keeps its seed."})])
+    page = page_of(certificate, certificate, {repeats.name: "It keeps its seed."})
     assert "### 1. fake/repeats" in page
     assert "```python\ndataset = [0]\n```" in page
+    assert "Noise repeats between calls" in page
 
 
-def test_text_from_a_library_does_not_break_the_tables(fake):
-    report = run([replace(KEEPS, name="fake/a|b")], workers=0)
-    page = ledger([Audited("fake", "fakelib 1.0", report.certificate, None, {})])
-    assert "fake/a\\|b" in page
+def test_text_from_a_library_is_shown_as_it_is(fake):
+    name = "fake/a|b <script> [x](y) `c`\nd"
+    certificate = run([replace(KEEPS, name=name)], workers=0).certificate
+    page = page_of(certificate)
+    assert r"fake/a\|b \<script\> \[x\](y) \`c\` d" in page
+    assert "<script>" not in page
 
 
 @pytest.mark.parametrize(

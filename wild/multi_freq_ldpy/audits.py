@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "multi_freq_ldpy", "multi-freq-ldpy 0.2.5"
@@ -109,3 +110,14 @@ NOTES = {
     "multi-freq-ldpy/RS+FD OUE-r eps=1": _AMPLIFIED.format(client="RSpFD_UE_rnd_Client"),
     "multi-freq-ldpy/RS+FD ADP eps=1": _AMPLIFIED.format(client="RSpFD_ADP_Client"),
 }
+
+ABOUT = About(
+    repository="hharcolezi/multi-freq-ldpy",
+    access={"*": "one user's report; the collector is the adversary", "*/HE bits *": "one user's report with all bits"},
+    not_audited=(
+        "RS+RFD, the solutions with realistic fake data.",
+        "Aggregators, which see reports only.",
+        "Longitudinal protocols over many rounds: the first report is audited, not the memory of a user.",
+        "More than two attributes, and domains of more than eight values.",
+    ),
+)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "opendp", "OpenDP 0.16.0"
@@ -129,3 +130,25 @@ NOTES = {
         "here the library is the caller. Its issue tracker has the same finding."
     ),
 }
+
+ABOUT = About(
+    repository="opendp/opendp",
+    upstream={
+        "*_threshold *": "opendp/opendp issue 2922, open",
+        "*two lengths*": "opendp/opendp issue 2930, open",
+        "*/LinearRegression *": "opendp/opendp issue 2950, open",
+    },
+    access={
+        "*_threshold *": "the released keys",
+        "*two lengths*": "one report; its length is enough",
+        "*/LinearRegression *": "the fitted line; the adversary knows the order of the records",
+    },
+    not_audited=(
+        "`make_private_lazyframe` and `make_private_expr`, the Polars interface.",
+        "`extras.mbi`, which needs JAX, and `extras.numpy` (private PCA).",
+        "Interactive composition: adaptive queryables, odometers and filters.",
+        "`make_noise` and `make_noise_threshold` on big integers, and `make_user_measurement`, which has no claim of "
+        "its own.",
+        "Floats of 32 bits.",
+    ),
+)

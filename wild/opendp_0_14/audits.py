@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "opendp_0_14", "OpenDP 0.14.2"
@@ -30,3 +31,10 @@ NOTES = {
         "0.16.0, audited too, has it repaired."
     )
 }
+
+ABOUT = About(
+    repository="opendp/opendp",
+    upstream={"*": "opendp/opendp issue 2707, repaired by pull request 2708"},
+    access={"*": "one report: its last bit is the truth"},
+    not_audited=("Everything else of this release; OpenDP 0.16.0 has its own page.",),
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "opendp_0_4", "OpenDP 0.4.0"
@@ -41,3 +42,10 @@ NOTES = {
         "Security."
     )
 }
+
+ABOUT = About(
+    repository="opendp/opendp",
+    upstream={"*": "repaired in release 0.5.0, whose changelog lists it under Security"},
+    access={"*": "one report"},
+    not_audited=("Everything else of this release; OpenDP 0.16.0 has its own page.",),
+)

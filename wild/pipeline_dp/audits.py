@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "pipeline_dp", "PipelineDP 0.3.1"
@@ -66,3 +67,18 @@ NOTES = {
         "Whether there are 141 or 142 equal records shows with certainty."
     ),
 }
+
+ABOUT = About(
+    repository="OpenMined/PipelineDP",
+    access={
+        "*/COUNT of nothing *": "whether the pipeline failed",
+        "*/ExponentialMechanism *": "whether the choice failed",
+    },
+    not_audited=(
+        "`VECTOR_SUM`, `select_partitions` and aggregation with private partitions.",
+        "Gaussian noise, and the accountant over privacy-loss distributions.",
+        "Bounds on contributions: each user has one record in one partition here.",
+        "The Beam and Spark backends: the local one is audited.",
+        "Pre-aggregation, the utility analysis and the data-frame interface.",
+    ),
+)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "pure_ldp", "pure-ldp 1.2.0"
@@ -97,3 +98,13 @@ NOTES = {
         "epsilon is infinite."
     ),
 }
+
+ABOUT = About(
+    repository="Samuel-Maddock/pure-LDP",
+    access={"*/HE bits *": "one user's report with all bits", "*": "one user's report; the collector is the adversary"},
+    not_audited=(
+        "Servers and estimators, which see reports only.",
+        "`SFP`, the sequence fragment puzzle.",
+        "Several reports of one user.",
+    ),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "pure_ldp_1_1", "pure-ldp 1.1.2"
@@ -34,3 +35,10 @@ NOTES = {
     "pure-ldp 1.1/SUE eps=1": _KEPT.format(true="1.68"),
     "pure-ldp 1.1/OUE eps=1": _KEPT.format(true="1.55"),
 }
+
+ABOUT = About(
+    repository="Samuel-Maddock/pure-LDP",
+    upstream={"*": "Samuel-Maddock/pure-LDP issue 11, repaired in release 1.2.0"},
+    access={"*": "one user's report; the collector is the adversary"},
+    not_audited=("Everything else of this release; pure-ldp 1.2.0 has its own page.",),
+)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from audit import AddRemove, Group, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
+from wild.about import About
 from wild.mechanism import Served
 
 LIBRARY, RELEASE = "pydp", "PyDP 1.1.5"
@@ -129,3 +130,15 @@ NOTES = {
         "caveat."
     ),
 }
+
+ABOUT = About(
+    repository="OpenMined/PyDP",
+    access={"*/BoundedMean of integers *": "one released mean; eight records of 2^28 under the same upper bound"},
+    not_audited=(
+        "Partial results: `quick_result` is audited, and not several results from one budget.",
+        "Serialized summaries and `merge`.",
+        "`ml.models` and `ml.naive_bayes`, which wrap scikit-learn.",
+        "Confidence intervals, `distributions` and `util`, which make no claim.",
+        "Integer forms of `Max`, `Min`, `Median` and `Percentile`.",
+    ),
+)
