@@ -18,6 +18,7 @@ refuted when both runs refuted it; the bound is the repetition's, so it exceeds 
 what the maintainers know, and what was not audited. Whether anybody is harmed is another question.
 
 Bounds vary from run to run where a library draws from a generator of its own. The pairs are as small as the finding.
+[Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
 """
 
 _BY_EXACT_LAWS = """## Found by exact laws

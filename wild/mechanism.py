@@ -47,8 +47,8 @@ class Served:
         command = (str(_python(self.library)), "-I", str(server), str(served), self.name)
         return Program(command, timeout=self.timeout, own_randomness=self.own_randomness)
 
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        """Ask for `size` outputs.
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator, **setting: Any) -> Any:
+        """Ask for `size` outputs, at a setting of the mechanism's parameters where these are searched.
 
         Raises
         ------
@@ -56,7 +56,8 @@ class Served:
             When the server fails, or when a whole batch raised: the audit then asks for single outputs.
         """
         try:
-            return self.program(dataset, size, rng)
+            sent = {"dataset": dataset, "setting": setting} if setting else dataset
+            return self.program(sent, size, rng)
         except SubjectFailed as failure:
             if failure.kind == "refused":
                 raise SubjectFailed("raised", str(failure)) from None

@@ -7,9 +7,10 @@
     (dataset, size, rng) -> array or list of `size` outputs
     (dataset, rng)       -> one output; called `size` times, and an exception is the output {"raised": its type}
 
-`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labeled data; `rng` is a numpy Generator. Floats go
-out as float64, bit by bit; everything else as JSON, NaN and infinities in words. What the library prints goes to
-standard error. -I keeps this folder off `sys.path`, where the folders named like the libraries would hide them.
+`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labeled data; `rng` is a numpy Generator. A search
+over parameters sends {"dataset": ..., "setting": {...}}, and the setting becomes keyword arguments. Floats go out as
+float64, bit by bit; everything else as JSON, NaN and infinities in words. What the library prints goes to standard
+error. -I keeps this folder off `sys.path`, where the folders named like the libraries would hide them.
 """
 
 from __future__ import annotations
@@ -53,20 +54,29 @@ def load(path: str) -> dict:
 def batch_of(mechanism):
     """The mechanism as a function of (dataset, size, rng)."""
     if "size" in inspect.signature(mechanism).parameters:
-        return lambda dataset, size, rng: mechanism(dataset, size, rng) if size > 1 else [_one(mechanism, dataset, rng)]
-    return lambda dataset, size, rng: [caught(mechanism, dataset, rng) for _ in range(size)]
+        return lambda data, size, rng, **given: (
+            mechanism(data, size, rng, **given) if size > 1 else [_one(mechanism, data, rng, given)]
+        )
+    return lambda data, size, rng, **given: [caught(mechanism, data, rng, **given) for _ in range(size)]
 
 
-def caught(function, *args):
+def caught(function, *args, **given):
     """Return the function's output, or its exception, which can leak like any other output."""
     try:
-        return function(*args)
+        return function(*args, **given)
     except (Exception, SystemExit) as error:
         return {"raised": type(error).__name__}
 
 
-def _one(mechanism, dataset, rng):
-    return caught(lambda: mechanism(dataset, 1, rng)[0])
+def _one(mechanism, dataset, rng, given):
+    return caught(lambda: mechanism(dataset, 1, rng, **given)[0])
+
+
+def unpacked(dataset) -> tuple:
+    """The dataset and the setting of the mechanism's parameters, which is empty where none are searched."""
+    if isinstance(dataset, dict) and set(dataset) == {"dataset", "setting"}:
+        return dataset["dataset"], dataset["setting"]
+    return dataset, {}
 
 
 def answer(draw, request: dict) -> bytes:
@@ -76,7 +86,8 @@ def answer(draw, request: dict) -> bytes:
         return _line({"request": number, "error": f"protocol {request['protocol']} is not known"})
     rng = np.random.default_rng(request["seed"])
     try:
-        outputs = draw(request["dataset"], request["size"], rng)
+        dataset, setting = unpacked(request["dataset"])
+        outputs = draw(dataset, request["size"], rng, **setting)
     except (Exception, SystemExit) as error:
         return _line({"request": number, "error": f"raised {type(error).__name__}: {error}"})
     array = as_floats(outputs)

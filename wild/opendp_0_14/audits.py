@@ -13,7 +13,7 @@ EPSILON = 2 * math.log(3)  # 2 m log((2 - f) / f) with f = 0.5 and m = 1
 
 CHECKS = [
     PrivacyCheck(
-        name=f"opendp 0.14/make_randomized_response_bitvec eps={EPSILON:.4g}",
+        name=f"opendp 0.14/make_randomized_response_bitvec, first and last bit eps={EPSILON:.4g}",
         mechanism=Served(LIBRARY, "make_randomized_response_bitvec", own_randomness=True),
         claim=PrivacyClaim(EPSILON, 0.0, Local(), f"{RELEASE}, privacy map of make_randomized_response_bitvec"),
         pairs=[([1, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1])],

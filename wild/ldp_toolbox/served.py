@@ -1,0 +1,53 @@
+"""ldp-toolbox 0.1.3 at epsilon 1, on domains of eight or of four values. A dataset is one value."""
+
+from __future__ import annotations
+
+import numpy as np
+import xxhash
+from ldp_toolbox.protocols.frequency.grr import GeneralizedRandomizedResponse
+from ldp_toolbox.protocols.frequency.he import HistogramEncoding
+from ldp_toolbox.protocols.frequency.lh import LocalHashing
+from ldp_toolbox.protocols.frequency.ss import SubsetSelection
+from ldp_toolbox.protocols.frequency.ue import UnaryEncoding
+
+VALUES, FEW, EPSILON = 8, 4, 1.0
+
+
+def reports(protocol):
+    """Reports of one user, as lists of numbers."""
+    return lambda dataset, size, rng: [np.asarray(protocol.obfuscate(dataset)).tolist() for _ in range(size)]
+
+
+def vectors(protocol):
+    """Reports of one user, as arrays of floats."""
+    return lambda dataset, size, rng: np.array([protocol.obfuscate(dataset) for _ in range(size)], dtype=float)
+
+
+def supported(protocol, report):
+    """Return which values hash to the reported one under the reported seed: all that a report says of a value."""
+    value, seed = report
+    return [float(xxhash.xxh32(str(each), seed=seed).intdigest() % protocol.g == value) for each in range(FEW)]
+
+
+def hashed(protocol):
+    """Reports of local hashing, as the values that they support."""
+    return lambda dataset, size, rng: np.array([supported(protocol, protocol.obfuscate(dataset)) for _ in range(size)])
+
+
+def above(protocol):
+    """Reports of thresholded histograms, as indicators of the reported values."""
+    return lambda dataset, size, rng: np.array(
+        [np.isin(np.arange(FEW), protocol.obfuscate(dataset)).astype(float) for _ in range(size)]
+    )
+
+
+MECHANISMS = {
+    "GRR": reports(GeneralizedRandomizedResponse(VALUES, EPSILON)),
+    "SUE": vectors(UnaryEncoding(VALUES, EPSILON, optimal=False)),
+    "OUE": vectors(UnaryEncoding(VALUES, EPSILON)),
+    "SS": reports(SubsetSelection(VALUES, EPSILON)),
+    "BLH": hashed(LocalHashing(FEW, EPSILON, optimal=False)),
+    "OLH": hashed(LocalHashing(FEW, EPSILON)),
+    "THE": above(HistogramEncoding(FEW, EPSILON)),
+    "HE": vectors(HistogramEncoding(FEW, EPSILON, thresholding=False)),
+}

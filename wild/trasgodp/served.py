@@ -1,0 +1,51 @@
+"""trasgoDP 2.1.0 on one column: a dataset is a list of values. It draws from numpy's global generator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from trasgodp.categorical import (
+    dp_exponential_array,
+    dp_randomized_response_binary_array,
+    dp_randomized_response_kary_array,
+)
+from trasgodp.geoindis import metric_privacy
+from trasgodp.numerical import dp_clip_gaussian_array, dp_clip_laplace_array
+
+DELTA = 0.05
+
+
+def column(release):
+    """The released column, as a list, after seeding the generator that the library draws from."""
+
+    def draw(dataset, rng):
+        np.random.seed(rng.integers(2**32))
+        return [plain(value) for value in release(dataset)]
+
+    return draw
+
+
+def plain(value):
+    """A number or a text without numpy's type, which says nothing about the data."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def location(dataset, **settings):
+    """The table that is released for one location, latitude and longitude."""
+    table = pd.DataFrame([dataset], columns=["lat", "lon"])
+    return metric_privacy(table, "lat", "lon", 0.01, **settings)
+
+
+MECHANISMS = {
+    "dp_clip_laplace": column(lambda data: dp_clip_laplace_array(data, 1.0, 0.0, 1.0)),
+    "dp_clip_laplace of integers": column(lambda data: dp_clip_laplace_array(data, 1.0, 0, 10)),
+    "dp_clip_gaussian": column(lambda data: dp_clip_gaussian_array(data, 0.9, 0.0, 1.0, DELTA)),
+    "dp_exponential": column(lambda data: dp_exponential_array(data, 1.0)),
+    "dp_randomized_response_binary": column(lambda data: dp_randomized_response_binary_array(data, 1.0)),
+    "dp_randomized_response_kary": column(lambda data: dp_randomized_response_kary_array(data, 1.0)),
+    "metric_privacy": lambda dataset, rng: location(dataset)[["lat", "lon"]].iloc[0].tolist(),
+    "metric_privacy table": lambda dataset, rng: location(dataset, seed=int(rng.integers(2**32))).iloc[0].tolist(),
+    "metric_privacy location": lambda dataset, rng: (
+        location(dataset, seed=int(rng.integers(2**32)))[["lat", "lon"]].iloc[0].tolist()
+    ),
+}
