@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
+.PHONY: audit compare wild wild-newer test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -16,6 +16,10 @@ compare: $(STAMP)
 
 wild: $(STAMP)
 	$(BIN)/python -m wild
+
+# Releases that came out since: what changed, in reports/newer/newer.md.
+wild-newer: $(STAMP)
+	$(BIN)/python -m wild.newer
 
 TESTS := $(BIN)/python -m pytest -n logical --dist worksteal
 

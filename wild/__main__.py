@@ -72,9 +72,9 @@ def audited(library: str, select: str | None, seed: int, workers: int) -> Verdic
     checks = _selected(library, select)
     if prepare(library):
         click.echo(f"{library}: made the environment of {pin_of(library)}")
-    first = _run(checks, library, SIGNIFICANCE, seed, workers)
+    first = run_checks(checks, library, SIGNIFICANCE, seed, workers)
     refuted = [result.check for result in first.results if result.verdict is Verdict.FAIL]
-    again = _run(refuted, library, AGAIN * len(refuted), seed + 1, workers) if refuted else None
+    again = run_checks(refuted, library, AGAIN * len(refuted), seed + 1, workers) if refuted else None
     if select is None:
         first.save(folder_of(library))
         if again is not None:
@@ -90,7 +90,8 @@ def _selected(library: str, select: str | None) -> list[Any]:
     return [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
 
 
-def _run(checks: Sequence[Any], library: str, significance: float, seed: int, workers: int) -> Report:
+def run_checks(checks: Sequence[Any], library: str, significance: float, seed: int, workers: int) -> Report:
+    """Run checks of a library, and show how far they are."""
     with LiveProgress(len(checks), console=output_console()) as progress:
         return run(
             checks,

@@ -6,13 +6,16 @@ words about causes, access, maintainers and gaps are those of the library's `aud
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
 from audit.report.certificate import write_whole
+from audit.report.verify import changes
 from audit.report.wording import PRIVACY_KINDS, claimed, count, number
 from wild.absent import ABSENT
 from wild.audited import AGAIN, Audited, Check, all_audited, folder_of
@@ -76,6 +79,9 @@ def index(libraries: Sequence[Audited]) -> str:
         "## Since and until\n",
         "Findings of libraries of which several releases are audited.\n",
         _over_releases(libraries),
+        "## Between releases\n",
+        "What `dp-audit diff` says of the checks that two audited releases share, where a verdict changed.\n",
+        _between_releases(libraries),
         "## Not audited\n",
         table(["package", "why"], absent),
         _TOCTREE.format(pages="\n".join(each.library for each in libraries)),
@@ -109,6 +115,24 @@ def _over_releases(libraries: Sequence[Audited]) -> str:
                 key = (each.pin.package, claim_key(check))
                 rows[key] = [*map(escaped, key), ", ".join(f"{version} {said}" for version, said in verdicts)]
     return table(["library", "claim", "audited releases"], list(rows.values()))
+
+
+def _between_releases(libraries: Sequence[Audited]) -> str:
+    rows = []
+    for older, newer in itertools.pairwise(libraries):
+        if older.pin.package != newer.pin.package:
+            continue
+        shared = {claim_key(check) for check in older.checks} & {claim_key(check) for check in newer.checks}
+        found = changes(_shared(older, shared), _shared(newer, shared))
+        verdicts = [change for change in found if " became " in change.what]
+        said = "; ".join(f"{escaped(change.check)}: {escaped(change.what.partition(':')[0])}" for change in verdicts)
+        rows.append([escaped(older.release), escaped(newer.release), len(shared), said or "none"])
+    return table(["from", "to", "shared checks", "changed verdicts"], rows)
+
+
+def _shared(each: Audited, shared: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+    """The records of some claims, named as in every release."""
+    return {"checks": [{**check, "name": claim_key(check)} for check in each.checks if claim_key(check) in shared]}
 
 
 def release_page(each: Audited, told: Mapping[str, Sequence[tuple[str, str]]]) -> str:

@@ -14,10 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("audit", "mechanisms", "benchmarks", "wild", "tests", "examples")
 # they quote names of checks, and the words of other libraries and tools
 GENERATED = {"docs/found.md", "docs/calibration.md", "docs/peers.md"}
-    "docs/found.md",
-    "docs/calibration.md",
-    "docs/peers.md",
-}  # they quote names of checks, and the words of other libraries
 EXEMPT = {
     tuple(line.split())
     for line in (Path(__file__).parent / "language_exempt.txt").read_text().splitlines()

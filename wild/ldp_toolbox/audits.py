@@ -14,8 +14,8 @@ _LOCAL = Local()
 
 ENTRIES = [
     RELEASE.entry("GRR", _PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
-    RELEASE.entry("SUE", _PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
-    RELEASE.entry("OUE", _PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
+    RELEASE.entry("SUE", _FEW_PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
+    RELEASE.entry("OUE", _FEW_PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
     RELEASE.entry("SS", _PAIRS, _SAYS, relation=_LOCAL, tolerance=0.5),
     RELEASE.entry("BLH", _FEW_PAIRS, _SAYS, relation=_LOCAL, budget=80_000, tolerance=1.0),
     RELEASE.entry("OLH", _FEW_PAIRS, _SAYS, relation=_LOCAL, budget=80_000, tolerance=1.0),

@@ -43,8 +43,8 @@ def above(protocol):
 
 MECHANISMS = {
     "GRR": reports(GeneralizedRandomizedResponse(VALUES, EPSILON)),
-    "SUE": vectors(UnaryEncoding(VALUES, EPSILON, optimal=False)),
-    "OUE": vectors(UnaryEncoding(VALUES, EPSILON)),
+    "SUE": vectors(UnaryEncoding(FEW, EPSILON, optimal=False)),
+    "OUE": vectors(UnaryEncoding(FEW, EPSILON)),
     "SS": reports(SubsetSelection(VALUES, EPSILON)),
     "BLH": hashed(LocalHashing(FEW, EPSILON, optimal=False)),
     "OLH": hashed(LocalHashing(FEW, EPSILON)),
