@@ -46,7 +46,7 @@ def interval_weights(dataset: Labeled, cover_size: int, epsilon: float) -> tuple
     X, y = ThresholdClass().examples(dataset)
     order = np.argsort(X, kind="stable")
     ordered, positive = X[order], y[order] == 1
-    ends = np.r_[0, _grid_points_up_to(ordered, cover_size), cover_size]
+    ends = np.r_[0, grid_points_up_to(ordered, cover_size), cover_size]
     counts = np.diff(ends)
     mistakes = np.r_[0, np.cumsum(positive)] + (~positive).sum() - np.r_[0, np.cumsum(~positive)]
     kept = counts > 0
@@ -54,7 +54,7 @@ def interval_weights(dataset: Labeled, cover_size: int, epsilon: float) -> tuple
     return np.asarray(softmax(logs)), ends[:-1][kept], counts[kept]
 
 
-def _grid_points_up_to(x: FloatArray, cover_size: int) -> np.ndarray:
+def grid_points_up_to(x: FloatArray, cover_size: int) -> np.ndarray:
     """Count the grid points <= x, as the comparison in doubles has them."""
     guess = np.floor(cover_size * x + 0.5).astype(np.int64)
     guess -= (2 * guess - 1) / (2 * cover_size) > x

@@ -113,14 +113,25 @@ class LeastFavorableFamily:
         return (2 * np.stack(index, axis=1) + 1) / (4 * self.sites_per_axis)
 
     @property
-    def density_on_balls(self) -> float:
-        """Density of X on a ball; free of N."""
-        return self.weight / (ball_volume(self.dim) * (8 * self.sites_per_axis) ** -self.dim)
+    def radius(self) -> float:
+        """1 / (8 q), the radius of the balls."""
+        return 1 / (8 * self.sites_per_axis)
 
     def margin(self, points: FloatArray, signs: FloatArray) -> FloatArray:
         """Return 2 eta - 1 on [0, 1]^d for given signs of the balls, rings and their surroundings included."""
         gaps = np.linalg.norm(points[:, None, :] - self.site_points, axis=2) * self.sites_per_axis
         return np.asarray((self.bump * np.clip(2 - 8 * gaps, 0, 1) * signs).sum(axis=1))
+
+    def draw(self, size: int, signs: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Draw records one by one: points of shape (size, dim), and labels 0 or 1."""
+        ball = rng.choice(self.balls + 1, size=size, p=self._chances())
+        step = rng.normal(size=(size, self.dim))
+        step *= self.radius * rng.random((size, 1)) ** (1 / self.dim) / np.linalg.norm(step, axis=1, keepdims=True)
+        inside = ball < self.balls
+        near = self.site_points[np.minimum(ball, self.balls - 1)] + step
+        points = np.where(inside[:, None], near, 0.5 + rng.random((size, self.dim)) / 2)
+        lean = np.append(signs, 0.0)[ball] * self.bump
+        return points, (rng.random(size) < (1 + lean) / 2).astype(np.int64)
 
     def private_excess(self, scale_factor: float = 1.0) -> float:
         """Return the average excess of the private classifier with h = 1 / (4 q), one cell around each ball.
@@ -140,9 +151,7 @@ class LeastFavorableFamily:
         """Draw the excess of the private classifier, shape (replicates,), each with fresh signs."""
         half, shape = int(self.users) // 2, (replicates, self.balls)
         signs = rng.choice([-1.0, 1.0], size=shape)
-        rest = max(0.0, 1 - self.balls * self.weight)
-        chances = np.append(np.full(self.balls, self.weight), rest)
-        counts = [rng.multinomial(half, chances / chances.sum(), size=replicates)[:, :-1] for _ in (1, 2)]
+        counts = [rng.multinomial(half, self._chances(), size=replicates)[:, :-1] for _ in (1, 2)]
         ones = rng.binomial(counts[1], (1 + signs * self.bump) / 2)
         scale = noise_scale(self.dim, self.epsilon)
         noise = [scale * (rng.gamma(half, size=shape) - rng.gamma(half, size=shape)) for _ in (1, 2)]
@@ -158,11 +167,14 @@ class LeastFavorableFamily:
     def draw_majority_excess(self, replicates: int, rng: np.random.Generator) -> FloatArray:
         """Draw the excess of the majority vote, shape (replicates,), each with fresh signs."""
         signs = rng.choice([-1.0, 1.0], size=(replicates, self.balls))
-        rest = max(0.0, 1 - self.balls * self.weight)
-        chances = np.append(np.full(self.balls, self.weight), rest)
-        counts = rng.multinomial(int(self.users), chances / chances.sum(), size=replicates)[:, :-1]
+        counts = rng.multinomial(int(self.users), self._chances(), size=replicates)[:, :-1]
         ones = rng.binomial(counts, (1 + signs * self.bump) / 2)
         return self._excess_of((2 * ones >= counts) != (signs > 0))
+
+    def _chances(self) -> FloatArray:
+        rest = max(0.0, 1 - self.balls * self.weight)
+        chances = np.append(np.full(self.balls, self.weight), rest)
+        return np.asarray(chances / chances.sum())
 
     def _excess_of(self, wrong: NDArray[np.bool_]) -> FloatArray:
         return np.asarray(self.weight * self.bump * wrong.sum(axis=1))

@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from audit import Verdict
 from audit.checks.utility import InequalityCheck, LowerBoundCheck, RateCheck
@@ -26,6 +27,7 @@ FloatArray = NDArray[np.float64]
 Family = Callable[..., LeastFavorableFamily]
 Cases = list[tuple[str, float, float]]
 
+_DRAWN = 400_000  # records: 1,100 lie in the inner halves of the balls where these are fewest, which is 3 % of noise
 THEOREM = "Berrett & Butucea 2019, Theorem 2.5"
 FAMILIES: dict[str, Family] = {"d=1 gamma=0": line_family, "d=2 gamma=1": plane_family}
 SIZES = {
@@ -80,17 +82,23 @@ def class_cases(family: str, what: str) -> Cases:
                 mass = known.weight * np.count_nonzero((leans > 0) & (leans <= at * (1 + 1e-12)))
                 cases.append((f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent))
         else:
-            radius = 1 / (8 * known.sites_per_axis)
-            volume = len(known.site_points) * ball_volume(known.dim) * radius**known.dim
-            cases.append((where, known.density_on_balls * volume, 1.0))
-            cases.append((f"{where}, reach of the sites", known.site_points.max() + radius, 0.5))
+            cases.append((where, known.balls * known.weight, 1.0))
+            cases.append((f"{where}, reach of the sites", known.site_points.max() + known.radius, 0.5))
     return cases
 
 
 def density_cases(family: str) -> Cases:
-    """Compare the density on the balls at growing N with that at N = 1e4: it must not vanish with N."""
-    known = [FAMILIES[family](users) for users in (1e4, 1e6, 1e8, 1e12)]
-    return [(f"{family} N={each.users:g}", each.density_on_balls, known[0].density_on_balls) for each in known]
+    """Compare the density that drawn records have on the inner halves of the balls with that at N = 1e4."""
+    found = [drawn_density(FAMILIES[family](users)) for users in (1e4, 1e6, 1e8)]
+    return [(f"{family} N={users:g}", each, found[0]) for users, each in zip((1e6, 1e8), found[1:], strict=True)]
+
+
+def drawn_density(family: LeastFavorableFamily) -> float:
+    """Draw records, the same ones at every call, and count those within half a radius of a site, per volume."""
+    points, _ = family.draw(_DRAWN, np.ones(family.balls), np.random.default_rng([3, family.balls]))
+    distance, _ = cKDTree(family.site_points).query(points)
+    volume = family.balls * ball_volume(family.dim) * (family.radius / 2) ** family.dim
+    return float(np.count_nonzero(distance <= family.radius / 2) / (_DRAWN * volume))
 
 
 def _holder_quotient(family: LeastFavorableFamily) -> float:
@@ -180,10 +188,10 @@ CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
         InequalityCheck(
             name=f"local/family {family} density",
             source=THEOREM + ", proof",
-            statement="The density on the balls does not depend on N.",
+            statement="Drawn records have one density on the balls, whatever N.",
             values=partial(density_cases, family),
             sense="==",
-            tolerance=1e-9,
+            tolerance=0.1,
         )
         for family in FAMILIES
     ),

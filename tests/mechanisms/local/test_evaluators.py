@@ -196,7 +196,7 @@ def test_family_by_hand():
     assert (known.sites_per_axis, known.balls, known.weight, known.bump) == (10, 10, 0.1, 1 / 80)
     assert known.site_points[:2, 0].tolist() == [0.025, 0.075]
     assert known.information == pytest.approx(2 * 1e4 * (math.e - 1) ** 2 * (0.1 / 80) ** 2)
-    assert known.density_on_balls == pytest.approx(8 / 2)
+    assert known.radius == 1 / 80
     assert ball_volume(2) == pytest.approx(math.pi)
     assert plane_family(1e6).weight == pytest.approx(0.25 / 100)
 

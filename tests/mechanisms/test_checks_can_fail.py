@@ -1,0 +1,66 @@
+"""Checks of rates and densities fail once the learner or the construction that they run is broken."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import replace
+
+import numpy as np
+
+import audit
+from audit import Verdict
+from mechanisms.cover import accuracy
+from mechanisms.local import lower_bound
+from mechanisms.local.hard_family import LeastFavorableFamily, line_family
+from mechanisms.stability import long_runs, rates
+
+
+def verdict_of(checks, pattern):
+    chosen = [check for check in checks if fnmatch.fnmatchcase(check.name, pattern)]
+    assert len(chosen) == 1
+    return audit.run(chosen, workers=0, seed=0).verdict
+
+
+def test_a_cover_learner_that_spends_twice_its_epsilon_needs_half_the_examples(monkeypatch):
+    weights = accuracy.interval_weights
+    monkeypatch.setattr(accuracy, "interval_weights", lambda data, size, epsilon: weights(data, size, 2 * epsilon))
+    assert verdict_of(accuracy.CHECKS, "cover/sample size on the hard family") is Verdict.FAIL
+
+
+def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
+    monkeypatch.setattr(rates, "_RUNS", 2)
+    teachers = long_runs.ThresholdTask.teachers
+    monkeypatch.setattr(
+        long_runs.ThresholdTask, "teachers", lambda task, sizes, rng: teachers(task, np.minimum(sizes, 800), rng)
+    )
+    assert verdict_of(rates.CHECKS, "stability/rate self-consistent, n") is Verdict.FAIL
+
+
+def test_queries_that_repeat_break_the_rate(monkeypatch):
+    """Queries drawn ever nearer to the border of the classes, the more there are."""
+    monkeypatch.setattr(rates, "_RUNS", 2)
+    poll = long_runs.ThresholdService.poll
+
+    def crowded(service, rng):
+        features, winners, distances = poll(service, rng)
+        return features, winners, distances * (2e5 / service.queries)
+
+    monkeypatch.setattr(long_runs.ThresholdService, "poll", crowded)
+    assert verdict_of(rates.CHECKS, "stability/rate self-consistent, m") is Verdict.FAIL
+
+
+def test_balls_of_a_fixed_size_break_the_density(monkeypatch):
+    monkeypatch.setattr(LeastFavorableFamily, "radius", property(lambda family: 0.01))
+    for family in lower_bound.FAMILIES:
+        assert verdict_of(lower_bound.CHECKS, f"local/family {family} density") is Verdict.FAIL
+
+
+def test_labels_of_drawn_records_lean_as_eta_says():
+    """Fixed seed; 200,000 records on 10 balls, half of them with each sign: 0.0016 is a deviation of either mean."""
+    family = replace(line_family(10_000), lipschitz=8.0)  # labels are 1 with probability .55 or .45
+    signs = np.where(np.arange(family.balls) % 2 == 0, 1.0, -1.0)
+    points, labels = family.draw(200_000, signs, np.random.default_rng(0))
+    lean = family.margin(points, signs)
+    assert np.abs(lean).max() <= family.bump * (1 + 1e-12)
+    for sign in (1, -1):
+        assert abs(labels[lean * sign > 0].mean() - (1 + sign * family.bump) / 2) <= 0.006
