@@ -2,8 +2,8 @@
 
 Theorems 4.3, 4.4, 4.6 and 4.7 of Bassily, Thakurta & Thakkar (2018). The checks count the BOTTOMs of whole runs on
 thresholds, at the cutoff that thresholds really need (`ServiceSize.stable_cutoff`): their share falls like n^-2 and
-grows like m. The formulas of `mechanisms.stability.sizes` (`RateAlong`, `RecordsNeeded`) are no checks, since they
-would be compared with themselves: their logarithms fade so slowly that exponents have to be read with a margin of up
+grows like m. The formulas of `mechanisms.stability.sizes` (`RateAlong`, `RecordsNeeded`) have no checks: they would
+be compared with themselves. Their logarithms fade so slowly that exponents have to be read with a margin of up
 to 0.2, and the guaranteed rate T / m falls below 1 only at sizes that nothing can run.
 """
 

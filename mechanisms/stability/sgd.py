@@ -47,7 +47,9 @@ def sigmoid(z: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (1 + np.tanh(z / 2)))
 
 
-def one_pass(X: FloatArray, y: NDArray[np.int64], steps: FloatArray, penalty: float = 0.0) -> FloatArray:
+def one_pass(
+    X: FloatArray, y: NDArray[np.int64], steps: FloatArray, penalty: float = 0.0, start: float = 0.0
+) -> FloatArray:
     """Run theta <- theta - eta_t ((h - y_t) x_t + penalty theta) over the records in order, for many data sets at once.
 
     Parameters
@@ -56,12 +58,14 @@ def one_pass(X: FloatArray, y: NDArray[np.int64], steps: FloatArray, penalty: fl
     y : array of 0 and 1, shape (sets, n)
     steps : array, shape (n,)
     penalty : float >= 0
+    start : float
+        theta at the start, in every coordinate.
 
     Returns
     -------
     theta : array, shape (sets, d)
     """
-    theta = np.zeros((X.shape[0], X.shape[2]))
+    theta = np.full((X.shape[0], X.shape[2]), float(start))
     for t, step in enumerate(steps):
         slope = sigmoid(np.einsum("sd,sd->s", theta, X[:, t])) - y[:, t]
         theta = theta - step * (slope[:, None] * X[:, t] + penalty * theta)

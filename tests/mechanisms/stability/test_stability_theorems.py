@@ -20,8 +20,10 @@ from audit.checks.base import run_check
 from audit.subjects import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
+from mechanisms.stability.coins import SmallSGD
 from mechanisms.stability.rates import RateAlong, RecordsNeeded
 from mechanisms.stability.service_theorems import dealt_mistakes, most_bad_points
+from mechanisms.stability.sgd import OnePassSGD
 from mechanisms.stability.sizes import ServiceSize, student_size
 from mechanisms.stability.soft_theorems import full_run, soft_teachers, stable_alpha, unsure_probability
 
@@ -172,3 +174,13 @@ def test_a_corrupted_theorem_is_refuted():
 def test_what_is_refused(make, name):
     with pytest.raises(AuditError, match=f"`{name}` must"):
         make()
+
+
+def test_small_sgd_is_the_learner_that_people_fit():
+    """In data order and from 0, each score is that of `OnePassSGD` without its penalty; mu by hand for two records."""
+    small = SmallSGD(2, 0.5, shuffled=False)
+    fitted = [OnePassSGD(penalty=0.0).fit(np.ones((2, 1)), y).predict(np.ones((1, 1)))[0] for y in small.labels]
+    assert small.scores()[0] == pytest.approx(fitted, abs=1e-15)
+    first = ((fitted[0] - fitted[2]) ** 2 + (fitted[1] - fitted[3]) ** 2) / 2  # the first record's label changes
+    second = ((fitted[0] - fitted[1]) ** 2 + (fitted[2] - fitted[3]) ** 2) / 2
+    assert small.stability() ** 2 == pytest.approx((first + second) / 4)  # it changes half of the time
