@@ -85,9 +85,7 @@ class SmallSGD:
         """Return mu: the root of the mean squared move when a record is replaced, over records, data and coins."""
         scores, codes, moves = self.scores(), np.arange(2**self.records), 0.0
         for place in range(self.records):
-            changed = scores[
-                :, codes ^ (1 << place)
-            ]  # the replaced label differs with probability `mean` or 1 - `mean`
+            changed = scores[:, codes ^ (1 << place)]  # where the fresh label is another one
             bits = codes >> place & 1
             differs = np.where(bits == 1, 1 - self.mean, self.mean)
             moves += float(((scores - changed) ** 2 @ (self.chances * differs)).mean())
