@@ -56,6 +56,7 @@ CUBE, HIDDEN, STABLE = "consistency/cube_classifier.py", "consistency/hidden_vot
 DENSITY, VORONOI, SEMI, SSL = (
     f"consistency/{name}.py" for name in ("cube_density", "voronoi", "semi_private", "semi_supervised")
 )
+REGRESSOR, BY_TARGETS = "consistency/cube_regressor.py", "fitted/consistency/*CubeRegressor*"
 HISTOGRAM = "stability_histogram.py"
 NEIGHBORS, UNARY, STAGES, NETWORK = (f"labels/{name}.py" for name in ("neighbors", "unary", "two_stage", "network"))
 LOCAL, COVER = "local/classifier.py", "cover/learners.py"
@@ -119,6 +120,10 @@ MUTANTS: list[Mutant] = [
         "return 1 - np.asarray(votes[self._keys",
         f"{POLYNOMIAL} -k thirty",
     ),
+    # CubeRegressor
+    Mutant("CR1", REGRESSOR, "self.dim + 1, self.epsilon,", "self.dim + 1, 2 * self.epsilon,", BY_TARGETS),
+    Mutant("CR2", REGRESSOR, "self.density_.random_state = None", "self.n_ = sum(targets)", BY_TARGETS),
+    Mutant("CR3", REGRESSOR, "(level + 0.5)", "(level + 1.5)", f"{LEARNERS} -k regressor"),
     # votes as a polynomial
     Mutant(
         "HV1",

@@ -17,6 +17,7 @@ from audit.laws import Finite, Law, Product
 from mechanisms.consistency.concepts import Quadrants, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes, SpaceVotes, flip_pair, move_pair
 from mechanisms.consistency.cube_density import CubeCounts, CubeDensity, moved_first, points_in_cubes
+from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.hidden_votes import Field, HiddenVotes, draw_votes, elements_of
 from mechanisms.consistency.semi_private import PLANE, SemiPrivateLearner, SemiPrivateRelease, equal_pair
@@ -41,6 +42,7 @@ from mechanisms.consistency.stable_votes import (
 from mechanisms.consistency.voronoi import VoronoiClassifier, VoronoiVotes, certified, radius_for
 from mechanisms.consistency.votes import vote_law, vote_probability
 from mechanisms.fitted.orders import by_label, exact, in_orders, last_first
+from mechanisms.stability_histogram import StabilityHistogram
 
 THREE = (0, 1, 2)
 
@@ -92,6 +94,37 @@ def with_heights(learner: CubeDensity, released: np.ndarray, size: int) -> CubeD
     learner.n_ = size
     learner.total_ = math.fsum(learner.counts_.values()) / size
     return learner
+
+
+PLANE_CUBES = ((0, 0), (0, 2), (1, 1))
+
+
+def plane_heights(learner: CubeRegressor) -> np.ndarray:
+    """Return the released counts of three cubes of features and targets."""
+    return np.array([learner.density_.counts_.get(cube, 0.0) for cube in PLANE_CUBES])
+
+
+def with_plane_heights(learner: CubeRegressor, released: np.ndarray, size: int) -> CubeRegressor:
+    """Set what a regressor releases."""
+    density = CubeDensity(2, learner.epsilon, learner.delta)
+    density.side_ = side_for(size, 2)
+    density.counts_ = {cube: float(count) for cube, count in zip(PLANE_CUBES, released, strict=True) if count}
+    density.n_ = size
+    density.total_ = math.fsum(density.counts_.values()) / size
+    learner.density_ = density
+    return learner
+
+
+def in_plane_cubes(places: Any) -> Labeled:
+    """Return records in the middle of the cubes named by their places in `PLANE_CUBES`."""
+    points = (np.array(PLANE_CUBES)[np.asarray(places)] + 0.5) * side_for(len(places), 2)
+    return Labeled(points[:, 0], points[:, 1])
+
+
+def plane_law(dataset: Labeled) -> Product:
+    """Law of the released counts of three cubes."""
+    keys = SpaceGrid(2, side_for(len(dataset.X), 2)).keys_of(np.column_stack([dataset.X, dataset.y]))
+    return StabilityHistogram(0.5, 0.1, THREE).law(np.array([PLANE_CUBES.index(key) for key in keys]))
 
 
 def chosen(learner: SemiPrivateLearner) -> int:
@@ -268,6 +301,9 @@ def _histograms() -> list[PrivacyCheck]:
     cubes.append((near, first_flipped(near)))
     pairs = Released(partial(PairHistogramClassifier, 1, 0.5, 0.1), stable_cells, partial(with_stable_cells, side_for))
     counts = Released(partial(CubeDensity, 1, 0.5, 0.1), heights, with_heights)
+    targets = Released(partial(CubeRegressor, 1, 0.5, 0.1), plane_heights, with_plane_heights)
+    many, raised, apart = (np.r_[first, np.repeat([0, 1], [29, 30])] for first in (0, 1, 2))
+    planes = [tuple(map(in_plane_cubes, pair)) for pair in ((many, raised), (many, apart), (many[::-1], apart[::-1]))]
     return [
         exact(
             "consistency/theorem A.14 StableVoronoiClassifier",
@@ -286,6 +322,12 @@ def _histograms() -> list[PrivacyCheck]:
             Documented(counts, CubeCounts(0.5, 0.1, THREE).law),
             _claim("4.2", 0.5, 0.025),
             heaps,
+        ),
+        exact(
+            "consistency/regression CubeRegressor",
+            Documented(targets, plane_law),
+            _claim("4.2, applied to regression", 0.5, 0.025),
+            planes,
         ),
     ]
 

@@ -19,6 +19,7 @@ from audit.adapters import FittedObject
 from mechanisms.consistency.concepts import Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity
+from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features, labels
 from mechanisms.consistency.semi_private import SemiPrivateLearner
@@ -168,6 +169,34 @@ class KeysOfOccupiedCubes(FittedObject):
     build: Callable[..., Any] = occupied
 
 
+class MeansOfRecords(CubeRegressor):
+    """The density decides which cubes are shown; their mean targets are those of the records."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the density, and exact means."""
+        super().fit(X, y)
+        keys = SpaceGrid(1, self.density_.side_).keys_of(features(X, 1))
+        shown = {key[:1] for key in self.density_.counts_}
+        targets = [(key, float(target)) for key, target in zip(keys, y, strict=True) if key in shown]
+        self.means_ = {key: math.fsum(t for other, t in targets if other == key) for key in sorted(shown)}
+        return self
+
+
+def means_of_records(random_state: int) -> MeansOfRecords:
+    """Build the regressor that shows exact means."""
+    return MeansOfRecords(1, 1.0, 1e-6, random_state=random_state)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTargets(FittedObject):
+    """The regressor that averages the records' own targets, after a private choice of cubes.
+
+    True privacy: none (delta > 1 - 1e-4 for every epsilon) on a target that moves among 101 records of one cube.
+    """
+
+    build: Callable[..., Any] = means_of_records
+
+
 @dataclass(frozen=True, eq=False)
 class OrderOfASet(FittedObject):
     """The classifier from two histograms whose set of cells is filled in the order of the records.
@@ -271,8 +300,12 @@ _SEMI = [
     tuple(Labeled(np.r_[0.1, 0.3, side], np.r_[0, 1, np.full(101, -1)]) for side in (in_two_cubes(0), in_two_cubes(1)))
 ]
 
+_LEVEL = Labeled(np.full(101, 0.1), np.full(101, 0.1))
+_RAISED = Labeled(_LEVEL.X, np.r_[0.2, _LEVEL.y[1:]])
+
 CHECKS: list[PrivacyCheck] = [
     _check("order of a dict", OrderOfOccurrence(), _substitution(1.0, 1e-6, "4.2"), _moved()),
+    _check("exact targets", ExactTargets(), _substitution(1.0, 1e-6, "4.2"), [(_LEVEL, _RAISED)]),
     _check("order of a set", OrderOfASet(), _substitution(1.5, 0.025, "A.14"), _collision()),
     _check("keys of occupied cubes", KeysOfOccupiedCubes(), _substitution(0.5, 0.0, "3.1"), [(_FEW, _FAR)]),
     _check("generator, counts by replay", CountsByReplay(), _substitution(1.0, 1e-6, "4.2"), _moved()),

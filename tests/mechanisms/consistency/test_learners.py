@@ -11,6 +11,7 @@ from audit.base.errors import InvalidArgument
 from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity
+from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.semi_private import SemiPrivateLearner, labeled_size, public_size
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.spaces import Circle, Cube, EuclideanSquare
@@ -168,3 +169,15 @@ def test_the_circle_joins_its_ends():
     points = np.r_[np.full(8, 0.01), np.full(8, 0.99), np.full(16, 0.5)]
     learner.fit(points, np.r_[np.ones(16), np.zeros(16)].astype(int))
     np.testing.assert_array_equal(learner.predict([0.01, 0.99, 0.5]), [1, 1, 0])
+
+
+def test_a_regressor_gives_the_mean_of_released_cubes():
+    """Counts by hand: cubes of side 1 at levels 0 and 2 above the first feature, and one above the second."""
+    learner = CubeRegressor().fit(np.zeros(16), np.zeros(16))
+    density = learner.density_
+    density.side_, density.counts_ = 1.0, {(0, 0): 3.0, (0, 2): 1.0, (1, 4): 4.0}
+    assert learner.predict([0.5, 1.5, 7.5]).tolist() == [1.0, 4.5, 2.75]
+    density.counts_ = {}
+    assert learner.predict([0.5]).tolist() == [0.5]
+    with pytest.raises(InvalidArgument, match="`y` must"):
+        learner.fit(np.zeros(2), [0.0, np.nan])
