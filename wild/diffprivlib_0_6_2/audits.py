@@ -1,0 +1,30 @@
+"""diffprivlib 0.6.2: checks of mechanisms and tools of diffprivlib 0.6.6 that are quick or refuted something.
+
+The models of this release need an older scikit-learn than the one that is pinned for both.
+"""
+
+from __future__ import annotations
+
+from wild.diffprivlib import audits
+from wild.recast import recast
+
+CHECKS, NOTES, ABOUT = recast(
+    audits,
+    "diffprivlib_0_6_2",
+    "diffprivlib 0.6.2",
+    ("diffprivlib 0.6.6", "diffprivlib 0.6.2"),
+    [
+        "Laplace eps*",
+        "Geometric eps*",
+        "GeometricTruncated eps*",
+        "Gaussian eps*",
+        "*bits*",
+        "Geometric on a number*",
+        "mean eps*",
+        "sum eps*",
+        "nan*",
+        "mean of integers*",
+        "sum of 32 bits*",
+        "histogram*",
+    ],
+)
