@@ -70,5 +70,8 @@ def _about(other: About, names: Sequence[str], audited: str) -> About:
     def matching(texts: Mapping[str, str]) -> dict[str, str]:
         return {pattern: text for pattern, text in texts.items() if fnmatch.filter(names, pattern)}
 
-    gap = f"All but {len(names)} of the checks of {audited}, whose page lists what neither release was audited for."
-    return replace(other, not_audited=(gap,), upstream=matching(other.upstream), access=matching(other.access))
+    gaps = (
+        f"All but {len(names)} of the checks of {audited}, whose page lists what neither release was audited for.",
+        f"The causes are those in {audited}: the lines of this release were not read one by one.",
+    )
+    return replace(other, not_audited=gaps, upstream=matching(other.upstream), access=matching(other.access))
