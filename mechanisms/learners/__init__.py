@@ -8,7 +8,7 @@ that is kept.
 
 from __future__ import annotations
 
-from mechanisms.learners.base import PrivacySpent, PrivateClassifier
+from mechanisms.learners.base import PrivacySpent, PrivateClassifier, PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
@@ -16,13 +16,16 @@ from mechanisms.learners.classifiers import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
+from mechanisms.learners.regressor import CubeMeanRegressor
 
 __all__ = [
     "CoverClassifier",
+    "CubeMeanRegressor",
     "CubeVoteClassifier",
     "LabelPrivateNeighbors",
     "LocalVoteClassifier",
     "PrivacySpent",
     "PrivateClassifier",
+    "PrivateEstimator",
     "TeacherVoteClassifier",
 ]

@@ -19,7 +19,49 @@ class PrivacySpent(NamedTuple):
     relation: str
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):
+class PrivateEstimator(BaseEstimator):
+    """Share the public map of features and the budget of one fit.
+
+    Notes
+    -----
+    The parameters that all estimators share. `bounds` : (low, high), numbers or arrays of one entry per feature,
+    public; features are clipped to them. `projection` : None, a number of random directions, or a public matrix of
+    shape (features, k).
+    """
+
+    relation: ClassVar[str] = "substitution"
+
+    epsilon: float
+    bounds: Any
+    projection: Any
+    random_state: Any
+
+    @property
+    def privacy_spent_(self) -> PrivacySpent:
+        """Return the budget that the fit has spent."""
+        check_is_fitted(self, "learner_")
+        return PrivacySpent(float(self.epsilon), float(getattr(self, "delta", 0.0)), self.relation)
+
+    def _mapped(self, X: np.ndarray) -> np.ndarray:
+        """Return features in the unit cube, each record by itself."""
+        low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
+        if not np.all(low < high):
+            raise ValueError(f"`bounds` must be (low, high) with low < high, got {self.bounds!r}")
+        unit = (np.clip(X, low, high) - low) / (high - low)
+        if self.projection is None:
+            return unit
+        directions = self._directions(X.shape[1])
+        reach = np.abs(directions).sum(axis=0)  # the largest value of a projected feature of [-1, 1]^d
+        return np.clip(((2 * unit - 1) @ directions / reach * np.sqrt(X.shape[1]) / 2 + 1) / 2, 0.0, 1.0)
+
+    def _directions(self, features: int) -> np.ndarray:
+        """Return the public matrix: given, or random directions that are the same for every dataset."""
+        if isinstance(self.projection, (int, np.integer)):
+            return np.random.default_rng(0).standard_normal((features, min(int(self.projection), features)))
+        return np.asarray(self.projection, dtype=float).reshape(features, -1)
+
+
+class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Base of the estimators.
 
     Attributes
@@ -33,19 +75,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The parameters that all estimators share. `bounds` : (low, high), numbers or arrays of one entry per feature,
-    public; features are clipped to them. `projection` : None, a number of random directions, or a public matrix of
-    shape (features, k). `classes` : all labels that may occur; those in `y` unless given, which then count as public.
+    Parameters that all classifiers share, beside those of `PrivateEstimator`. `classes` : all labels that may occur;
+    those in `y` unless given, which then count as public.
     """
 
-    relation: ClassVar[str] = "substitution"
     multiclass: ClassVar[bool] = False
 
-    epsilon: float
-    bounds: Any
-    projection: Any
     classes: Any
-    random_state: Any
 
     def fit(self, X: Any, y: Any) -> Self:
         """Spend the privacy budget once, and keep the release.
@@ -80,36 +116,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.classes_[self._predicted(self._mapped(X))])
 
-    @property
-    def privacy_spent_(self) -> PrivacySpent:
-        """Return the budget that the fit has spent."""
-        check_is_fitted(self, "learner_")
-        return PrivacySpent(float(self.epsilon), float(getattr(self, "delta", 0.0)), self.relation)
-
     @abstractmethod
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:
         """Return the learner of the paper, fitted on features in the unit cube and labels 0, 1, ..."""
 
     def _predicted(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(self.learner_.predict(X), dtype=np.int64)
-
-    def _mapped(self, X: np.ndarray) -> np.ndarray:
-        """Return features in the unit cube, each record by itself."""
-        low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
-        if not np.all(low < high):
-            raise ValueError(f"`bounds` must be (low, high) with low < high, got {self.bounds!r}")
-        unit = (np.clip(X, low, high) - low) / (high - low)
-        if self.projection is None:
-            return unit
-        directions = self._directions(X.shape[1])
-        reach = np.abs(directions).sum(axis=0)  # the largest value of a projected feature of [-1, 1]^d
-        return np.clip(((2 * unit - 1) @ directions / reach * np.sqrt(X.shape[1]) / 2 + 1) / 2, 0.0, 1.0)
-
-    def _directions(self, features: int) -> np.ndarray:
-        """Return the public matrix: given, or random directions that are the same for every dataset."""
-        if isinstance(self.projection, (int, np.integer)):
-            return np.random.default_rng(0).standard_normal((features, min(int(self.projection), features)))
-        return np.asarray(self.projection, dtype=float).reshape(features, -1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

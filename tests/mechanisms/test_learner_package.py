@@ -22,6 +22,7 @@ from audit.subjects.identity import identify
 from mechanisms import learners
 from mechanisms.learners import (
     CoverClassifier,
+    CubeMeanRegressor,
     CubeVoteClassifier,
     LabelPrivateNeighbors,
     LocalVoteClassifier,
@@ -36,12 +37,12 @@ X, MARKS = RNG.normal(size=(60, 4)), RNG.integers(2, size=60)
 
 
 def test_every_estimator_is_exported_and_on_the_page():
-    names = {kind.__name__ for kind in EVERY}
+    names = {kind.__name__ for kind in (*EVERY, CubeMeanRegressor)}
     assert names < set(learners.__all__)
     assert names <= set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), flags=re.M))
 
 
-@KINDS
+@pytest.mark.parametrize("kind", [*EVERY, CubeMeanRegressor])
 def test_scikit_learn_has_no_complaint(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -132,9 +133,25 @@ def test_teachers_that_answer_teach():
     assert learner.score(many, marks) > 0.8
 
 
+def test_a_regressor_keeps_its_release_alone():
+    """Fixed seed; 600 records in two heaps, each far above the threshold of 21."""
+    features, targets = np.repeat([[0.2], [0.8]], 300, axis=0), np.repeat([0.3, 0.6], 300)
+    learner = CubeMeanRegressor(bounds=(0, 1), projection=None, target_bounds=(0, 1), random_state=7)
+    learner.fit(features, targets)
+    assert learner.predict([[0.2], [0.8]]) == pytest.approx([0.3, 0.6], abs=0.1)  # half a side of the cubes
+    assert vars(learner.learner_) == {
+        "dim": 1, "epsilon": 1.0, "delta": 1e-4, "random_state": None, "density_": learner.learner_.density_,
+    }  # fmt: skip
+    assert learner.learner_.density_.random_state is None
+    with pytest.warns(UserWarning, match="no cube"):
+        learner.fit(features[::100], targets[::100])
+    with pytest.raises(ValueError, match="target_bounds"):
+        learner.set_params(target_bounds=(1, 0)).fit(features, targets)
+
+
 def test_the_examples_of_the_page(capsys):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         assert len(block.splitlines()) <= 20
         exec(compile(block, str(PAGE), "exec"), {})
