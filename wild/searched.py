@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,12 @@ def gaussian(library: str, name: str, deviation: str) -> type[Served]:
         def __init__(self, epsilon: float, delta: float) -> None:
             super().__init__(library, name)
             setting: Mapping[str, Any] = {"epsilon": epsilon, "delta": delta}
-            asked = Served(library, deviation)([], 1, np.random.default_rng(0), **setting)
             object.__setattr__(self, "setting", setting)
-            object.__setattr__(self, "sigma", float(asked[0]))
+
+        @cached_property
+        def sigma(self) -> float:
+            """The deviation; asked for when it is needed, since the library may not be installed before."""
+            return float(Served(library, deviation)([], 1, np.random.default_rng(0), **self.setting)[0])
 
         def law(self, dataset: Any) -> Gaussian:
             """Return the law of the noisy sum."""
