@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import softmax
 
 from audit import GuaranteeCheck, InequalityCheck, Verdict
-from mechanisms.consistency.concepts import Singletons
+from mechanisms.consistency.concepts import ConceptClass, Intervals, Quadrants, Singletons
 from mechanisms.consistency.density_error import DensityErrors
 from mechanisms.consistency.density_theorems import LAWS, inverse_square
 from mechanisms.consistency.semi_private import (
@@ -18,6 +19,7 @@ from mechanisms.consistency.semi_private import (
     SemiPrivateRelease,
     equal_pair,
     labeled_size,
+    mistakes,
     public_size,
     softmax_choice,
     threshold_errors,
@@ -227,7 +229,45 @@ def _semi_supervised() -> list[GuaranteeCheck]:
     ]
 
 
+def labels_needed_values() -> list[Value]:
+    """Compare half the chance that a point goes unseen with the mean error of the learner, on shattered points.
+
+    Exact: all targets, all samples of m labels, and the exponential mechanism's probabilities; epsilon = 1 and 8.
+    """
+    cases: tuple[tuple[ConceptClass, list[list[float]]], ...] = (
+        (Intervals(), [[0.2], [0.7]]),
+        (Quadrants(), [[0.2, 0.7], [0.7, 0.2]]),
+    )
+    found = []
+    for concepts, shattered in cases:
+        points = np.array(shattered)
+        for epsilon, labeled in itertools.product((1.0, 8.0), (1, 2, 4)):
+            error = mean_error(concepts, points, labeled, epsilon)
+            least = (1 - 1 / len(points)) ** labeled / 2
+            found.append((f"{type(concepts).__name__} m={labeled} eps={epsilon:g}", least, error))
+    return found
+
+
+def mean_error(concepts: ConceptClass, points: np.ndarray, labeled: int, epsilon: float) -> float:
+    """Return the error of the semi-private learner over all targets and all samples of shattered public points."""
+    chosen = concepts.representatives(points)
+    table = concepts.labels(chosen, points).astype(int)
+    errors = []
+    for target in itertools.product((0, 1), repeat=len(points)):
+        wrong = np.mean(table != np.array(target), axis=1)
+        for sample in itertools.product(range(len(points)), repeat=labeled):
+            rows, marks = points[list(sample)], np.array(target)[list(sample)]
+            errors.append(float(softmax(-epsilon / 2 * mistakes(concepts, chosen, rows, marks)) @ wrong))
+    return float(np.mean(errors))
+
+
 CHECKS: list[GuaranteeCheck | InequalityCheck] = [
+    InequalityCheck(
+        name="consistency/semi-private/remark 4.12 labels are needed",
+        source=f"{PAPER}, Remark 4.12",
+        statement="on VC shattered points the mean error over all targets is at least (1 - 1 / VC)^m / 2",
+        values=labels_needed_values,
+    ),
     InequalityCheck(
         name="consistency/semi-private/theorem 4.10 epsilon is approached",
         source=f"{PAPER}, Theorem 4.10",

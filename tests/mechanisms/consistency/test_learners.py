@@ -12,6 +12,7 @@ from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Th
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
+from mechanisms.consistency.learner_theorems import mean_error
 from mechanisms.consistency.semi_private import SemiPrivateLearner, labeled_size, public_size
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.spaces import Circle, Cube, EuclideanSquare
@@ -181,3 +182,10 @@ def test_a_regressor_gives_the_mean_of_released_cubes():
     assert learner.predict([0.5]).tolist() == [0.5]
     with pytest.raises(InvalidArgument, match="`y` must"):
         learner.fit(np.zeros(2), [0.0, np.nan])
+
+
+def test_mean_error_on_two_shattered_points_by_hand():
+    """One label: the unseen point is a coin, and the seen one is wrong with probability 1 / (1 + e^(epsilon / 2))."""
+    for epsilon in (0.5, 4.0):
+        error = mean_error(Intervals(), np.array([[0.2], [0.7]]), 1, epsilon)
+        assert error == pytest.approx(0.25 + 0.5 / (1 + np.exp(epsilon / 2)))
