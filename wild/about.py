@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 ONE_RESULT = "one released result, as the library returns it"
 ALL_BITS = "one released floating-point number with all its bits; rounded to a few digits, it does not tell"
-NOT_REPORTED = "not reported by this project; no public issue is known to it"
+NOT_REPORTED = "not reported by this project, which has not searched the tracker for it"
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def test_severity_is_read_off_the_counts(counts, words):
 def test_what_is_not_stated_has_defaults():
     about = About(upstream={"*one": "known"}, access={"*two": "bits"})
     assert about.known("lib/one") == "known"
-    assert "no public issue" in about.known("lib/two")
+    assert "not reported" in about.known("lib/two")
     assert about.needed("lib/two", "privacy") == "bits"
     assert "all its bits" in about.needed("lib/one", "precision")
 

@@ -92,7 +92,7 @@ def remember_calls(explorer: Explorer) -> None:
         inner = Explorer(wanted.call, *_shared(explorer))
         _explore(inner, explorer)
         weights, total, _ = _weights(inner)
-        lazy.learn(wanted, {inner.values[text]: weight for text, weight in weights.items()}, total, _LEFT)
+        lazy.learn(wanted, [(inner.values[text], weight) for text, weight in weights.items()], total, _LEFT)
 
 
 def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | None:

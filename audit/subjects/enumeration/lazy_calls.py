@@ -98,19 +98,19 @@ class LazyCalls:
         if self._begun[code] == _OFTEN and code not in self._in_between and not is_own_module:
             self._take_place_of(frame)
 
-    def learn(self, wanted: Wanted, weights: dict[Any, int], total: int, lost: str) -> None:
+    def learn(self, wanted: Wanted, weights: list[tuple[Any, int]], total: int, lost: str) -> None:
         """Draw such calls from a law, if they return many integers; else leave the function alone."""
         self._laws[wanted.key] = None
-        if len(weights) < _FEWEST or any(type(value) is not int for value in weights):
+        if len(weights) < _FEWEST or any(type(value) is not int for value, _ in weights):
             if not any(law for (code, _), law in self._laws.items() if code == wanted.key[0]):
                 self._undo[wanted.own.__code__]()
             return
-        values = sorted(weights)
-        before = list(accumulate((weights[value] for value in values), initial=0))
-        self._laws[wanted.key] = CallLaw(len(self._laws), values, before, total, lost)
+        weights = sorted(weights)
+        before = list(accumulate((weight for _, weight in weights), initial=0))
+        self._laws[wanted.key] = CallLaw(len(self._laws), [value for value, _ in weights], before, total, lost)
 
     def _take_place_of(self, frame: FrameType) -> None:
-        """Give the function of a frame code that asks `_enter` what to call."""
+        """Let the function of a frame ask `_enter` for the code to run, from its next call on."""
         function = function_of(frame)
         if type(function) is not FunctionType or function.__code__ is not frame.f_code or function.__closure__:
             return  # what a closure holds may change between two calls
