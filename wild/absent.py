@@ -26,7 +26,6 @@ ABSENT = {
     "opacus": _TORCH,
     "ornl-presto": _TORCH,
     "privateAB": _TORCH,
-    "privjail": f"{_LATER}: its audit is slow, and was not finished",
     "privsyn-core": f"{_LATER}: a generator of tables",
     "smartnoise-synth": _TORCH,
     "syndp": "its dependency sklearn does not build",
