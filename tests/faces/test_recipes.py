@@ -99,9 +99,12 @@ def test_what_comes_after_the_audit_happens_whatever_its_verdict(project, recipe
         assert [project(line).returncode for _, line in steps[1:4]] == [status, 0, 0]
 
 
-@pytest.mark.parametrize(("scale", "statuses"), [("1.0", [0, 0, 0, 0]), ("0.5", [1, 0, 0, 1])])
+@pytest.mark.parametrize(("scale", "statuses"), [("1.0", [0, 0, 0, 0]), ("0.500", [1, 0, 0, 1])])
 def test_every_step_of_the_action(project, scale, statuses):
-    """The steps run as a runner runs them, with the inputs in their environment; the diff shows a claim that broke."""
+    """The steps run as a runner runs them, with the inputs in their environment; the diff shows a claim that broke.
+
+    The scales differ in length: a module of the same size and second would be taken for the one that is compiled.
+    """
     project("dp-audit run mylib.audits --out reference")
     (project.folder / "mylib" / "audits.py").write_text(MODULE.replace("{scale}", scale))
     action = yaml.safe_load((DOCS.parent / "action.yml").read_text())
