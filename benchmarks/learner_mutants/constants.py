@@ -1,0 +1,47 @@
+"""Mutations of the constants of the papers that learners use."""
+
+from __future__ import annotations
+
+from benchmarks.learner_mutants.mutant import Mutant
+
+SERVICE = "stability/aggregate.py"
+NOISE = "stability/calibration.py"
+CONSTANTS = "tests/mechanisms/test_learner_constants.py"
+
+MUTANTS = [
+    # constants and bounds
+    Mutant(
+        "CN1",
+        NOISE,
+        "math.sqrt(32 * cutoff * math.log(2 / delta))",
+        "math.sqrt(8 * cutoff * math.log(2 / delta))",
+        f"{CONSTANTS} -k noise",
+    ),
+    Mutant(
+        "CN2",
+        NOISE,
+        "doubled = printed(epsilon, delta, 2 * cutoff, 2 * max_queries)",
+        "doubled = printed(epsilon, delta, cutoff, max_queries)",
+        f"{CONSTANTS} -k noise",
+    ),
+    Mutant("CN3", NOISE, "return min(pure(", "return max(pure(", f"{CONSTANTS} -k smaller"),
+    Mutant("CN4", SERVICE, "math.ceil(136 * ", "math.ceil(34 * ", f"{CONSTANTS} -k teachers"),
+    Mutant("CN5", "local/excess.py", "total = 4 * setting", "total = 0.04 * setting", f"{CONSTANTS} -k term_by_term"),
+    Mutant(
+        "CN6",
+        "local/excess.py",
+        "math.exp(-rate * 4.0**j / 2 ** (4 * d + 8 - 2 * beta))",
+        "math.exp(-rate * 4.0**j / 2 ** (4 * d + 2 - 2 * beta))",
+        f"{CONSTANTS} -k term_by_term",
+    ),
+    Mutant(
+        "CN7",
+        "labels/excess.py",
+        "return math.sqrt(math.log(2",
+        "return 0.85 * math.sqrt(math.log(2",
+        f"{CONSTANTS} -k 38",
+    ),
+    Mutant(
+        "CN8", "labels/excess.py", "self.n_neighbors) + bias", "self.n_neighbors) + 0.85 * bias", f"{CONSTANTS} -k 38"
+    ),
+]
