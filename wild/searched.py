@@ -7,9 +7,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from audit.laws import Gaussian
 from wild.mechanism import Served
+
+EVERY_SETTING: dict[str, Any] = {
+    "named": "any epsilon and delta",
+    "method": "auto",
+    "parameters": {"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
+}
+"""Of an entry whose epsilon and delta are searched."""
 
 
 def gaussian(library: str, name: str, deviation: str) -> type[Served]:

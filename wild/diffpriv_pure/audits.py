@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from audit import AddRemove, PrivacyClaim, Substitution
 from wild.about import ALL_BITS, About
 from wild.entry import Release, notes_of
-from wild.searched import gaussian
+from wild.searched import EVERY_SETTING, gaussian
 
 DELTA = 0.05  # as in `served.py`
 RELEASE = Release("diffpriv_pure", "diffpriv-pure", "diffpriv-pure 0.1.0", own_randomness=False)
@@ -38,11 +36,9 @@ ENTRIES = [
         "gaussian_sigma",
         [([], [1.0])],
         "",
-        named="any epsilon and delta",
         claim=_gaussian,
         mechanism=gaussian("diffpriv_pure", "gaussian_sigma", "deviation"),
-        method="auto",
-        parameters={"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
+        **EVERY_SETTING,
         refuted="`diffpriv_pure/__init__.py: gaussian_sigma` takes any epsilon, and returns sqrt(2 log(1.25 / delta)) "
         "/ epsilon. That deviation is proved for epsilon < 1 only, and is too small for large epsilon. The docstring "
         "cites Balle & Wang (2018), whose paper shows that, and whose calibration is another one.",

@@ -41,3 +41,18 @@ ABOUT = About(
         "Timing of the rejection samplers.",
     ),
 )
+
+QUICK = (  # patterns of the checks that other releases run, too
+    "Laplace eps*",
+    "Geometric eps*",
+    "GeometricTruncated eps*",
+    "Gaussian eps*",
+    "*bits*",
+    "Geometric on a number*",
+    "mean eps*",
+    "sum eps*",
+    "nan*",
+    "mean of integers*",
+    "sum of 32 bits*",
+    "histogram*",
+)

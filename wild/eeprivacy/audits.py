@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from audit import AddRemove, Distance, PrivacyClaim, Substitution
 from wild.about import ALL_BITS, About
 from wild.entry import Release, notes_of
-from wild.searched import gaussian
+from wild.searched import EVERY_SETTING, gaussian
 
 DELTA = 0.05  # as in `served.py`
 RELEASE = Release("eeprivacy", "eeprivacy", "eeprivacy 0.0.5", own_randomness=False)
@@ -47,11 +47,9 @@ ENTRIES = [
         "GaussianMechanism searched",
         _ADDED,
         "",
-        named="any epsilon and delta",
         claim=_gaussian,
         mechanism=gaussian("eeprivacy", "GaussianMechanism searched", "deviation"),
-        method="auto",
-        parameters={"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
+        **EVERY_SETTING,
         refuted="`eeprivacy/mechanisms.py: GaussianMechanism.scale` is sqrt(2 log(1.25 / delta)) / epsilon for every "
         "epsilon. The formula is proved for epsilon < 1 only, and is too small for large epsilon.",
     ),

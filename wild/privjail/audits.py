@@ -5,12 +5,10 @@ The library tracks how far neighboring frames are apart through every operation,
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from audit import AddRemove, PrivacyClaim
 from wild.about import ALL_BITS, About
 from wild.entry import Release, notes_of
-from wild.searched import gaussian
+from wild.searched import EVERY_SETTING, gaussian
 
 DELTA = 0.05  # as in `served.py`
 RELEASE = Release("privjail", "privjail", "privjail 0.1.2", budget=50_000, own_randomness=False)
@@ -50,11 +48,9 @@ ENTRIES = [
         "gaussian searched",
         [([], [1.0])],
         "",
-        named="any epsilon and delta",
         claim=_gaussian,
         mechanism=gaussian("privjail", "gaussian searched", "deviation"),
-        method="auto",
-        parameters={"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
+        **EVERY_SETTING,
         refuted="`privjail/mechanism.py: sigma_from_eps_delta` is sensitivity sqrt(2 log(1.25 / delta)) / epsilon for "
         "every epsilon; the theorem of the book that its comment cites is stated for epsilon < 1. The deviation is too "
         "small for large epsilon.",
