@@ -12,7 +12,7 @@ from audit import Verdict
 
 from .leaks import CLAIM, LEAKS, LEFT, RIGHT, SUSPICIOUS, LeaksLater, private
 
-BUDGET, TOLERANCE = 4_000, 1.5
+BUDGET, TOLERANCE = 2_000, 1.5
 ENOUGH = 20_000  # for a PASS
 
 
@@ -34,7 +34,7 @@ def test_a_private_mechanism_passes():
 @pytest.mark.false_alarm(1e-09)
 def test_a_leak_does_not_pass(leak):
     budgets = {"calls": 100_000}  # the default: these leak in long calls or late, and fewer outputs never see it
-    certain = 2 * BUDGET if leak.name == "order_of_json" else BUDGET
+    certain = 4 * BUDGET if leak.name == "order_of_json" else BUDGET
     result = audited(leak.mechanism, certain if leak.certain else budgets.get(leak.group, ENOUGH))
     assert result.verdict is not Verdict.PASS, result.reason
     if leak.certain:
