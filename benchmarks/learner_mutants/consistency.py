@@ -7,6 +7,8 @@ from benchmarks.learner_mutants.mutant import Mutant
 CUBE = "consistency/cube_classifier.py"
 HIDDEN = "consistency/hidden_votes.py"
 STABLE = "consistency/stable_votes.py"
+LISTED = "consistency/any_space.py"
+SPACES = "tests/mechanisms/consistency/test_spaces.py"
 DENSITY = "consistency/cube_density.py"
 VORONOI = "consistency/voronoi.py"
 SEMI = "consistency/semi_private.py"
@@ -172,6 +174,22 @@ MUTANTS = [
         BY_PAIRS,
     ),
     Mutant("PH2", STABLE, "value if mark else -value", "value if mark else -value / 2", BY_PAIRS),
+    # StableVoronoiClassifier on words, PublicPoints
+    Mutant(
+        "PP1", LISTED, "free &= between[index] >= radius", "free &= between[index] >= radius / 2", f"{SPACES} -k listed"
+    ),
+    Mutant("PP2", LISTED, "np.argmin(self._distances", "np.argmax(self._distances", "fitted/consistency/*on words*"),
+    Mutant(
+        "PP3", LISTED, "_greedy(self._between[np.ix_(inside, inside)], radius / 2)", "inside", f"{SPACES} -k dimension"
+    ),
+    Mutant("PP4", LISTED, "math.ceil(point / step - 0.5)", "math.floor(point / step)", f"{SPACES} -k integers"),
+    Mutant(
+        "SV6",
+        STABLE,
+        "self.radius_ = radius_for(len(rows), self._space.doubling_dim)\n",
+        "self.radius_ = radius_for(len(rows), self._space.doubling_dim / 3)\n",
+        "fitted/consistency/*on words*",
+    ),
     # VoronoiClassifier
     Mutant(
         "VO1",

@@ -11,9 +11,18 @@ from functools import partial
 import numpy as np
 
 from audit import ConsistencyCheck, InequalityCheck, Verdict
-from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, Sphere, spiral
+from mechanisms.consistency.spaces import (
+    BinarySequences,
+    BoundedSpace,
+    Circle,
+    Cube,
+    EuclideanSquare,
+    Sphere,
+    certified,
+    spiral,
+)
 from mechanisms.consistency.stable_theorems import cauchy_visits
-from mechanisms.consistency.voronoi import certified, radius_for
+from mechanisms.consistency.voronoi import radius_for
 from mechanisms.consistency.votes import Cells, mean_excess
 from mechanisms.distributions import Cauchy
 from mechanisms.distributions.zoo import quadrants, shifted_sine_product, smooth

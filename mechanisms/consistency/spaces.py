@@ -54,8 +54,8 @@ class Packing:
         return len(self.centers)
 
 
-class BoundedSpace(ABC):
-    """A bounded space: a finite packing, and the number of the Voronoi cell of each point."""
+class MetricSpace(ABC):
+    """A metric space: what points are, and in which cell of a countable packing each one lies."""
 
     @property
     @abstractmethod
@@ -65,6 +65,14 @@ class BoundedSpace(ABC):
     @abstractmethod
     def points(self, X: Any) -> FloatArray:
         """Return X as an array of points, or refuse points outside the space."""
+
+    @abstractmethod
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the name of the Voronoi cell of each point, for a maximal packing that no data enter."""
+
+
+class BoundedSpace(MetricSpace):
+    """A bounded space: a finite packing, and the number of the Voronoi cell of each point."""
 
     @abstractmethod
     def distance(self, a: FloatArray, b: FloatArray) -> FloatArray:
@@ -77,6 +85,18 @@ class BoundedSpace(ABC):
     @abstractmethod
     def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
         """Return the number of the nearest center of each point."""
+
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the number of the cell of each point, as a vector of one entry."""
+        return [(cell,) for cell in self.cell_of(points, certified(self, radius)).tolist()]
+
+
+def certified(space: BoundedSpace, radius: float) -> Packing:
+    """Return a packing of the space whose certificate holds, or raise."""
+    packing = space.packing(radius)
+    if not packing.is_maximal:
+        raise InvalidArgument.of("radius", f"have a certified maximal packing of {space!r}", radius)
+    return packing
 
 
 @dataclass(frozen=True)

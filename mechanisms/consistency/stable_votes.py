@@ -23,9 +23,12 @@ import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import InvalidArgument
 from audit.laws import Finite, PointMass, PrivacyLoss, Product
-from mechanisms.consistency.grids import SpaceGrid, side_for
-from mechanisms.consistency.records import features, labels
+from mechanisms.consistency.any_space import Lattice
+from mechanisms.consistency.grids import side_for
+from mechanisms.consistency.records import labels
+from mechanisms.consistency.spaces import MetricSpace
 from mechanisms.consistency.stable_counts import threshold
 from mechanisms.consistency.voronoi import radius_for
 from mechanisms.consistency.votes import vote_probability
@@ -34,11 +37,12 @@ from mechanisms.stability_histogram import StabilityHistogram
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 SOURCE = "Bousquet et al. 2022, Theorem A.14"
+LINE = Lattice(1)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
 class StableVoronoiClassifier(Classifier):
-    """Private classifier on R^dim from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
+    """Private classifier on a metric space from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
 
     Parameters
     ----------
@@ -48,6 +52,9 @@ class StableVoronoiClassifier(Classifier):
         Of each histogram; for a total of (epsilon, delta) pass half of both.
     random_state : int, optional
         Repeats the noise exactly; for tests only.
+    space : MetricSpace, optional
+        R^dim with the l-infinity norm unless given: `Integers()`, a bounded space such as `Sphere()`, or
+        `PublicPoints(places, distance)` for any other distance.
 
     Attributes
     ----------
@@ -57,7 +64,8 @@ class StableVoronoiClassifier(Classifier):
 
     Notes
     -----
-    The packing is the lattice r Z^dim of the l-infinity norm, r = n^(-1 / (4 dim)); its cells are centered cubes.
+    The packing has radius r = n^(-1 / (4 d)), d the doubling dimension of the space; in R^dim it is the lattice
+    r Z^dim, and its cells are centered cubes.
 
     References
     ----------
@@ -65,20 +73,28 @@ class StableVoronoiClassifier(Classifier):
     """
 
     def __init__(
-        self, dim: int = 1, epsilon: float = 1.0, delta: float = 1e-6, random_state: int | None = None
+        self,
+        dim: int = 1,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        random_state: int | None = None,
+        space: MetricSpace | None = None,
     ) -> None:
         self.dim = integer(dim, "dim", at_least=1)
         self.epsilon = positive(epsilon, "epsilon")
         self.delta = open_probability(delta, "delta")
         self.random_state = random_state
+        if space is not None and not isinstance(space, MetricSpace):
+            raise InvalidArgument.of("space", "be a MetricSpace such as PublicPoints(places, distance)", space)
+        self.space = space
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Release the hypothesis for records X, shape (n, dim), with labels y in {0, 1}."""
-        rows = features(X, self.dim)
+        """Release the hypothesis for points X, shape (n, dim) in R^dim, with labels y in {0, 1}."""
+        rows = self._space.points(X)
         marks = labels(y, len(rows))
         rng = noise_source(self.random_state)
-        self.radius_ = radius_for(len(rows), self.dim)
-        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
+        self.radius_ = radius_for(len(rows), self._space.doubling_dim)
+        keys = self._space.keys_of(rows, self.radius_)
         histogram = StabilityHistogram(self.epsilon, self.delta)
         every = histogram.release(keys, rng)
         ones = histogram.release([key for key, mark in zip(keys, marks, strict=True) if mark], rng)
@@ -88,14 +104,18 @@ class StableVoronoiClassifier(Classifier):
     def predict(self, X: Any) -> np.ndarray:
         """Return the vote of each row's cell."""
         votes = self._fitted("votes_")
-        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(features(X, self.dim))
+        keys = self._space.keys_of(self._space.points(X), self.radius_)
         return np.array([key in votes for key in keys], dtype=np.int8)
+
+    @property
+    def _space(self) -> MetricSpace:
+        return Lattice(self.dim) if self.space is None else self.space
 
 
 class PairHistogramClassifier(StableVoronoiClassifier):
-    """Private classifier on R^dim from one stability histogram of (cube, label); exactly (epsilon, delta / 4)-DP.
+    """Private classifier from one stability histogram of (cell, label); exactly (epsilon, delta / 4)-DP.
 
-    Parameters and attributes are those of `StableVoronoiClassifier`; cubes have side n^(-1 / (2 dim)).
+    Parameters and attributes are those of `StableVoronoiClassifier`; cells have radius n^(-1 / (2 d)), d the dimension.
 
     References
     ----------
@@ -103,12 +123,12 @@ class PairHistogramClassifier(StableVoronoiClassifier):
     """
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Release the hypothesis for records X, shape (n, dim), with labels y in {0, 1}."""
-        rows = features(X, self.dim)
+        """Release the hypothesis for points X, shape (n, dim) in R^dim, with labels y in {0, 1}."""
+        rows = self._space.points(X)
         marks = labels(y, len(rows)).tolist()
         rng = noise_source(self.random_state)
-        self.radius_ = side_for(len(rows), self.dim)
-        keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
+        self.radius_ = radius_for(len(rows), self._space.doubling_dim / 2)
+        keys = self._space.keys_of(rows, self.radius_)
         released = StabilityHistogram(self.epsilon, self.delta).release(list(zip(keys, marks, strict=True)), rng)
         values: defaultdict[Any, float] = defaultdict(float)
         for (key, mark), value in released.items():  # type: ignore[misc]
@@ -119,7 +139,7 @@ class PairHistogramClassifier(StableVoronoiClassifier):
 
 @dataclass(frozen=True)
 class StableHistograms:
-    """Both histograms as a mechanism on cells of the line: noisy counts of all records, then of label-1 records.
+    """Both histograms as a mechanism: noisy counts of all records, then of label-1 records, by cell.
 
     Parameters
     ----------
@@ -127,17 +147,20 @@ class StableHistograms:
     delta : float in (0, 1)
     cells : tuple of int
         Cells shown, one column each in both halves.
+    space : MetricSpace
+        With cells that have one number.
     """
 
     epsilon: float
     delta: float
     cells: tuple[int, ...] = (0, 1)
+    space: MetricSpace = LINE
 
     def counts(self, dataset: Labeled) -> tuple[np.ndarray, np.ndarray]:
         """Return the counts of all records and of label-1 records in the cells shown."""
-        rows = features(dataset.X, 1)
+        rows = self.space.points(dataset.X)
         marks = labels(dataset.y, len(rows))
-        found = [key[0] for key in SpaceGrid(1, radius_for(len(rows), 1), centered=True).keys_of(rows)]
+        found = [key[0] for key in self.space.keys_of(rows, radius_for(len(rows), self.space.doubling_dim))]
         histogram = StabilityHistogram(self.epsilon, self.delta, self.cells)
         return histogram.counts(found), histogram.counts([c for c, mark in zip(found, marks, strict=True) if mark])
 
@@ -169,13 +192,13 @@ class StableHistograms:
 
 @dataclass(frozen=True)
 class PairHistogram(StableHistograms):
-    """The histogram of Remark 1.8 as a mechanism: noisy counts of (cube, label 0), then of (cube, label 1)."""
+    """The histogram of Remark 1.8 as a mechanism: noisy counts of (cell, label 0), then of (cell, label 1)."""
 
     def counts(self, dataset: Labeled) -> tuple[np.ndarray, np.ndarray]:
-        """Return the counts of label-0 and of label-1 records in the cubes shown, of side n^(-1/2)."""
-        rows = features(dataset.X, 1)
+        """Return the counts of label-0 and of label-1 records in the cells shown, of side n^(-1/2) on the line."""
+        rows = self.space.points(dataset.X)
         marks = labels(dataset.y, len(rows)).tolist()
-        keys = [key[0] for key in SpaceGrid(1, side_for(len(rows), 1), centered=True).keys_of(rows)]
+        keys = [key[0] for key in self.space.keys_of(rows, radius_for(len(rows), self.space.doubling_dim / 2))]
         histogram = StabilityHistogram(self.epsilon, self.delta, self.cells)
         zeros, ones = (histogram.counts([k for k, m in zip(keys, marks, strict=True) if m == v]) for v in (0, 1))
         return zeros, ones

@@ -19,7 +19,7 @@ from audit.base.errors import InvalidArgument
 from audit.laws import Product
 from mechanisms.consistency.cube_classifier import flip_pair, move_pair
 from mechanisms.consistency.records import labels
-from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, Packing
+from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, certified
 from mechanisms.consistency.votes import vote_law
 from mechanisms.estimator import Classifier, noise_source
 
@@ -85,14 +85,6 @@ class VoronoiClassifier(Classifier):
         """Return the vote of each point's cell."""
         votes = self._fitted("votes_")
         return votes[self.space.cell_of(self.space.points(X), self.packing_)]
-
-
-def certified(space: BoundedSpace, radius: float) -> Packing:
-    """Return a packing of the space whose certificate holds, or raise."""
-    packing = space.packing(radius)
-    if not packing.is_maximal:
-        raise InvalidArgument.of("radius", f"have a certified maximal packing of {space!r}", radius)
-    return packing
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from mechanisms.consistency.cube_density import CubeCounts, CubeDensity, moved_f
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.hidden_votes import Field, HiddenVotes, draw_votes, elements_of
+from mechanisms.consistency.metric_votes import WORD_CELLS, WORDS, word_pairs
 from mechanisms.consistency.semi_private import PLANE, SemiPrivateLearner, SemiPrivateRelease, equal_pair
 from mechanisms.consistency.semi_supervised import (
     LABELED,
@@ -29,7 +30,7 @@ from mechanisms.consistency.semi_supervised import (
     records,
     replaced,
 )
-from mechanisms.consistency.spaces import BoundedSpace, Circle, EuclideanSquare
+from mechanisms.consistency.spaces import BoundedSpace, Circle, EuclideanSquare, certified
 from mechanisms.consistency.stable_votes import (
     PairHistogramClassifier,
     StableVoronoiClassifier,
@@ -39,7 +40,7 @@ from mechanisms.consistency.stable_votes import (
     pair_vote_law,
     records_in_cells,
 )
-from mechanisms.consistency.voronoi import VoronoiClassifier, VoronoiVotes, certified, radius_for
+from mechanisms.consistency.voronoi import VoronoiClassifier, VoronoiVotes, radius_for
 from mechanisms.consistency.votes import vote_law, vote_probability
 from mechanisms.fitted.orders import by_label, exact, in_orders, last_first
 from mechanisms.stability_histogram import StabilityHistogram
@@ -65,15 +66,22 @@ def with_cells(learner: VoronoiClassifier, bits: np.ndarray, size: int) -> Voron
     return learner
 
 
-def stable_cells(learner: Any) -> np.ndarray:
+def stable_cells(learner: Any, cells: tuple[int, ...] = THREE) -> np.ndarray:
     """Return the votes of three cells."""
-    return np.array([(cell,) in learner.votes_ for cell in range(3)], dtype=np.int8)
+    return np.array([(cell,) in learner.votes_ for cell in cells], dtype=np.int8)
 
 
 def with_stable_cells(side: Callable[[int, int], float], learner: Any, bits: np.ndarray, size: int) -> Any:
     """Set the cells that vote 1, in their own order."""
     learner.radius_ = side(size, 1)
     learner.votes_ = {(int(cell),) for cell in np.flatnonzero(bits)}
+    return learner
+
+
+def with_word_cells(learner: Any, bits: np.ndarray, size: int) -> Any:
+    """Set the cells of words that vote 1, in their own order."""
+    learner.radius_ = radius_for(size, WORDS.doubling_dim)
+    learner.votes_ = {(WORD_CELLS[at],) for at in np.flatnonzero(bits)}
     return learner
 
 
@@ -293,6 +301,11 @@ def _histograms() -> list[PrivacyCheck]:
     stable = Released(
         partial(StableVoronoiClassifier, 1, 0.5, 0.1), stable_cells, partial(with_stable_cells, radius_for)
     )
+    words = Released(
+        partial(StableVoronoiClassifier, 1, 0.5, 0.1, None, WORDS),
+        partial(stable_cells, cells=WORD_CELLS),
+        with_word_cells,
+    )
     side = side_for(52, 1)
     places = np.repeat([0.0, side, 2 * side], [30, 14, 8])
     near = Labeled(places, np.repeat([1, 0, 1, 0], [16, 14, 14, 8]))  # close votes, and counts near the threshold
@@ -310,6 +323,12 @@ def _histograms() -> list[PrivacyCheck]:
             Documented(stable, StableVotes(0.5, 0.1, THREE).law),
             _claim("A.14", 0.75, 0.025),
             cells,
+        ),
+        exact(
+            "consistency/theorem A.14 StableVoronoiClassifier on words",
+            Documented(words, StableVotes(0.5, 0.1, WORD_CELLS, WORDS).law),
+            _claim("A.14", 0.75, 0.025),
+            in_orders(*word_pairs()),
         ),
         exact(
             "consistency/remark 1.8 PairHistogramClassifier",

@@ -12,8 +12,16 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from mechanisms.consistency.any_space import PublicPoints
 from mechanisms.consistency.cube_classifier import labeled
-from mechanisms.consistency.stable_votes import StableHistograms, first_flipped, first_moved, records_in_cells
+from mechanisms.consistency.stable_votes import (
+    StableHistograms,
+    StableVotes,
+    first_flipped,
+    first_moved,
+    records_in_cells,
+)
+from mechanisms.consistency.voronoi import radius_for
 
 BUDGET = 50_000
 SOURCE = "claimed after Bousquet et al. 2022, Theorem A.14"
@@ -74,22 +82,48 @@ class OneNoiseForBothHistograms:
         return np.where((counts > 0) & (noisy >= mechanism.level), noisy, 0.0).reshape(size, -1)
 
 
-def _check(name: str, mechanism: Any, epsilon: float, delta: float, pair: tuple[Labeled, Labeled]) -> PrivacyCheck:
+@dataclass(frozen=True)
+class SpaceOfTheRecords:
+    """The records are listed as the public points of the space; the votes are shown at 0.25 and 0.5.
+
+    True privacy: none. Of 30 label-1 records at 0.25, as many of label 0 at 0.5 and a first one, which moves from 0.1
+    to 0.3, both heaps have a cell of their own on one side and share one on the other: the votes differ with
+    probability above 0.99, or never.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        space = PublicPoints(dataset.X[:, None], "cityblock", dim=1.0)
+        packing = space.packing(radius_for(len(dataset), 1.0))
+        bits = StableVotes(self.epsilon, self.delta, tuple(range(len(packing))), space)(dataset, size, rng)
+        return bits[:, space.cell_of(np.array([[0.25], [0.5]]), packing)]
+
+
+def _check(
+    name: str, mechanism: Any, epsilon: float, delta: float, pair: tuple[Labeled, Labeled], budget: int = BUDGET
+) -> PrivacyCheck:
     return PrivacyCheck(
         name=f"fault/consistency/{name} eps={epsilon:g} delta={delta:g}",
         mechanism=mechanism,
         claim=PrivacyClaim(epsilon, delta, Substitution(), SOURCE),
         pairs=[pair],
         expected=Verdict.FAIL,
-        budget=BUDGET,
+        budget=budget,
     )
 
 
+_HEAPS = (
+    labeled([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30),
+    labeled([0.3, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30),
+)
 _CROWDED = records_in_cells((60, 60), (60, 60))
 _FIRST = (labeled([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0]), labeled([0.2, 0.5, 0.9, 0.6], [1, 0, 1, 0]))
 
 CHECKS: list[PrivacyCheck] = [
     _check("voronoi centres from the data", CentersFromTheData(1.0), 1.0, 0.0, _FIRST),
+    _check("stable votes space of the records", SpaceOfTheRecords(1.0, 0.01), 2.0, 0.02, _HEAPS, 3_000),
     _check("stable votes half the budget", HalfTheBudget(1.0, 0.01), 1.0, 0.01, (_CROWDED, first_moved(_CROWDED, 1))),
     _check(
         "stable votes one noise for both histograms",

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from audit.base.errors import InvalidArgument
+from mechanisms.consistency.any_space import Integers, PublicPoints
 from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.learner_theorems import mean_error
+from mechanisms.consistency.metric_votes import WORDS
 from mechanisms.consistency.semi_private import SemiPrivateLearner, labeled_size, public_size
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.spaces import Circle, Cube, EuclideanSquare
@@ -90,6 +92,10 @@ def test_broken_records_are_refused_by_name(learner, X, y, message):
         lambda: CubeClassifier(dim=0),
         lambda: VoronoiClassifier(space=3),
         lambda: StableVoronoiClassifier(delta=0.0),
+        lambda: StableVoronoiClassifier(space="words"),
+        lambda: StableVoronoiClassifier(space=Integers()).fit([0.5], [1]),
+        lambda: PublicPoints([]),
+        lambda: PublicPoints([1, 2], lambda a, b: a - b).doubling_dim,
         lambda: CubeDensity(delta=1.5),
         lambda: CubeClassifier().set_params(scale=1),
         lambda: CubeClassifier().set_params(epsilon=-1.0),
@@ -170,6 +176,14 @@ def test_the_circle_joins_its_ends():
     points = np.r_[np.full(8, 0.01), np.full(8, 0.99), np.full(16, 0.5)]
     learner.fit(points, np.r_[np.ones(16), np.zeros(16)].astype(int))
     np.testing.assert_array_equal(learner.predict([0.01, 0.99, 0.5]), [1, 1, 0])
+
+
+def test_words_are_classified_by_their_edit_distance():
+    """The cells of 400 records are those of five words; months are label 1, and each cell has one label here."""
+    learner = StableVoronoiClassifier(epsilon=20.0, delta=0.01, random_state=0, space=WORDS)
+    learner.fit(["january"] * 200 + ["tuesday"] * 200, [1] * 200 + [0] * 200)
+    assert learner.predict(["january", "january!", "wednesday", "tuesdays"]).tolist() == [1, 1, 0, 0]
+    assert learner.predict(["september"]).tolist() == [0]  # a cell without records is not released
 
 
 def test_a_regressor_gives_the_mean_of_released_cubes():

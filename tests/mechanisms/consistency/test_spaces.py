@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from audit.base.errors import InvalidArgument
+from mechanisms.consistency.any_space import Integers, Lattice, PublicPoints
 from mechanisms.consistency.metric_theorems import (
     SPACES,
     CellRisk,
@@ -14,8 +15,17 @@ from mechanisms.consistency.metric_theorems import (
     sphere_cells,
     square_cells,
 )
-from mechanisms.consistency.spaces import BinarySequences, Circle, Cube, EuclideanSquare, Packing, Sphere, spiral
-from mechanisms.consistency.voronoi import certified
+from mechanisms.consistency.metric_votes import WORDS
+from mechanisms.consistency.spaces import (
+    BinarySequences,
+    Circle,
+    Cube,
+    EuclideanSquare,
+    Packing,
+    Sphere,
+    certified,
+    spiral,
+)
 
 RADII = (0.95, 0.71, 0.6, 0.5, 0.36, 0.35, 1 / 3, 0.21)
 SPACE = pytest.mark.parametrize("space", SPACES, ids=repr)
@@ -110,3 +120,39 @@ def test_risks_match_the_reference(cells, n, value):
 def test_cells_that_are_no_squares_are_refused():
     with pytest.raises(ValueError, match="not squares"):
         square_cells(1000)
+
+
+LISTED = [
+    pytest.param(PublicPoints(np.random.default_rng(5).random((60, 2))), id="euclidean"),
+    pytest.param(PublicPoints(np.random.default_rng(6).random((60, 3)), "cityblock"), id="cityblock"),
+    pytest.param(WORDS, id="words"),
+]
+
+
+@pytest.mark.parametrize("space", LISTED)
+@pytest.mark.parametrize("radius", [0.7, 0.4, 0.25])
+def test_a_packing_of_listed_points_is_maximal_and_cells_are_nearest(space, radius):
+    packing, places = space.packing(radius), space.points(space.places)
+    assert packing.is_maximal
+    chosen = [at for at, place in enumerate(places.tolist()) if place in packing.centers.tolist()]
+    distances = np.stack([space.distance(places, np.repeat(places[[at]], len(places), axis=0)) for at in chosen], 1)
+    assert distances.min(axis=1).max() == packing.cover < radius
+    keys = space.keys_of(places, radius)
+    assert keys == [(int(np.argmin(row)),) for row in distances]
+
+
+def test_the_dimension_of_listed_points_is_by_rule_unless_given():
+    """On 65 equally spaced points a ball of radius r has at most 5 points at mutual distance r / 2; r = 1 has 3."""
+    line = PublicPoints(np.arange(65.0)[:, None])
+    assert line.doubling_dim == pytest.approx(np.log2(5))
+    assert PublicPoints([[0.0]]).doubling_dim == 1.0
+    assert WORDS.doubling_dim == 2.0
+
+
+def test_integers_and_lattices_have_cells_around_their_centers():
+    integers = Integers()
+    assert integers.keys_of(integers.points([-2, 0, 7]), 0.4) == [(-2,), (0,), (7,)]
+    assert integers.keys_of(integers.points([-2, -1, 0, 1, 2, 3]), 1.5) == [(-1,), (-1,), (0,), (0,), (1,), (1,)]
+    assert integers.keys_of(integers.points([-1, 1, 2, 4]), 2.5) == [(0,), (0,), (1,), (1,)]
+    lattice = Lattice(2)
+    assert lattice.keys_of(lattice.points([[0.2, -0.3], [0.3, 1.0]]), 0.5) == [(0, -1), (1, 2)]
