@@ -16,6 +16,18 @@ from audit.laws import Finite, Product
 from mechanisms.fitted.orders import Pair, exact, one_by_one
 from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, neighbors
 from mechanisms.labels.network import VectorTargetMLP
+from mechanisms.labels.pate import SOURCE as VOTES
+from mechanisms.labels.pate import NoisyVote, PATELabelTrainer, part_votes, winners_law
+from mechanisms.labels.pretrained import (
+    STARRED,
+    OneStageLabelTrainer,
+    OneStageRelease,
+    OnFeatures,
+    PretrainedOneStageTrainer,
+    PretrainedTwoStageRelease,
+    PretrainedTwoStageTrainer,
+    public_line,
+)
 from mechanisms.labels.two_stage import TwoStageLabelTrainer, TwoStageRelease
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
@@ -83,18 +95,87 @@ def law_of_iterated_targets(dataset: Labeled) -> Finite:
     return Finite(table)
 
 
-def two_stage_law(dataset: Labeled) -> Finite:
-    """Law of the released labels, the mean over all orders of the records."""
+def stages_law(release: TwoStageRelease, dataset: Labeled) -> Finite:
+    """Law of the released labels by point, the mean over all orders of the records."""
     order = np.argsort(dataset.X)
     X, y = np.asarray(dataset.X)[order], np.asarray(dataset.y)[order]
     mixed: dict[Hashable, float] = {}
     orders = list(map(list, itertools.permutations(range(len(X)))))
     for taken in orders:
         back = np.argsort(taken)
-        for row, chance in TwoStageRelease(2, 1.0, 2).law(Labeled(X[taken], y[taken])).pmf.items():
+        for row, chance in release.law(Labeled(X[taken], y[taken])).pmf.items():
             key = tuple(np.array(row)[back].tolist())
             mixed[key] = mixed.get(key, 0.0) + chance / len(orders)
     return Finite(mixed)
+
+
+def one_stage_law(dataset: Labeled) -> Product:
+    """Law of the released labels, in the order of the points."""
+    order = np.argsort(dataset.X)
+    return OneStageRelease(2, 1.0).law(Labeled(np.asarray(dataset.X)[order], np.asarray(dataset.y)[order]))
+
+
+FEATURES = public_line()
+
+
+def starred_of(learner: Any) -> Any:
+    """Return the targets, the points' features and the ties of a learner on public features."""
+    model: Any = learner.model_.model
+    return np.array(model.targets), np.array(model.tree.data), learner.ties_
+
+
+def with_starred(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
+    """Set the nearest neighbors, on public features, that follow from released targets."""
+    targets, order, learner.ties_ = released
+    seen = {tuple(row): point for row, point in zip(FEATURES(points[:, None]).tolist(), points.tolist(), strict=True)}
+    learner.model_ = OnFeatures(FEATURES, NeighborSum(2))
+    if sorted(map(tuple, order.tolist())) == sorted(seen):
+        placed = np.array([seen[tuple(row)] for row in order.tolist()])
+        learner.model_.fit(placed[:, None], targets, np.random.default_rng(0))
+    return learner
+
+
+def starred_by_point(released: Any) -> np.ndarray:
+    """Return the released labels in the order of the points of `FOUR`."""
+    targets, seen, _ = released
+    wanted = FEATURES(np.sort(FOUR)[:, None])
+    places = [int(np.argmin(np.abs(seen - row).sum(axis=1))) for row in wanted]
+    return np.asarray(np.argmax(targets[places], axis=1))
+
+
+PATE = PATELabelTrainer(2, 1.0, 0.01, 2, 2, partial(NeighborSum, 1), partial(NeighborSum, 1))
+
+
+def winners_by_point(released: Any) -> np.ndarray:
+    """Return the queries, sorted, and their winners."""
+    targets, asked, _ = released
+    order = np.argsort(asked[:, 0])
+    return np.r_[np.searchsorted(np.sort(FOUR), asked[order, 0]), np.argmax(targets[order], axis=1)]
+
+
+def pate_law(dataset: Labeled) -> Finite:
+    """Law of the queries and the winners: the mean over all parts and all choices of the queries."""
+    order, rng = np.argsort(dataset.X), np.random.default_rng(0)
+    X, y = np.asarray(dataset.X)[order][:, None], np.asarray(dataset.y)[order]
+    vote = NoisyVote(2, PATE.epsilon, PATE.delta, PATE.n_queries)
+    halves = list(itertools.combinations(range(len(X)), len(X) // 2))
+    mixed: dict[Hashable, float] = {}
+    for first, asked in itertools.product(halves, itertools.combinations(range(len(X)), PATE.n_queries)):
+        parts = [np.array(first), np.setdiff1d(np.arange(len(X)), first)]
+        counts = part_votes(X, y, parts, X[list(asked)], 2, PATE.teacher, rng)
+        for winners, chance in winners_law(vote, counts).pmf.items():
+            key = (*asked, *winners)  # type: ignore[misc]
+            mixed[key] = mixed.get(key, 0.0) + chance / len(halves) ** 2
+    return Finite(mixed)
+
+
+def with_student(learner: PATELabelTrainer, released: Any, size: int) -> PATELabelTrainer:
+    """Set the student that follows from the winners at public points."""
+    targets, asked, learner.ties_ = released
+    learner.model_ = NeighborSum(1)
+    if len(targets) == PATE.n_queries and set(asked[:, 0].tolist()) <= set(FOUR.tolist()):
+        learner.model_.fit(asked, targets, np.random.default_rng(0))
+    return learner
 
 
 def network_of(learner: VectorTargetMLP) -> Any:
@@ -117,6 +198,8 @@ def signs_of_offsets(released: Any) -> np.ndarray:
 def _checks() -> list[PrivacyCheck]:
     claim = PrivacyClaim(1.0, 0.0, LabelFlip(), "Zhao et al. 2024, Theorem 1")
     stages = PrivacyClaim(1.0, 0.0, LabelFlip(), "Ghazi, Golowich, Kumar, Manurangsi & Zhang 2021, section 4")
+    public = PrivacyClaim(1.0, 0.0, LabelFlip(), STARRED)
+    central = PrivacyClaim(PATE.epsilon, PATE.delta, LabelFlip(), VOTES)
     encoder = SymmetricUnaryLabelEncoder(3, 1.0)
     on_line, on_four = (partial(with_model, points) for points in (LINE, FOUR))
     plain = Released(partial(VectorTargetKNN, encoder, 1), model_of, on_line, targets_in_a_row)
@@ -126,13 +209,43 @@ def _checks() -> list[PrivacyCheck]:
     )
     trainer = partial(TwoStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2))
     two = Released(trainer, model_of, on_four, labels_by_point)
+    one = Released(partial(OneStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2)), model_of, on_four, labels_by_point)
+    starred = [
+        Released(
+            partial(kind, 2, 1.0, partial(NeighborSum, 2), features=FEATURES),
+            starred_of,
+            partial(with_starred, FOUR),
+            starred_by_point,
+        )
+        for kind in (PretrainedOneStageTrainer, PretrainedTwoStageTrainer)
+    ]
+    student = Released(
+        partial(PATELabelTrainer, 2, 1.0, 0.01, 2, 2, PATE.teacher, PATE.student),
+        model_of,
+        with_student,
+        winners_by_point,
+    )
     three = label_flips(LINE, (0, 2, 1), 3)
     four = label_flips(FOUR, (0, 0, 1, 1), 2)
     return [
         exact("labels/VectorTargetKNN", Documented(plain, law_of_bits), claim, three),
         exact("labels/VectorTargetKNN, iterated prior", Documented(smooth, law_of_iterated_targets), claim, three),
         *one_by_one("labels/VectorTargetMLP", network, claim, three, budget=20_000, tolerance=2.0),
-        exact("labels/TwoStageLabelTrainer", Documented(two, two_stage_law), stages, four),
+        exact(
+            "labels/TwoStageLabelTrainer",
+            Documented(two, partial(stages_law, TwoStageRelease(2, 1.0, 2))),
+            stages,
+            four,
+        ),
+        exact("labels/OneStageLabelTrainer", Documented(one, one_stage_law), stages, four),
+        exact("labels/PretrainedOneStageTrainer", Documented(starred[0], one_stage_law), public, four),
+        exact(
+            "labels/PretrainedTwoStageTrainer",
+            Documented(starred[1], partial(stages_law, PretrainedTwoStageRelease(2, 1.0, 2, FEATURES))),
+            public,
+            four,
+        ),
+        exact("labels/PATELabelTrainer", Documented(student, pate_law), central, four),
     ]
 
 

@@ -86,6 +86,10 @@ class TargetNetwork:
         """Return the outputs, shape (m, K), each in (0, 1)."""
         return self._forward(X)[1]
 
+    def hidden_outputs(self, X: FloatArray) -> FloatArray:
+        """Return the outputs of the hidden layer, shape (m, hidden)."""
+        return self._forward(X)[0]
+
     def _start(self, X: FloatArray, n_classes: int, rng: np.random.Generator) -> None:
         """Lay out all parameters in one vector, so that Adam moves them in one go; weights as He et al. 2015."""
         d, h = X.shape[1], self.hidden

@@ -75,7 +75,7 @@ class TwoStageLabelTrainer(TargetClassifier):
         self.ties_ = int(rng.spawn(1)[0].integers(2**63))
         order = rng.permutation(len(points))
         released = self.release(points[order], labels[order], rng)
-        self.model_ = self.model().fit(points[order], one_hot(released, self.n_classes), rng)
+        self.model_ = self._model().fit(points[order], one_hot(released, self.n_classes), rng)
         return self
 
     def release(self, points: FloatArray, labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -90,8 +90,11 @@ class TwoStageLabelTrainer(TargetClassifier):
     def priors(self, points: FloatArray, first: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Return the first model's predictions for the second half, shape (n - half, K), from released labels alone."""
         half = len(first)
-        scores = self.model().fit(points[:half], one_hot(first, self.n_classes), rng).scores(points[half:])
+        scores = self._model().fit(points[:half], one_hot(first, self.n_classes), rng).scores(points[half:])
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+    def _model(self) -> TargetModel:
+        return self.model()
 
     def _n_classes(self) -> int:
         return self.n_classes

@@ -31,6 +31,7 @@ WITHOUT_A_CLAIM = {
     "mechanisms.labels.neighbors.NeighborSum": "a model of released targets",
     "mechanisms.labels.network.MultilabelNetwork": "a model of released targets",
     "mechanisms.labels.network.TargetNetwork": "a model of released targets",
+    "mechanisms.labels.pretrained.OnFeatures": "a model of released targets",
     "mechanisms.local.regressogram.Regressogram": "not private: what the private learner is compared with",
     "mechanisms.stability.base_learners.AxisRectangle": "a teacher",
     "mechanisms.stability.base_learners.DecisionStump": "a teacher",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,13 @@ from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.mixtures import Circle, Peaked, Smooth
 from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, likeliest
 from mechanisms.labels.network import TargetNetwork, VectorTargetMLP
+from mechanisms.labels.pate import NoisyVote, PATELabelTrainer, win_chances
+from mechanisms.labels.pretrained import (
+    OneStageLabelTrainer,
+    PretrainedOneStageTrainer,
+    PretrainedTwoStageTrainer,
+    PublicFeatures,
+)
 from mechanisms.labels.response import KaryRandomizedResponse
 from mechanisms.labels.two_stage import POINTS, TwoStageLabelTrainer, TwoStageRelease
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
@@ -66,6 +74,61 @@ def test_without_noise_all_learn_separate_classes(encoder):
     ):
         assert learner.fit(X, y).score(X, y) == 1.0
         assert learner.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_without_noise_stages_on_features_and_students_learn_separate_classes():
+    X, y = blobs()
+    features = PublicFeatures(*blobs(300), hidden=16)
+    near = partial(NeighborSum, 5)
+    for learner in (
+        OneStageLabelTrainer(4, SURE, near, random_state=0),
+        PretrainedOneStageTrainer(4, SURE, near, random_state=0, features=features),
+        PretrainedTwoStageTrainer(4, SURE, near, random_state=0, features=features),
+        PATELabelTrainer(4, 1e5, 0.1, 5, 50, near, near, random_state=0),
+    ):
+        assert learner.fit(X, y).score(X, y) == 1.0
+        assert learner.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_public_features_are_those_of_a_network_that_learned_the_public_labels():
+    X, y = blobs(300)
+    features = PublicFeatures(X, y, hidden=16, epochs=40)
+    assert np.mean(features.network.scores(X).argmax(axis=1) == y) == 1.0
+    assert features(X[:3]).shape == (3, 16)
+    np.testing.assert_array_equal(features(X), PublicFeatures(X, y, hidden=16, epochs=40)(X))
+
+
+def test_the_noise_of_pate_is_that_of_all_queries_together():
+    """sqrt(2 q) times the deviation 3.7304 that (1, 1e-5) needs per unit of sensitivity (Balle & Wang)."""
+    assert NoisyVote(3, 1.0, 1e-5, 8).deviation == pytest.approx(4 * 3.7304, rel=2e-4)
+
+
+def test_teachers_share_no_record():
+    X, y = blobs(20)
+    seen = []
+
+    class Teacher(NeighborSum):
+        def fit(self, X, targets, rng, refine=None):
+            seen.extend(X.tolist())
+            return super().fit(X, targets, rng, refine)
+
+    PATELabelTrainer(4, 1.0, 0.1, 6, 5, partial(Teacher, 1), partial(NeighborSum, 1), random_state=0).fit(X, y)
+    assert sorted(seen) == sorted(X.tolist())
+
+
+@pytest.mark.false_alarm(1e-07)
+def test_chances_of_winning():
+    """By hand for two classes, and for equal counts; 200,000 draws, 0.0068 is six deviations of a share."""
+    assert win_chances((3, 2), 2.0)[0] == pytest.approx(0.5 * (1 + math.erf(1 / 4)), abs=1e-12)
+    np.testing.assert_allclose(win_chances((4, 4, 4), 1.5), 1 / 3, atol=1e-12)
+    drawn = np.argmax(np.array([5, 3, 4]) + np.random.default_rng(3).normal(scale=2.0, size=(200_000, 3)), axis=1)
+    np.testing.assert_allclose(np.bincount(drawn) / 200_000, win_chances((5, 3, 4), 2.0), atol=0.0068)
+
+
+def test_pate_asks_for_enough_records():
+    X, y = blobs(10)
+    with pytest.raises(AuditError, match="`n_teachers` must be at most 10"):
+        PATELabelTrainer(4, 1.0, 0.1, 11, 5, partial(NeighborSum, 1), partial(NeighborSum, 1)).fit(X, y)
 
 
 @pytest.mark.parametrize("head", ["sigmoid", "softmax"])
