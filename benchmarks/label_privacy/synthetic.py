@@ -60,11 +60,11 @@ def trial(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
     predicted = {"Bayes": circle.bayes(queries)}
     for name, targets in _targets(cell, y, near, rng):
         predicted[name] = likeliest(asked @ targets, rng)
-    predicted["LP-2ST"] = _two_stages(cell, X, y, queries, rng)
+    predicted["LP-2ST"] = two_stages(cell, X, y, queries, rng)
     return {name: float(np.mean(predicted[name] == truth)) for name in METHODS}
 
 
-def _two_stages(cell: Cell, X: np.ndarray, y: np.ndarray, queries: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def two_stages(cell: Cell, X: np.ndarray, y: np.ndarray, queries: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Fit `TwoStageLabelTrainer` on the stream of the trial: the class itself takes a seed and no generator."""
     trainer = TwoStageLabelTrainer(cell.n_classes, cell.epsilon, lambda: NeighborSum(cell.n_neighbors))
     order = rng.permutation(len(X))
