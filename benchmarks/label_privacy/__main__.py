@@ -25,7 +25,7 @@ GRID = [
 ]
 FEW = [Cell(K, 0.3, 1.0, 20) for K in (2, 3, 4, 5, 6, 8, 10)]
 SMOKE = [Cell(K, 2 / K, 1.0, 200) for K in (10, 40, 100)]
-DOCS = Path(__file__).parents[2] / "docs"
+FIGURE = Path(__file__).parents[2] / "docs" / "label-privacy-accuracy.svg"
 
 Found = dict[Cell, dict[str, np.ndarray]]
 RIVALS = ("RR", "LP-2ST", "ALIBI uniform", "ALIBI 1 round", "ALIBI 5 rounds")
@@ -60,19 +60,16 @@ def smoke() -> None:
 
 def full() -> None:
     """Print everything, 20 trials a cell, and draw the figure."""
-    plot.accuracy_plot(synthetic(FEW, GRID, 20), DOCS / "label-privacy-accuracy.svg")
+    plot.accuracy_plot(synthetic(FEW, GRID, 20), FIGURE)
 
 
 def figure(name: str) -> None:
-    """Print the points of one of the paper's figures, 1,000 trials each, point by point, and draw it."""
-    found: Found = {}
+    """Print the points of one of the paper's figures, 1,000 trials each, point by point."""
     print(f"\n{name}: accuracy, mean over {figures.TRIALS:,} trials; whether vector beats RR, LP-2ST, ALIBI uniform")
     for cell, scores in figures.run(name):
-        found[cell] = scores
         means = "  ".join(f"{method} {shown(scores[method])}" for method in figures.METHODS)
         said = ", ".join(ordering(scores["vector"], scores[rival]) for rival in ("RR", "LP-2ST", "ALIBI uniform"))
         print(f"{cell}  {means}  {said}", flush=True)
-    plot.accuracy_plot(found, DOCS / f"label-privacy-{name}.svg")
 
 
 def digits() -> None:

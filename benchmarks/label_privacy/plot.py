@@ -44,8 +44,6 @@ def accuracy_plot(found: Mapping[Cell, Mapping[str, np.ndarray]], path: Path) ->
         along = [cell for cell in shown if cell.sigma == (2 / cell.n_classes if row else 0.05)]
         cells = sorted(along, key=lambda cell: cell.n_classes)
         for name, (color, style) in LINES.items():
-            if name not in found[cells[0]]:
-                continue
             points = [interval(found[cell][name]) for cell in cells]
             classes = [cell.n_classes for cell in cells]
             axis.errorbar(classes, *np.array(points).T, color=color, linestyle=style, linewidth=1.2, label=name)
