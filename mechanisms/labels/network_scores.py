@@ -6,8 +6,8 @@ g_j(x) is close to eta~_j(x) (49); and Delta(x) grows slowly with K. Each step i
 on released bits: on one point, where the minimizer is the share of ones; on the law `Peaked`, whose eta is known, where
 more records must bring the scores closer; and for few and for many classes.
 
-"Closer" has no rate in the text, so the checks compare pairs of trials: in most of them four times the records take away
-a quarter of the error. With a softmax head, or with bits that are divided by their number, the minimizer is
+"Closer" has no rate in the text, so the checks compare pairs of trials: in most of them four times the records take
+away a quarter of the error. With a softmax head, or with bits that are divided by their number, the minimizer is
 another one: `faults.labels.scores`.
 """
 
@@ -64,7 +64,7 @@ class ScoreErrors:
 
     def scores(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return the scores at random points after training on n records, and eta~ there, both (queries, K)."""
-        law, K = Peaked(self.encoder.n_classes), self.encoder.n_classes
+        law = Peaked(self.encoder.n_classes)
         x, asked = rng.random(n), rng.random(QUERIES)
         labels = (rng.random((n, 1)) > np.cumsum(law.eta(x), axis=1)[:, :-1]).sum(axis=1)
         bits = self.encoder.release(labels, rng).astype(float)

@@ -9,7 +9,7 @@ import numpy as np
 
 import audit
 from audit import Verdict
-from mechanisms.cover import accuracy
+from mechanisms.cover import accuracy, label_lower_bound
 from mechanisms.local import lower_bound
 from mechanisms.local.hard_family import LeastFavorableFamily, line_family
 from mechanisms.stability import long_runs, rates
@@ -25,6 +25,29 @@ def test_a_cover_learner_that_spends_twice_its_epsilon_needs_half_the_examples(m
     weights = accuracy.interval_weights
     monkeypatch.setattr(accuracy, "interval_weights", lambda data, size, epsilon: weights(data, size, 2 * epsilon))
     assert verdict_of(accuracy.CHECKS, "cover/sample size on the hard family") is Verdict.FAIL
+
+
+def test_words_that_are_drawn_too_rarely_do_not_make_the_metrics_agree(monkeypatch):
+    """The sample holds a ten-thousandth of the points that the lemma asks for."""
+    counts = label_lower_bound.WordClass.counts
+    monkeypatch.setattr(
+        label_lower_bound.WordClass, "counts", lambda words, m, size, rng: counts(words, m // 10_000, size, rng)
+    )
+    pattern = "cover/words, metrics agree b=16*"
+    assert verdict_of(label_lower_bound.CHECKS, pattern) is Verdict.FAIL
+
+
+def test_words_of_four_letters_do_not_meet_the_hypothesis_of_theorem_10():
+    """Four balls of half the radius suffice: d' = 2, and more than 2 is asked for. The least slack is 0."""
+    four = label_lower_bound.doubling_cases(label_lower_bound.WordClass(4, 2))
+    assert min(found - asked for _, asked, found in four) == 0
+    three = label_lower_bound.doubling_cases(label_lower_bound.WordClass(3, 2))
+    assert all(found < asked for _, asked, found in three[:1])
+
+
+def test_a_packing_of_nearer_words_is_seen(monkeypatch):
+    monkeypatch.setattr(label_lower_bound.LemmaSetting, "radius", property(lambda s: s.words.weights[s.level] / 5))
+    assert verdict_of(label_lower_bound.CHECKS, "cover/words, packing") is Verdict.FAIL
 
 
 def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
