@@ -262,6 +262,10 @@ def geometry_table() -> None:
     for s in metric.NETS:
         net = LinearSeparatorClass(3).packing_cover(s)
         print(f"s={s:g}: {len(net)}, {covering_radius(net):.4f}")
+    header("Nets for n > 3: points and certified covering radius")
+    for n, s in ((4, 0.1), (4, 0.03), (5, 0.15), (5, 0.1), (6, 0.25), (6, 0.2)):
+        net = LinearSeparatorClass(n).packing_cover(s)
+        print(f"n={n} s={s:g}: {len(net)}, {covering_radius(net):.4f}")
     header("Lemma 25: largest radius (in steps of .001) at which its argument gives 2^(n-2) [1 .49 .27 .16 .06 .03]")
     for n in (3, 4, 5, 6, 8, 10):
         held = [r for r in np.arange(1, 1001) / 1000 if metric.packing_by_deletion(n, r) >= 2 ** (n - 2)]

@@ -115,7 +115,7 @@ class LabelPrivateTrials:
 
 @dataclass(frozen=True)
 class SphereTrials:
-    """Test whether A1 comes within `accuracy` on the sphere in R^3, labels flipped with a probability."""
+    """Test whether A1 comes within `accuracy` on the sphere in R^n, labels flipped with a probability; n = 3."""
 
     epsilon: float
     accuracy: float
@@ -128,8 +128,9 @@ class SphereTrials:
 
     def failure(self, rng: np.random.Generator) -> float:
         """Draw data and give the failure probability on them."""
-        net, target = self.hypotheses.packing_cover(self.accuracy / 4), np.array([0.0, 0.6, 0.8])
-        x = rng.normal(size=(self.m, 3))
+        dim = self.hypotheses.dim
+        net, target = self.hypotheses.packing_cover(self.accuracy / 4), np.r_[np.zeros(dim - 2), 0.6, 0.8]
+        x = rng.normal(size=(self.m, dim))
         y = np.where((x @ target >= 0) ^ (rng.random(self.m) < self.noise), 1, -1)
         chances = softmax(-self.epsilon / 2 * self.hypotheses.mistakes(net, Labeled(x, y)))
         excess = (1 - 2 * self.noise) * self.hypotheses.reference_disagreement(net, target)

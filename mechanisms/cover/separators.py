@@ -9,7 +9,8 @@ the pole of a facet, at the facet's angular circumradius. So `covering_radius` i
 s-cover because a certified t-cover was thinned out at s - t; it is an (s - t)-packing.
 
 Departures from the text: Lemma 13 promises an s-packing; the net falls short by t = 0.0044 on the sphere, which costs
-nothing but a few more hypotheses. For n > 3 there is no cheap canonical net, and none is offered.
+nothing but a few more hypotheses. For n > 3 the net is that of `mechanisms.cover.nets`, a packing and a cover, and the
+doubling dimension is replaced by an upper bound, (n - 1) log2 5, with which every bound on a cover holds as well.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from scipy.special import betainc
 from audit import Labeled
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
+from mechanisms.cover.nets import polar_net
 from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
 
 FIBONACCI = 40_000  # points to thin out
@@ -39,7 +41,7 @@ class LinearSeparatorClass:
     Parameters
     ----------
     dim : int >= 2
-        n; covers exist for 2 and 3.
+        n; nets become too large for n > 6.
     """
 
     dim: int
@@ -56,9 +58,13 @@ class LinearSeparatorClass:
 
     @property
     def doubling_dim(self) -> float:
-        """Doubling dimension under the uniform distribution: 1 on the circle, log2 7 on the sphere (small balls)."""
+        """Doubling dimension under the uniform distribution, or an upper bound of it.
+
+        1 on the circle, log2 7 on the sphere (small balls). Beyond: balls of radius r / 4 around the points of a
+        maximal (r/2)-packing of B(h, r) are disjoint and lie in B(h, 5 r / 4), of at most 5^(n-1) times their mass.
+        """
         if self.dim > 3:
-            raise InvalidArgument.of("dim", "be 2 or 3: beyond, the exact doubling dimension is not known", self.dim)
+            return (self.dim - 1) * math.log2(5)
         return 1.0 if self.dim == 2 else math.log2(7)
 
     def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
@@ -88,12 +94,12 @@ class LinearSeparatorClass:
         return max(1, math.ceil(1 / radius)) if self.dim == 2 else len(self.packing_cover(radius))
 
     def packing_cover(self, radius: float) -> FloatArray:
-        """Return a cover of the class in the uniform metric: ceil(1 / s) equal angles (n = 2), a greedy net (n = 3)."""
+        """Return a cover of the class in the uniform metric: ceil(1 / s) equal angles (n = 2), or a net."""
         if self.dim == 2:
             angles = 2 * math.pi * np.arange(self.cover_size(positive(radius, "radius"))) / self.cover_size(radius)
             return np.stack([np.cos(angles), np.sin(angles)], axis=1)
         if self.dim > 3:
-            raise InvalidArgument.of("dim", "be 2 or 3: no canonical net is offered beyond", self.dim)
+            return polar_net(self.dim, positive(radius, "radius"))
         return sphere_net(positive(radius, "radius"))
 
     def sample_packing_cover(self, X: FloatArray, radius: float) -> FloatArray:

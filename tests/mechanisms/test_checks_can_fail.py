@@ -9,7 +9,7 @@ import numpy as np
 
 import audit
 from audit import Verdict
-from mechanisms.cover import accuracy, label_lower_bound
+from mechanisms.cover import accuracy, dimensions, label_lower_bound
 from mechanisms.local import lower_bound
 from mechanisms.local.hard_family import LeastFavorableFamily, line_family
 from mechanisms.stability import long_runs, rates
@@ -25,6 +25,18 @@ def test_a_cover_learner_that_spends_twice_its_epsilon_needs_half_the_examples(m
     weights = accuracy.interval_weights
     monkeypatch.setattr(accuracy, "interval_weights", lambda data, size, epsilon: weights(data, size, 2 * epsilon))
     assert verdict_of(accuracy.CHECKS, "cover/sample size on the hard family") is Verdict.FAIL
+
+
+def test_a_net_without_one_point_has_a_hole(monkeypatch):
+    net = dimensions.net_of
+    monkeypatch.setattr(dimensions, "net_of", lambda dim, radius: net(dim, radius)[1:])
+    assert verdict_of(dimensions.CHECKS, "cover/covers cover, n > 3") is Verdict.FAIL
+
+
+def test_a_net_with_a_point_too_many_is_no_packing(monkeypatch):
+    net = dimensions.net_of
+    monkeypatch.setattr(dimensions, "net_of", lambda dim, radius: np.vstack([net(dim, radius), np.eye(dim)[0] + 0.01]))
+    assert verdict_of(dimensions.CHECKS, "cover/packings pack, n > 3") is Verdict.FAIL
 
 
 def test_words_that_are_drawn_too_rarely_do_not_make_the_metrics_agree(monkeypatch):
