@@ -1,0 +1,64 @@
+"""Examples of the pages on papers run as they stand and print what their comments say; each page has its figure."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sklearn")
+
+from benchmarks.learner_plots import FIGURES, draw, scores, table
+
+DOCS = Path(__file__).parents[2] / "docs"
+MOST_LINES = 20
+LEARNERS = re.compile(r"from mechanisms\.learners import")
+
+
+def examples_of(page):
+    return re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S)
+
+
+def comments_of(code):
+    """What the example says that it prints: comments after `print(...)`, and lines that are comments, in order."""
+    return re.findall(r"(?:^|print\(.*\)  )# (.*)$", code, flags=re.M)
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@pytest.mark.parametrize("page", [*FIGURES, "learners"])
+def test_examples_print_what_they_say(page, capsys):
+    blocks = examples_of(page)
+    assert any(LEARNERS.search(code) for code in blocks)
+    for code in blocks:
+        assert len(code.splitlines()) <= MOST_LINES
+        exec(compile(code, f"{page}.md", "exec"), {})
+        printed, said = capsys.readouterr().out.splitlines(), comments_of(code)
+        assert printed
+        assert len(printed) == len(said)
+        assert [line for line, comment in zip(printed, said, strict=True) if not comment.startswith(line)] == []
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_each_page_shows_its_figure_with_the_command(page):
+    text = (DOCS / f"{page}.md").read_text()
+    assert f"]({page}-epsilon.svg)" in text
+    assert f"`python -m benchmarks.learner_plots {page}`" in text
+    drawn = (DOCS / f"{page}-epsilon.svg").read_text()
+    for comparison in FIGURES[page]:
+        assert type(comparison.private).__name__ in drawn
+        assert type(comparison.private).__name__ in text
+
+
+def test_scores_are_those_of_each_epsilon(monkeypatch, tmp_path):
+    """Two splits; the private learner has a line for each epsilon, and the constant is the share of the majority."""
+    monkeypatch.setattr("benchmarks.learner_plots.SPLITS", 2)
+    comparison = FIGURES["cover-learning"][0]._replace(epsilons=(0.001, 8.0))
+    private, plain, constant = scores(comparison)
+    assert private.shape == (2, 2)
+    assert constant == pytest.approx([90 / 143] * 2)
+    assert min(private[1].min(), plain.min()) > 0.85 > private[0].min()
+    assert "0.001: " in table(comparison, (private, plain, constant))
+    pytest.importorskip("matplotlib")
+    draw((comparison,), [(private, plain, constant)], tmp_path / "drawn.svg")
+    assert ">CoverClassifier<" in (tmp_path / "drawn.svg").read_text()
