@@ -3,9 +3,9 @@
     python -m benchmarks.learner_plots                 docs/*-epsilon.svg and their table; four minutes of one core
     python -m benchmarks.learner_plots label-privacy   the figure of one page
 
-30 random splits, three quarters to train, the same for all learners of a comparison. A line is the mean over the splits, and
-a band holds eight tenths of them. Bounds are public ranges from the meaning of a feature; what is not set below is the
-default.
+30 random splits, three quarters to train, the same for all learners of a comparison. A line is the mean over the
+splits, and a band holds eight tenths of them. Bounds are public ranges from the meaning of a feature; what is not set
+below is the default.
 """
 
 from __future__ import annotations
