@@ -1,4 +1,4 @@
-"""The five pages on papers state each finding in one of three forms, with a command, and say what they leave out."""
+"""The five pages on papers state each finding in one of three forms, with the paper's sentence and a command."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from mechanisms.faults import stability as stability_faults
 DOCS = Path(__file__).parents[2] / "docs"
 FORMS = ("Loose", "Refuted as printed", "Refuted for the printed algorithm, setting or reconstruction")
 LEFT_OUT = "What is not covered"
+QUOTED = re.compile(r'"[^"]*"')
+SOURCE = re.compile(
+    r"\b(?:Theorem|Lemma|Corollary|Definition|Example|Remark|Appendix|Equation|Footnote|section)\b|\(\d"
+)
+COMMAND = re.compile(r"\btables? `|--select '|`[\w ./-]*/[^`]*`", re.IGNORECASE)
+FEWEST_WORDS = 3  # of a quotation
 PAGES = {
     "consistency": (consistency,),
     "cover-learning": (cover, cover_faults),
@@ -36,6 +42,42 @@ def findings_of(text):
     rows = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
     found = [row for table in rows for row in table.splitlines()[2:]]
     return found + re.findall(r"^\* .*(?:\n  .*)*", text, flags=re.MULTILINE)
+
+
+def with_leads(text):
+    """Each finding of a section, and with it the paragraph before its table or list, for what they all share."""
+    parts, lead = re.split(r"\n\s*\n", text), ""
+    for part in parts:
+        found = findings_of(part.strip() + "\n")
+        yield from ((finding, lead) for finding in found)
+        lead = lead if found else part
+
+
+def quotations_of(text):
+    return [found for found in QUOTED.findall(text) if len(found.split()) >= FEWEST_WORDS]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_finding_quotes_the_sentence_with_its_place_and_a_command(page):
+    sections = sections_of(page)
+    for form in FORMS:
+        findings = list(with_leads(sections.get(form, "")))
+        assert {finding for finding, _ in findings} == set(findings_of(sections.get(form, "")))
+        for finding, lead in findings:
+            quoting = finding if quotations_of(finding) else lead
+            assert quotations_of(quoting), finding
+            assert SOURCE.search(quoting), finding
+            assert form != "Loose" or COMMAND.search(finding + lead), finding
+
+
+def test_a_finding_without_a_sentence_is_noticed():
+    assert quotations_of('| Theorem 2, "for every n" | false |') == ['"for every n"']
+    assert quotations_of('| the "gap" of Theorem 2 | false |') == []
+    shared = 'Theorem 2 says "for every n" (table `a`).\n\n| n | found |\n| --- | --- |\n| 3 | no |\n\nOther.\n\n* no\n'
+    assert list(with_leads(shared)) == [
+        ("| 3 | no |", 'Theorem 2 says "for every n" (table `a`).'),
+        ("* no", "Other."),
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)
