@@ -21,7 +21,7 @@ from mechanisms.labels.response import KaryRandomizedResponse
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
 TRIALS = 1_000
-CLASSES = (5, 10, 20, 40, 70, 100)
+CLASSES = (5, 10, 40, 100)
 SETTINGS = {"figure-2": (1.0, 200), "figure-3": (2.0, 100), "figure-4": (1.0, 100)}
 """Figure -> (epsilon, k); each has sigma = 0.05 in one panel and 2 / K in the other."""
 ENCODERS = {

@@ -46,7 +46,7 @@ def trained(
 
 @dataclass(frozen=True)
 class ScoreErrors:
-    """How far the scores of a network lie from the means of the bits, on draws of `Peaked`.
+    """Errors of the scores of a network against the means of the bits, on draws of `Peaked`.
 
     Parameters
     ----------
