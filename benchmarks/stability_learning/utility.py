@@ -28,10 +28,9 @@ from mechanisms.stability.base_learners import CellMeans
 from mechanisms.stability.calibration import Calibration, pure
 from mechanisms.stability.long_runs import ThresholdService
 from mechanisms.stability.privacy_theorems import quietly_printed
-from mechanisms.stability.rates import RateAlong, RecordsNeeded
 from mechanisms.stability.service_theorems import LAYOUTS, most_bad_points
 from mechanisms.stability.sgd import STEPS, OnePassSGD, ReplaceOne
-from mechanisms.stability.sizes import ServiceSize
+from mechanisms.stability.sizes import ServiceSize, transfer_records
 from mechanisms.stability.soft_theorems import full_run, unsure_probability
 from mechanisms.stability.thresholds import ThresholdTask
 from mechanisms.stability.transfer import AGNOSTIC, REALIZABLE, doubtful_mass
@@ -135,34 +134,36 @@ def slope(evaluator: Callable[[int], float], size: int) -> float:
 
 def rate_table() -> None:
     """Print local exponents."""
-    agnostic = {"realizable": False}
     cases = [
-        ("4.3 in n", -2, RateAlong("records", queries=1e8), 10**10, "-2.17"),
-        ("4.3 in m", 1, RateAlong("queries", records=1e10), 10**8, "1.22"),
-        ("4.3 in n", -2, RateAlong("records", queries=1e24), 10**20, "-2.09"),
-        ("4.3 in m", 1, RateAlong("queries", records=1e20), 10**24, "1.11"),
-        ("4.3 at m = n^(4/3)", -2 / 3, RateAlong("records", power=4 / 3), 10**20, "-.622"),
-        ("4.3 at m = n^(4/3)", -2 / 3, RateAlong("records", power=4 / 3), 10**22, ""),
-        ("4.4 in n", -2 / 3, RateAlong("records", queries=1e10, **agnostic), 10**10, "-.684"),
-        ("4.4 in m", 1 / 3, RateAlong("queries", records=1e10, **agnostic), 10**10, ".382"),
-        ("4.4 in n", -2 / 3, RateAlong("records", queries=1e30, **agnostic), 10**30, "-.676"),
-        ("4.4 in m", 1 / 3, RateAlong("queries", records=1e30, **agnostic), 10**30, ".358"),
-        *(("4.4 at m = n^(4/5)", -0.4, RateAlong("records", power=0.8, **agnostic), 10**p, ref)
+        ("4.3 in n", -2, lambda n: ServiceSize(n, 1e8), 10**10, "-2.17"),
+        ("4.3 in m", 1, lambda m: ServiceSize(1e10, m), 10**8, "1.22"),
+        ("4.3 in n", -2, lambda n: ServiceSize(n, 1e24), 10**20, "-2.09"),
+        ("4.3 in m", 1, lambda m: ServiceSize(1e20, m), 10**24, "1.11"),
+        *(("4.3 at m = n^(4/3)", -2 / 3, lambda n: ServiceSize(n, n ** (4 / 3)), 10**p, ref)
+          for p, ref in ((20, "-.622"), (22, ""))),
+        ("4.4 in n", -2 / 3, lambda n: ServiceSize(n, 1e10, realizable=False), 10**10, "-.684"),
+        ("4.4 in m", 1 / 3, lambda m: ServiceSize(1e10, m, realizable=False), 10**10, ".382"),
+        ("4.4 in n", -2 / 3, lambda n: ServiceSize(n, 1e30, realizable=False), 10**30, "-.676"),
+        ("4.4 in m", 1 / 3, lambda m: ServiceSize(1e30, m, realizable=False), 10**30, ".358"),
+        *(("4.4 at m = n^(4/5)", -0.4, lambda n: ServiceSize(n, n**0.8, realizable=False), 10**p, ref)
           for p, ref in ((10, "-.379"), (20, "-.386"), (40, "-.391"))),
-        *(("Chernoff at m = n", -1, RateAlong("records", power=1.0, deviation="chernoff"), 10**p, ref)
+        *(("Chernoff at m = n", -1, lambda n: ServiceSize(n, n, deviation="chernoff"), 10**p, ref)
           for p, ref in ((20, "-.977"), (40, "-.985"), (80, "-.991"))),
     ]  # fmt: skip
+    guaranteed = [
+        (name, limit, lambda size, at=at: at(float(size)).rate(), size, ref) for name, limit, at, size, ref in cases
+    ]
     rows = [
         [name, f"1e{round(math.log10(size))}", f"{limit:.3f}", f"{slope(f, size):.3f}", f"{f(size):.2g}", ref]
-        for name, limit, f, size, ref in cases
+        for name, limit, f, size, ref in guaranteed
     ]
     show("Exponents of the guaranteed rate T / m", ["theorem", "size", "limit", "found", "T / m", "reference"], rows)
     rows = []
     for power in (1, 4, 8, 16):
         known = {1: "1.76 / 2.76", 16: "1.55 / 2.55"}.get(power, "")
-        both = [slope(RecordsNeeded(realizable), 10**power) for realizable in (True, False)]
+        both = [slope(lambda size, r=r: transfer_records(1 / size, 1.0, r), 10**power) for r in (True, False)]
         rows.append([f"1/alpha = 1e{power}", *(f"{value:.3f}" for value in both), known])
-    vc = [slope(RecordsNeeded(True, 1e-3), 10**p) for p in (3, 6, 9)]
+    vc = [slope(lambda size: transfer_records(1e-3, float(size), True), 10**p) for p in (3, 6, 9)]
     rows.append(["V = 1e3, 1e6, 1e9", " ".join(f"{v:.3f}" for v in vc), "", "1.51-1.54"])
     show(
         "Exponents of the records for a student (Theorems 4.6, 4.7)", ["", "realizable", "agnostic", "reference"], rows

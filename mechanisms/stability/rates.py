@@ -1,10 +1,8 @@
-"""The rates of private classification: exponents of whole runs, and of the sizes with all their logarithms.
+"""The rates of private classification: exponents of whole runs.
 
-Theorems 4.3, 4.4, 4.6 and 4.7 of Bassily, Thakurta & Thakkar (2018). The checks count the BOTTOMs of whole runs on
-thresholds, at the cutoff that thresholds really need (`ServiceSize.stable_cutoff`): their share falls like n^-2 and
-grows like m. The formulas of `mechanisms.stability.sizes` (`RateAlong`, `RecordsNeeded`) have no checks: they would
-be compared with themselves. Their logarithms fade so slowly that exponents have to be read with a margin of up
-to 0.2, and the guaranteed rate T / m falls below 1 only at sizes that nothing can run.
+Theorem 4.3 of Bassily, Thakurta & Thakkar (2018). The checks count the BOTTOMs of whole runs on thresholds, at the
+cutoff that thresholds really need (`ServiceSize.stable_cutoff`): their share falls like n^-2 and grows like m. The
+formulas of `mechanisms.stability.sizes` have no checks: they would be compared with themselves.
 """
 
 from __future__ import annotations
@@ -19,49 +17,12 @@ from audit import InequalityCheck
 from audit.base.errors import InvalidArgument
 from mechanisms.stability.long_runs import ThresholdService
 from mechanisms.stability.privacy_theorems import PAPER
-from mechanisms.stability.sizes import ServiceSize, transfer_records
+from mechanisms.stability.sizes import ServiceSize
 from mechanisms.stability.thresholds import ThresholdTask
 
 Cases = list[tuple[str, float, float]]
 _RUNS = 8  # the least share then stands for 220 BOTTOMs or more: an exponent is off by 0.07 at most
 _CLOSE = 0.15  # of an exponent, relative: logarithms add 0.07 at these sizes, and the runs 0.07
-
-
-@dataclass(frozen=True)
-class RateAlong:
-    """Guaranteed rate T / m along one size.
-
-    Parameters
-    ----------
-    axis : {"records", "queries", "vc"}
-    records, queries : float
-        What stays fixed.
-    power : float, optional
-        Along records: m = n^power in place of `queries`; 0 for none.
-    realizable, deviation
-        As for `ServiceSize`.
-    """
-
-    axis: str
-    records: float = 1.0
-    queries: float = 1.0
-    power: float = 0.0
-    realizable: bool = True
-    deviation: str = "hoeffding"
-
-    def __post_init__(self) -> None:
-        if self.axis not in ("records", "queries", "vc"):
-            raise InvalidArgument.of("axis", "be records, queries or vc", self.axis)
-
-    def service(self, size: int) -> ServiceSize:
-        """Return the service at a size."""
-        sizes = {"records": self.records, "queries": self.queries, "vc": 1.0, self.axis: float(size)}
-        if self.power:
-            sizes["queries"] = sizes["records"] ** self.power
-        return ServiceSize(**sizes, realizable=self.realizable, deviation=self.deviation)
-
-    def __call__(self, size: int) -> float:
-        return self.service(size).rate()
 
 
 def stable_service(size: ServiceSize) -> ThresholdService:
@@ -72,11 +33,27 @@ def stable_service(size: ServiceSize) -> ThresholdService:
 
 
 @dataclass(frozen=True)
-class MeasuredRate(RateAlong):
-    """Share of BOTTOMs among the queries of whole runs on thresholds; the same runs whenever it is asked."""
+class MeasuredRate:
+    """Share of BOTTOMs among the queries of whole runs on thresholds; the same runs whenever it is asked.
+
+    Parameters
+    ----------
+    axis : {"records", "queries"}
+        What a call gives the size of.
+    fixed : float
+        The other one.
+    """
+
+    axis: str
+    fixed: float
+
+    def __post_init__(self) -> None:
+        if self.axis not in ("records", "queries"):
+            raise InvalidArgument.of("axis", "be records or queries", self.axis)
 
     def __call__(self, size: int) -> float:
-        service = stable_service(self.service(size))
+        records, queries = (size, self.fixed) if self.axis == "records" else (self.fixed, size)
+        service = stable_service(ServiceSize(records, queries))
         counts = [service.run(np.random.default_rng([size, run])) for run in range(_RUNS)]
         return sum(each.bottoms for each in counts) / (_RUNS * service.queries)
 
@@ -100,19 +77,6 @@ class Bottoms:
         return np.array([min(1.0, service.run(rng).bottoms / self.most) for _ in range(replicates)])
 
 
-@dataclass(frozen=True)
-class RecordsNeeded:
-    """n of Theorems 4.6 and 4.7 along 1 / alpha, or along V at a fixed alpha."""
-
-    realizable: bool
-    alpha: float | None = None
-
-    def __call__(self, size: int) -> float:
-        if self.alpha is None:
-            return transfer_records(1 / size, 1.0, self.realizable)
-        return transfer_records(self.alpha, float(size), self.realizable)
-
-
 def exponent_cases(rate: MeasuredRate, first: int, exponent: float) -> Cases:
     """Compare the exponent of the share of BOTTOMs, from a size to four times that size, with the claimed one."""
     return [(f"{rate.axis} from {first:g} on", math.log(rate(4 * first) / rate(first), 4), exponent)]
@@ -132,8 +96,8 @@ def _exponent_check(name: str, rate: MeasuredRate, first: int, exponent: float) 
 _SMALL = ServiceSize(10**8, 10**5)
 
 CHECKS: list[InequalityCheck] = [
-    _exponent_check("n", MeasuredRate("records", queries=1e6), 10**8, -2.0),
-    _exponent_check("m", MeasuredRate("queries", records=1e8), 2 * 10**5, 1.0),
+    _exponent_check("n", MeasuredRate("records", 1e6), 10**8, -2.0),
+    _exponent_check("m", MeasuredRate("queries", 1e8), 2 * 10**5, 1.0),
     InequalityCheck(
         name="stability/rate self-consistent, simulated",
         source=f"{PAPER}, Theorem 4.3",

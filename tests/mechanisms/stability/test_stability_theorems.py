@@ -21,10 +21,10 @@ from audit.subjects import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
 from mechanisms.stability.coins import SmallSGD
-from mechanisms.stability.rates import RateAlong, RecordsNeeded
+from mechanisms.stability.rates import MeasuredRate
 from mechanisms.stability.service_theorems import dealt_mistakes, most_bad_points
 from mechanisms.stability.sgd import OnePassSGD
-from mechanisms.stability.sizes import ServiceSize, student_size
+from mechanisms.stability.sizes import ServiceSize, student_size, transfer_records
 from mechanisms.stability.soft_theorems import full_run, soft_teachers, stable_alpha, unsure_probability
 
 CHECKS = [c for m in (average_stability, rates, service_theorems, sgd, soft_theorems, transfer) for c in m.CHECKS]
@@ -88,20 +88,20 @@ def slope(evaluator, size):
 @pytest.mark.parametrize(
     ("evaluator", "size", "exponent"),
     [
-        (RateAlong("records", queries=1e8), 1e10, -2.17),
-        (RateAlong("queries", records=1e10), 1e8, 1.22),
-        (RateAlong("records", queries=1e24), 1e20, -2.09),
-        (RateAlong("queries", records=1e20), 1e24, 1.11),
-        (RateAlong("records", power=4 / 3), 1e20, -0.622),
-        (RateAlong("records", power=0.8, realizable=False), 1e10, -0.379),
-        (RateAlong("records", power=0.8, realizable=False), 1e20, -0.386),
-        (RateAlong("records", power=0.8, realizable=False), 1e40, -0.391),
-        (RateAlong("records", power=1.0, deviation="chernoff"), 1e20, -0.977),
-        (RateAlong("records", power=1.0, deviation="chernoff"), 1e40, -0.985),
-        (RecordsNeeded(True), 1e1, 1.76),
-        (RecordsNeeded(True), 1e16, 1.55),
-        (RecordsNeeded(False), 1e1, 2.76),
-        (RecordsNeeded(False), 1e16, 2.55),
+        (lambda n: ServiceSize(n, 1e8).rate(), 1e10, -2.17),
+        (lambda m: ServiceSize(1e10, m).rate(), 1e8, 1.22),
+        (lambda n: ServiceSize(n, 1e24).rate(), 1e20, -2.09),
+        (lambda m: ServiceSize(1e20, m).rate(), 1e24, 1.11),
+        (lambda n: ServiceSize(n, n ** (4 / 3)).rate(), 1e20, -0.622),
+        (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e10, -0.379),
+        (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e20, -0.386),
+        (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e40, -0.391),
+        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e20, -0.977),
+        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e40, -0.985),
+        (lambda size: transfer_records(1 / size, 1.0, True), 1e1, 1.76),
+        (lambda size: transfer_records(1 / size, 1.0, True), 1e16, 1.55),
+        (lambda size: transfer_records(1 / size, 1.0, False), 1e1, 2.76),
+        (lambda size: transfer_records(1 / size, 1.0, False), 1e16, 2.55),
     ],
 )
 def test_exponents_against_reference_values(evaluator, size, exponent):
@@ -166,7 +166,7 @@ def test_a_corrupted_theorem_is_refuted():
         (lambda: ServiceSize(1, 1, vc=-1.0), "vc"),
         (lambda: ServiceSize(1, 1, delta=1.0), "delta"),
         (lambda: ServiceSize(1, 1, deviation="bernstein"), "deviation"),
-        (lambda: RateAlong("teachers"), "axis"),
+        (lambda: MeasuredRate("teachers", 1e6), "axis"),
         (lambda: student_size(0.0, 1.0), "alpha"),
         (lambda: dealt_mistakes(3, 2, 0, 4), "each"),
     ],
