@@ -7,6 +7,8 @@ from benchmarks.learner_mutants.mutant import Mutant
 SERVICE = "stability/aggregate.py"
 NOISE = "stability/calibration.py"
 CONSTANTS = "tests/mechanisms/test_learner_constants.py"
+ESTIMATORS = "learners/classifiers.py"
+PACKAGE = "tests/mechanisms/test_learner_package.py"
 
 MUTANTS = [
     # constants and bounds
@@ -43,5 +45,22 @@ MUTANTS = [
     ),
     Mutant(
         "CN8", "labels/excess.py", "self.n_neighbors) + bias", "self.n_neighbors) + 0.85 * bias", f"{CONSTANTS} -k 38"
+    ),
+    # rules for parameters that are not given
+    Mutant(
+        "RU1",
+        ESTIMATORS,
+        "math.tanh(epsilon / 4) ** 2",
+        "math.tanh(epsilon / 2) ** 2",
+        f"{PACKAGE} -k neighbors_follow",
+    ),
+    Mutant("RU2", ESTIMATORS, "round(2 * n**0.5)", "round(4 * n**0.5)", f"{PACKAGE} -k neighbors_follow"),
+    Mutant("RU3", ESTIMATORS, "separators.doubling_dim)[1] - n", "1.0)[1] - n", f"{PACKAGE} -k cover_follows"),
+    Mutant(
+        "RU4",
+        ESTIMATORS,
+        "rule if self.accuracy is None",
+        "0.2 if self.accuracy is None",
+        f"{PACKAGE} -k cover_follows",
     ),
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.cover.learners import ReferenceCoverLearner
+from mechanisms.cover.sample_sizes import agnostic_parts
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
@@ -23,6 +26,33 @@ from mechanisms.stability.transfer import KnowledgeTransferLearner
 
 WIDE = (-3.0, 3.0)
 MOST_CELLS = 2**20
+FAILURE = 0.1  # the probability that rules of parameters allow for
+_ACCURACIES = (0.1, 0.5)  # of covers: 2,474 half-planes of two features in two seconds, and 87
+
+
+def cover_accuracy(n: int, epsilon: float, separators: LinearSeparatorClass) -> float:
+    """Return the least accuracy in [0.1, 0.5] for which Theorem 8's privacy part asks for at most n examples.
+
+    (8 / (epsilon a)) (d ln(16 / a) + ln(2 / 0.1)) <= n, d the doubling dimension.
+    """
+    finest, coarsest = _ACCURACIES
+
+    def missing(accuracy: float) -> float:
+        return agnostic_parts(epsilon, accuracy, FAILURE, 0.0, separators.doubling_dim)[1] - n
+
+    if missing(finest) <= 0:
+        return finest
+    return coarsest if missing(coarsest) >= 0 else float(brentq(missing, finest, coarsest))
+
+
+def neighbors_for(n: int, epsilon: float, classes: int) -> int:
+    """Return the number of neighbors at which the noise of (40) is at most 1/2, and at most 2 sqrt(n).
+
+    sqrt(ln(2 K / 0.1) / (2 k)) / tanh(epsilon / 4) <= 1/2: half of the gap between the likeliest class and the others
+    where one is certain.
+    """
+    enough = math.ceil(2 * math.log(2 * classes / FAILURE) / math.tanh(epsilon / 4) ** 2)
+    return max(1, min(enough, round(2 * n**0.5), n))
 
 
 class CubeVoteClassifier(PrivateClassifier):
@@ -105,8 +135,8 @@ class CoverClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon : float > 0
-    accuracy : float in (0, 1)
-        Scale of the cover: larger is coarser.
+    accuracy : float in (0, 1), optional
+        Scale of the cover: larger is coarser. `cover_accuracy` unless given, from the number of records.
     bounds, projection, classes, random_state
         As for `CubeVoteClassifier`; at most two projected features.
 
@@ -118,7 +148,7 @@ class CoverClassifier(PrivateClassifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        accuracy: float = 0.2,
+        accuracy: float | None = None,
         bounds: Any = WIDE,
         projection: Any = 2,
         classes: Any = None,
@@ -129,10 +159,12 @@ class CoverClassifier(PrivateClassifier):
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> ReferenceCoverLearner:
         rows = self._with_constant(X)
+        separators = LinearSeparatorClass(rows.shape[1])
+        rule = cover_accuracy(len(X), self.epsilon, separators)
         learner = ReferenceCoverLearner(
             self.epsilon,
-            self.accuracy,
-            hypotheses=LinearSeparatorClass(rows.shape[1]),
+            rule if self.accuracy is None else self.accuracy,
+            hypotheses=separators,
             smoothness_cap=1.0,
             random_state=self.random_state,
         )
@@ -155,7 +187,7 @@ class LabelPrivateNeighbors(PrivateClassifier):
     ----------
     epsilon : float > 0
     n_neighbors : int >= 1, optional
-        The square root of the number of records times two unless given; never more than there are records.
+        `neighbors_for` unless given, from the number of records and of classes; never more than there are records.
     bounds, projection, classes, random_state
         As for `CubeVoteClassifier`; no projection unless given.
 
@@ -193,7 +225,8 @@ class LabelPrivateNeighbors(PrivateClassifier):
         return np.asarray(np.argmax(self.learner_.model_.scores(X), axis=1))
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:
-        count = round(2 * len(X) ** 0.5) if self.n_neighbors is None else self.n_neighbors
+        rule = neighbors_for(len(X), self.epsilon, len(self.classes_))
+        count = rule if self.n_neighbors is None else self.n_neighbors
         encoder = SymmetricUnaryLabelEncoder(len(self.classes_), self.epsilon)
         return VectorTargetKNN(encoder, min(count, len(X)), random_state=self.random_state).fit(X, y)
 

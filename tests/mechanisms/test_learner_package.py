@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from audit.adapters.fitted import parts_of
 from audit.subjects.identity import identify
 from mechanisms import learners
+from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.learners import (
     CoverClassifier,
     CubeMeanRegressor,
@@ -28,6 +29,7 @@ from mechanisms.learners import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
+from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
 KINDS = pytest.mark.parametrize("kind", EVERY)
@@ -49,6 +51,26 @@ def test_scikit_learn_has_no_complaint(kind):
         done = check_estimator(kind(), on_fail=None)
     assert len(done) > 50
     assert [(check["check_name"], check["exception"]) for check in done if check["status"] != "passed"] == []
+
+
+def test_neighbors_follow_from_public_numbers():
+    """2 ln(20 K) / tanh(eps / 4)^2 by hand: 2 ln 200 / tanh(1)^2 = 18.27, and 2 sqrt(1347) = 73.4."""
+    assert neighbors_for(1347, 4.0, 10) == 19
+    assert neighbors_for(1347, 0.5, 10) == neighbors_for(1347, 1.0, 10) == 73
+    assert neighbors_for(2, 1.0, 2) == 2
+    learner = LabelPrivateNeighbors(epsilon=4.0, random_state=0).fit(X, MARKS)
+    assert learner.learner_.n_neighbors == neighbors_for(60, 4.0, 2) == 13
+
+
+def test_the_cover_follows_from_public_numbers():
+    line, plane = LinearSeparatorClass(2), LinearSeparatorClass(3)
+    assert cover_accuracy(60, 1.0, plane) == 0.5
+    assert cover_accuracy(10**6, 1.0, plane) == 0.1
+    between = cover_accuracy(426, 1.0, plane)
+    assert 8 / between * (plane.doubling_dim * np.log(16 / between) + np.log(20)) == pytest.approx(426)
+    assert cover_accuracy(426, 1.0, line) < between < cover_accuracy(426, 0.8, plane)
+    assert CoverClassifier(random_state=0).fit(X, MARKS).learner_.accuracy == 0.5
+    assert CoverClassifier(accuracy=0.3, random_state=0).fit(X, MARKS).learner_.accuracy == 0.3
 
 
 @pytest.mark.filterwarnings("ignore:the teachers labeled")
