@@ -64,12 +64,12 @@ def test_neighbors_follow_from_public_numbers():
 
 def test_the_cover_follows_from_public_numbers():
     line, plane = LinearSeparatorClass(2), LinearSeparatorClass(3)
-    assert cover_accuracy(60, 1.0, plane) == 0.5
+    assert cover_accuracy(60, 1.0, plane) == 0.2
     assert cover_accuracy(10**6, 1.0, plane) == 0.1
-    between = cover_accuracy(426, 1.0, plane)
-    assert 8 / between * (plane.doubling_dim * np.log(16 / between) + np.log(20)) == pytest.approx(426)
-    assert cover_accuracy(426, 1.0, line) < between < cover_accuracy(426, 0.8, plane)
-    assert CoverClassifier(random_state=0).fit(X, MARKS).learner_.accuracy == 0.5
+    between = cover_accuracy(426, 2.0, plane)
+    assert 4 / between * (plane.doubling_dim * np.log(16 / between) + np.log(20)) == pytest.approx(426)
+    assert cover_accuracy(426, 2.0, line) < between < cover_accuracy(426, 1.8, plane)
+    assert CoverClassifier(100.0, projection=1, random_state=0).fit(X, MARKS).learner_.accuracy == 0.1
     assert CoverClassifier(accuracy=0.3, random_state=0).fit(X, MARKS).learner_.accuracy == 0.3
 
 
