@@ -48,6 +48,16 @@ def rows(data, size, rng):
     return rng.integers(0, 2, (size, 3)) | np.int64(data) * (rng.random((size, 3)) < 0.5)
 
 
+def silent(data, size, rng):
+    """0 on the left, noise on the right: most outputs occur once."""
+    return rng.laplace(size=size) if data else np.zeros(size)
+
+
+def failing(data, size, rng):
+    """What a caller sees is a record, not the columns that it is read as."""
+    return [{"raised": "OSError", "n": 0} if gone else {"raised": None, "n": 1} for gone in rng.random(size) < data]
+
+
 class Stated:
     """Laplace with its log-likelihood."""
 
@@ -186,3 +196,18 @@ def test_a_stated_law_is_computed_once_per_dataset_and_not_per_call():
     # an equal dataset that is another object: its law is computed, not looked up
     np.testing.assert_allclose(np.exp(stated([1], [0, 1])), [0.25, 0.75])
     assert mechanism.asked == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (silent, ("output in {0}", "output not in {0}")),
+        (failing, ("output in {{'raised': None, 'n': 1}}", "output in {{'raised': 'OSError', 'n': 0}}")),
+    ],
+)
+def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
+    """Outputs that are too rare to be counted belong to an event as well; columns that encode a text are not shown."""
+    (score,) = next(scorer for scorer in SCORERS if type(scorer).__name__ == "Atoms").propose(training(mechanism))
+    assert score.describe(1.0, -1.0) == said
+    outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
+    assert (score(outputs) <= -1.0).all()

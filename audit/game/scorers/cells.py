@@ -9,6 +9,7 @@ import numpy as np
 from audit.game import tuning
 from audit.game.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
 from audit.subjects import Outputs, Texts
+from audit.subjects.identity import identify, shortened
 from audit.subjects.outputs import text_key, text_keys
 
 
@@ -31,15 +32,18 @@ class AtomScore(Score):
         return np.where(np.isnan(scores), self.table.rare, scores)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        return self._listed(self.table.ratios >= upper), self._listed(self.table.ratios <= lower)
+        ratios, rare = self.table.ratios, self.table.rare
+        return self._event(ratios >= upper, rare >= upper), self._event(ratios <= lower, rare <= lower)
 
-    def _listed(self, chosen: np.ndarray, most: int = 6) -> str:
+    def _event(self, atoms: np.ndarray, rare: bool, most: int = 6) -> str:
+        """Return the event in words: some atoms, and all rarer outputs or none of them."""
+        chosen = ~atoms if rare else atoms
         if not chosen.any():
-            return "no output" if len(chosen) else "rare outputs"
+            return "any output" if rare else "no output"
         order = np.argsort(-np.abs(np.where(chosen, self.table.ratios, 0)))[: int(chosen.sum())]
         shown = [self.texts[int(self.table.keys[i])] for i in order[:most]]
-        more = len(order) - len(shown)
-        return "output in {" + ", ".join(shown) + (f", and {more} more" if more else "") + "}"
+        more = f", and {len(order) - len(shown)} more" if len(order) > len(shown) else ""
+        return f"output {'not ' if rare else ''}in {{{', '.join(shown)}{more}}}"
 
 
 class Atoms(Scorer):
@@ -107,6 +111,8 @@ def _shown(outputs: Outputs, row: int, key: int) -> str:
     symbol = outputs.symbols.at(row) if outputs.symbols is not None else None
     if symbol is not None:
         return symbol if text_key(symbol) == key else f"any {_kind(symbol)}"
+    if outputs.names is not None or not outputs.is_plain:  # the columns are not what the caller sees
+        return shortened(identify(outputs.raw[row]))
     numbers = outputs.numbers[row]
     return f"{numbers:.17g}" if outputs.is_scalar else "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
 
