@@ -67,7 +67,9 @@ def test_statistical_pass_needs_resolution_and_a_complete_score():
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "statistical")
     assert verdict(PrivacyEvidence(400_000, game=game(complete=False))).verdict is Verdict.INCONCLUSIVE
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
-    assert verdict(PrivacyEvidence(400_000, game=game(training=100))).verdict is Verdict.INCONCLUSIVE
+    short = verdict(PrivacyEvidence(400_000, game=game(training=100)))
+    assert short.verdict is Verdict.INCONCLUSIVE
+    assert "training saw no events of probability below 0.2: raise the budget" in short.reason
     few = GameCounts(50, 50, 100, 50, 50, 100)
     assert "too coarse" in verdict(PrivacyEvidence(400, game=game(few))).reason
 

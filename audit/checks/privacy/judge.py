@@ -378,10 +378,12 @@ class _Case:
         coarse = [(each, found) for each, found in limits if found > allowed(each)]
         worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed(limit[0]))
         resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
-        if coarse or blind_spot(self.evidence.trained_on) > EVENT_PROBABILITY:
+        if coarse:
             at = f" at {worst}, a point of {claim.short}," if claim.is_curve else ""
-            advice = self._advice()
-            return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {advice}")
+            return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {self._advice()}")
+        if (unseen := blind_spot(self.evidence.trained_on)) > EVENT_PROBABILITY:
+            advice = f"give budget={self.evidence.need[0]:.0f}" if self.evidence.need else "raise the budget"
+            return _open(f"not refuted, but training saw no events of probability below {unseen:.2g}: {advice}")
         if claim.is_curve:
             tested = f"of which {self.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
