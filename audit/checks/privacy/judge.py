@@ -383,7 +383,7 @@ class _Case:
             return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {self._advice()}")
         if (unseen := blind_spot(self.evidence.trained_on)) > EVENT_PROBABILITY:
             advice = f"give budget={self.evidence.need[0]:.0f}" if self.evidence.need else "raise the budget"
-            return _open(f"not refuted, but training saw no events of probability below {unseen:.2g}: {advice}")
+            return _open(f"not refuted, but training saw no events of probability below {unseen:.3g}: {advice}")
         if claim.is_curve:
             tested = f"of which {self.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
