@@ -1,13 +1,15 @@
 """The virtual environments of the audited libraries: `.wild/<library>/` in the working folder, one a library.
 
 A library is a folder beside this file with three files in it: `requirements.txt` (exact pins, the audited library
-first), `served.py` (runs in the environment) and `audits.py` (runs here). An environment is made once; it is made anew
-when the requirements, or the Python that makes it, change.
+first), `served.py` (runs in the environment) and `audits.py` (runs here). A library in JavaScript has `served.js`, and
+a `package.json` whose first dependency is the audited one; Node.js comes as a package of its requirements. An
+environment is made once; it is made anew when the requirements, or the Python that makes it, change.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -17,7 +19,9 @@ from typing import NamedTuple
 
 CATALOGUE = Path(__file__).resolve().parent
 HOME = Path(".wild")  # in the working folder, like the caches of other tools
-FILES = ("requirements.txt", "served.py", "audits.py")
+FILES = ("requirements.txt", "audits.py")
+SERVED = ("served.py", "served.js")  # of a Python library, and of one in JavaScript
+NPM = "package.json"
 _STAMP = "installed.txt"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([A-Za-z0-9._+!-]+)")
 
@@ -37,25 +41,50 @@ class Pin(NamedTuple):
 
 
 def libraries(catalogue: Path = CATALOGUE) -> list[str]:
-    """Names of the libraries of a catalogue: its folders that hold all of `FILES`."""
+    """Names of the libraries of a catalogue: its folders that hold all of `FILES`, and what serves the library."""
     folders = (path for path in sorted(catalogue.iterdir()) if path.is_dir())
-    return [folder.name for folder in folders if all((folder / name).is_file() for name in FILES)]
+    complete = (folder for folder in folders if all((folder / name).is_file() for name in FILES))
+    return [folder.name for folder in complete if served_of(folder.name, catalogue).is_file()]
 
 
 def pin_of(library: str, catalogue: Path = CATALOGUE) -> Pin:
-    """The audited package and version: the first requirement of a library.
+    """The audited package and version: the first requirement of a library, or the first dependency of `package.json`.
 
     Raises
     ------
     EnvironmentFailed
         When that does not pin one exact version.
     """
+    if is_javascript(library, catalogue):
+        package, version = next(iter(json.loads((catalogue / library / NPM).read_text())["dependencies"].items()))
+        return Pin(package, version)
     lines = (catalogue / library / "requirements.txt").read_text().splitlines()
     first = next((line for line in lines if line.strip() and not line.startswith(("#", "-"))), "")
     match = _PIN.match(first)
     if match is None:
         raise EnvironmentFailed(f"the first requirement of {library} must be an exact pin, got {first!r}")
     return Pin(*match.groups())
+
+
+def is_javascript(library: str, catalogue: Path = CATALOGUE) -> bool:
+    """Whether a library comes from the registry of npm and runs in Node.js."""
+    return (catalogue / library / NPM).is_file()
+
+
+def served_of(library: str, catalogue: Path = CATALOGUE) -> Path:
+    """The file that calls a library."""
+    return catalogue / library / SERVED[is_javascript(library, catalogue)]
+
+
+def pins_of(library: str, catalogue: Path = CATALOGUE) -> Path:
+    """The file that pins the audited release."""
+    return catalogue / library / (NPM if is_javascript(library, catalogue) else "requirements.txt")
+
+
+def node_of(library: str) -> Path:
+    """Node.js of a library's environment, whether it exists or not."""
+    found = sorted((HOME.resolve() / library).glob("lib/python*/site-packages/nodejs*/bin/node"))
+    return found[0] if found else HOME.resolve() / library / "bin" / "node"
 
 
 def python_of(library: str) -> Path:
@@ -73,7 +102,7 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     """
     requirements = catalogue / library / "requirements.txt"
     python = python_of(library)
-    stamp, wanted = python.parents[1] / _STAMP, _digest(requirements)
+    stamp, wanted = python.parents[1] / _STAMP, _digest(requirements.parent)
     if stamp.is_file() and stamp.read_text() == wanted:
         return False
     shutil.rmtree(python.parents[1], ignore_errors=True)
@@ -83,13 +112,20 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     _run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])])
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     _run([*pip, "install", "--quiet", "--requirement", str(requirements)])
+    if is_javascript(library, catalogue):
+        shutil.copy(requirements.parent / NPM, python.parents[1])
+        npm = node_of(library).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error")
+        _run([str(node_of(library)), str(npm), "install", "--prefix", str(python.parents[1]), *quiet])
     stamp.write_text(wanted)
     return True
 
 
-def _digest(requirements: Path) -> str:
-    """Return a digest of what an environment was made from: the requirements and the Python."""
-    return hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
+def _digest(folder: Path) -> str:
+    """Return a digest of what an environment was made from: the requirements of both kinds and the Python."""
+    asked = (folder / name for name in ("requirements.txt", NPM))
+    texts = [path.read_bytes() for path in asked if path.is_file()]
+    return hashlib.sha256(b"".join([*texts, sys.version.encode()])).hexdigest()
 
 
 def _run(command: list[str]) -> None:

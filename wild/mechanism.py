@@ -10,12 +10,12 @@ import numpy as np
 
 from audit.adapters import Program
 from audit.subjects import SubjectFailed
-from wild.environments import CATALOGUE, python_of
+from wild.environments import CATALOGUE, is_javascript, node_of, python_of, served_of
 
 
 @dataclass(frozen=True)
 class Served:
-    """`MECHANISMS[name]` of a library's `served.py`, asked in the library's own environment.
+    """`MECHANISMS[name]` of a library's `served.py` or `served.js`, asked in the library's own environment.
 
     The environment must exist when it is called, not before: checks can be listed without it.
 
@@ -43,9 +43,11 @@ class Served:
     @property
     def program(self) -> Program:
         """The server, in the library's environment."""
-        server, served = CATALOGUE / "serve.py", CATALOGUE / self.library / "served.py"
-        command = (str(_python(self.library)), "-I", str(server), str(served), self.name)
-        return Program(command, timeout=self.timeout, own_randomness=self.own_randomness)
+        python, served = _python(self.library), str(served_of(self.library, CATALOGUE))
+        command = [str(python), "-I", str(CATALOGUE / "serve.py"), served]
+        if is_javascript(self.library, CATALOGUE):
+            command = [str(node_of(self.library)), str(CATALOGUE / "serve.js"), served, str(python.parents[1])]
+        return Program([*command, self.name], timeout=self.timeout, own_randomness=self.own_randomness)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator, **setting: Any) -> Any:
         """Ask for `size` outputs, at a setting of the mechanism's parameters where these are searched.

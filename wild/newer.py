@@ -23,7 +23,7 @@ from audit.report.verify import changes
 from audit.runs.suite import collect
 from wild.__main__ import SIGNIFICANCE, run_checks
 from wild.audited import Audited, all_audited
-from wild.environments import EnvironmentFailed, prepare
+from wild.environments import EnvironmentFailed, is_javascript, prepare
 from wild.markdown import escaped
 
 OUT = Path("reports/newer")
@@ -31,9 +31,11 @@ PAGE = "newer.md"
 
 
 def newest_audited(libraries: Iterable[Audited]) -> list[Audited]:
-    """Return the newest audited release of each package."""
+    """Return the newest audited release of each package; what pip does not install is left out."""
     latest: dict[str, Audited] = {}
     for each in libraries:
+        if is_javascript(each.library):
+            continue
         held = latest.get(each.pin.package)
         if held is None or Version(each.pin.version) > Version(held.pin.version):
             latest[each.pin.package] = each

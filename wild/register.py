@@ -20,6 +20,7 @@ from audit.report.wording import PRIVACY_KINDS, claimed, count, number
 from wild.absent import ABSENT
 from wild.audited import AGAIN, Audited, Check, all_audited, folder_of
 from wild.badge import badge
+from wild.environments import pins_of, served_of
 from wild.ledger import certified, drawn, heading, ledger, summary
 from wild.markdown import escaped, fenced, short_code, table
 
@@ -151,14 +152,14 @@ def _facts(each: Audited) -> str:
     seals = [f"`{folder_of(each.library)}/certificate.json`, seal `{each.certificate['seal']}`"]
     if each.again is not None:
         seals.append(f"repetition in `{folder_of(each.library)}/again/`, seal `{each.again['seal']}`")
+    served, pins = (f"wild/{path.parent.name}/{path.name}" for path in (served_of(each.library), pins_of(each.library)))
     lines = [
         f"Repository: {escaped(each.about.repository) or 'none known'}.",
         f"Certificate: {'; '.join(seals)}.",
         f"Run: {made['time'][:10]}, seed {each.certificate['settings']['seed']}, Python {made['python']}, significance "
         f"{each.certificate['settings']['significance']:g} for all checks together. `dp-audit replay` judges the "
         "recorded evidence again.",
-        f"Audited functions with their parameters: `wild/{each.library}/served.py`; pins: "
-        f"`wild/{each.library}/requirements.txt`.",
+        f"Audited functions with their parameters: `{served}`; pins: `{pins}`.",
     ]
     return "\n".join(f"* {line}" for line in lines) + "\n"
 

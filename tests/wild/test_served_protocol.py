@@ -8,7 +8,9 @@ which exceeds 1 by more than ten standard errors.
 
 from __future__ import annotations
 
+import contextlib
 import math
+import shutil
 import subprocess
 import sys
 
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 from audit import AddRemove, Labeled, PrivacyClaim, Verdict, check_privacy
+from audit.adapters import Program
 from audit.subjects import SubjectFailed
 from wild import mechanism
 from wild.environments import CATALOGUE
@@ -177,3 +180,36 @@ def test_only_floats_go_as_bytes(outputs, shape):
 def test_what_json_does_not_have_goes_in_words():
     assert plain({1: (math.inf, np.float64(-math.inf), np.bool_(True))}) == {"1": ["inf", "-inf", True]}
     assert plain(1j) == "1j"
+
+
+IN_JAVASCRIPT = """
+module.exports = (require) => {
+  const { sum } = require("fakelib");
+  return {
+    sum: (dataset, { scale = 1 }) => scale * sum(dataset),
+    later: async (dataset) => ({ echo: dataset }),
+    strange: () => 1 / 0,
+    raises: () => { throw new RangeError("none"); },
+  };
+};
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+def test_functions_of_javascript(tmp_path):
+    """Numbers, promises, what JSON does not have, errors, and a setting; the library is found in the environment."""
+    library = tmp_path / "node_modules" / "fakelib"
+    library.mkdir(parents=True)
+    (library / "index.js").write_text("exports.sum = (values) => values.reduce((a, b) => a + b, 0);\n")
+    (tmp_path / "served.js").write_text(IN_JAVASCRIPT)
+
+    def asked(name, dataset, size=2):
+        command = ("node", CATALOGUE / "serve.js", tmp_path / "served.js", tmp_path, name)
+        with contextlib.closing(Program([str(part) for part in command])) as program:
+            return drawn(program, dataset, size)
+
+    assert asked("sum", [1, 2.5]) == [3.5, 3.5]
+    assert asked("sum", {"dataset": [1, 2], "setting": {"scale": 2}}) == [6, 6]
+    assert asked("later", [1]) == [{"echo": [1]}] * 2
+    assert asked("strange", []) == ["Infinity"] * 2
+    assert asked("raises", []) == [{"raised": "RangeError"}] * 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
+import re
 
 import pytest
 from hypothesis import find
@@ -60,6 +62,14 @@ def test_requirements_are_exact_pins(library):
     wanted = [line for line in lines if line.strip() and not line.startswith(("#", "-"))]
     assert wanted
     assert all("==" in line for line in wanted)
+
+
+def test_dependencies_in_javascript_are_exact_pins():
+    paths = sorted(CATALOGUE.glob("*/package.json"))
+    assert paths
+    for path in paths:
+        asked = json.loads(path.read_text())["dependencies"]
+        assert all(re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version) for version in asked.values())
 
 
 @pytest.mark.parametrize("path", sorted(CATALOGUE.rglob("serve*.py")), ids=lambda path: "/".join(path.parts[-2:]))

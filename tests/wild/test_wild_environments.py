@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from wild import environments
-from wild.environments import EnvironmentFailed, Pin, libraries, pin_of, prepare, python_of
+from wild.environments import EnvironmentFailed, Pin, libraries, node_of, pin_of, prepare, python_of
 
 
 @pytest.fixture
@@ -85,3 +85,41 @@ def test_a_first_requirement_that_is_no_pin_is_refused(catalogue, text):
     (catalogue / "fake" / "requirements.txt").write_text(text)
     with pytest.raises(EnvironmentFailed, match="exact pin"):
         pin_of("fake", catalogue)
+
+
+def node_wheel(folder):
+    """A wheel with a Node.js that writes down what it was asked to run."""
+    path, info = folder / "nodejs_fake-18.0-py3-none-any.whl", "nodejs_fake-18.0.dist-info"
+    program = zipfile.ZipInfo("nodejs/bin/node")
+    program.external_attr = 0o100755 << 16
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(program, '#!/bin/sh\necho "$@" > "$(dirname "$0")/asked.txt"\n')
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: nodejs-fake\nVersion: 18.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def test_a_library_in_javascript_is_installed_by_the_node_of_its_requirements(catalogue, tmp_path):
+    folder = catalogue / "fake"
+    (folder / "package.json").write_text('{"dependencies": {"fakelib": "1.2.3", "other": "4.5.6"}}')
+    lines = ("nodejs-fake==18.0", "--no-index", f"--find-links {node_wheel(tmp_path).parent}")
+    (folder / "requirements.txt").write_text("\n".join(lines))
+    assert libraries(catalogue) == []
+    (folder / "served.py").rename(folder / "served.js")
+    assert libraries(catalogue) == ["fake"]
+    assert pin_of("fake", catalogue) == Pin("fakelib", "1.2.3")
+    assert prepare("fake", catalogue)
+    environment = python_of("fake").parents[1]
+    assert (environment / "package.json").read_text() == (folder / "package.json").read_text()
+    asked = (node_of("fake").parent / "asked.txt").read_text().split()
+    assert asked[:4] == [
+        str(node_of("fake").parents[1] / "lib/node_modules/npm/bin/npm-cli.js"),
+        "install",
+        "--prefix",
+        str(environment),
+    ]
+    assert "--ignore-scripts" in asked
+    assert not prepare("fake", catalogue)
+    (folder / "package.json").write_text('{"dependencies": {"fakelib": "1.3.0"}}')
+    assert prepare("fake", catalogue)
