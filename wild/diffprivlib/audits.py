@@ -5,9 +5,10 @@ from __future__ import annotations
 from wild.about import ALL_BITS, About
 from wild.diffprivlib.mechanism_checks import ENTRIES as MECHANISMS
 from wild.diffprivlib.model_checks import ENTRIES as MODELS
+from wild.diffprivlib.parameter_checks import ENTRIES as SEARCHES
 from wild.diffprivlib.tool_checks import ENTRIES as TOOLS
 
-_ENTRIES = [*MECHANISMS, *TOOLS, *MODELS]
+_ENTRIES = [*MECHANISMS, *SEARCHES, *TOOLS, *MODELS]
 CHECKS = [each.check for each in _ENTRIES]
 NOTES = {each.check.name: each.note for each in _ENTRIES if each.note}
 
@@ -39,6 +40,7 @@ ABOUT = About(
         "`accountant.BudgetAccountant` with slack, and its composition over many queries.",
         "Models with more than two columns, several classes, or `warm_start`; pickled models.",
         "Timing of the rejection samplers.",
+        "Parameters of `GeometricFolded` (its search takes minutes), `Bingham`, `Vector`, the tools and the models.",
     ),
 )
 

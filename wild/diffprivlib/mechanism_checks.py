@@ -44,7 +44,7 @@ _NOISE = [
     entry("LaplaceTruncated", _COUNTS, relation=ADDED),
     entry("LaplaceFolded", _COUNTS, relation=ADDED),
     entry("LaplaceBoundedDomain", _COUNTS, relation=ADDED, budget=100_000, tolerance=0.5),
-    entry("LaplaceBoundedNoise", _COUNTS, relation=ADDED, delta=0.1, budget=100_000, tolerance=5.0),
+    entry("LaplaceBoundedNoise", _COUNTS, relation=ADDED, delta=0.1, budget=150_000, tolerance=5.0),
     entry("Gaussian", _COUNTS, relation=ADDED, delta=1e-2, tolerance=0.5),
     entry("GaussianAnalytic", _COUNTS, relation=ADDED, delta=1e-2, tolerance=0.5),
     entry("GaussianDiscrete", _COUNTS, relation=ADDED, delta=1e-2, tolerance=0.5),

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import served_models
+import served_searched
 import served_tools
 from diffprivlib import mechanisms as dpl
 from diffprivlib.utils import PrivacyLeakWarning
@@ -110,4 +111,5 @@ MECHANISMS = {
     "Uniform": on_value(dpl.Uniform, count, delta=0.1, sensitivity=1.0),
     "Bingham": on_value(dpl.Bingham, second_moment, epsilon=1.0),
     **{name: on_rows(release) for name, release in {**served_tools.RELEASES, **served_models.RELEASES}.items()},
+    **served_searched.SEARCHED,
 }

@@ -42,7 +42,7 @@ _KEPT = [
         [([0.25], [0.25, 0.75]), ([], [0.25])],
         says="noise added using GeometricTruncated to satisfy differential privacy",
         relation=ADDED,
-        budget=40_000,
+        budget=150_000,
         tolerance=0.6,
     ),
     entry(
