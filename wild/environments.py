@@ -67,7 +67,7 @@ def pin_of(library: str, catalogue: Path = CATALOGUE) -> Pin:
 
 
 def is_javascript(library: str, catalogue: Path = CATALOGUE) -> bool:
-    """Whether a library comes from the registry of npm and runs in Node.js."""
+    """Return whether a library is in JavaScript, so that it runs in Node.js."""
     return (catalogue / library / NPM).is_file()
 
 

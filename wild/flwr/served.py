@@ -21,7 +21,7 @@ def parameters(values):
 
 
 def sent(mod, update):
-    """What leaves a client whose model had zeros before the training."""
+    """Return what leaves a client whose model had zeros before the training."""
     ask = FitIns(parameters([0.0] * len(update)), {})
     message = Message(compat.fitins_to_recorddict(ask, keep_input=True), dst_node_id=1, message_type="train")
 
