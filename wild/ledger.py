@@ -18,7 +18,8 @@ refuted when both runs refuted it; the bound is the repetition's, so it exceeds 
 what the maintainers know, and what was not audited. Whether anybody is harmed is another question.
 
 Bounds vary from run to run where a library draws from a generator of its own. The pairs are as small as the finding.
-[Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
+A mechanism is a function or class of one release in one use: with other data, or another output, it counts again; with
+its parameters searched it does not. [Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
 """
 
 _BY_EXACT_LAWS = """## Found by exact laws
@@ -60,7 +61,7 @@ def _numbers(each: Audited) -> list[int]:
     refuted = len(each.refuted)
     drawn = sum(check["evidence"]["samples"] for run in each.runs for check in run["checks"])
     seconds = sum(sum(run["timing"].values()) for run in each.runs)
-    mechanisms = len({check["mechanism"] for check in each.checks})
+    mechanisms = len({check["mechanism"].replace(" searched']", "']") for check in each.checks})
     return [mechanisms, len(each.checks), refuted, passed, len(each.checks) - refuted - passed, drawn, round(seconds)]
 
 
