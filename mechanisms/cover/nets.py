@@ -42,7 +42,7 @@ def polar_net(dim: int, radius: float) -> FloatArray:
         holes = _holes(points, closest)
         if not len(holes):
             return points
-        points = np.vstack([points, _apart(holes, closest)])
+        points = np.vstack([points, apart(holes, closest - _ROUNDING, LARGEST_NET + 1 - len(points))])
         if len(points) > LARGEST_NET:
             rule = f"leave a net of at most {LARGEST_NET} points in dimension {dim}"
             raise InvalidArgument.of("radius", rule, radius)
@@ -55,10 +55,10 @@ def _holes(points: FloatArray, closest: float) -> FloatArray:
     return np.asarray(wide[np.argsort(-wide[:, -1], kind="stable"), :-1])
 
 
-def _apart(candidates: FloatArray, closest: float) -> FloatArray:
-    """Return candidates in their order, without those within s of an earlier one."""
-    left, chosen = candidates, []
-    while len(left):
-        chosen.append(left[0])
-        left = left[left @ left[0] < closest - _ROUNDING]
+def apart(candidates: FloatArray, closest: float, most: float = math.inf) -> FloatArray:
+    """Return unit vectors in their order, but none whose cosine with an earlier one is `closest` or more."""
+    left, chosen = candidates, list[FloatArray]()
+    while len(left) and len(chosen) < most:
+        chosen.append(left[0].copy())  # a view would keep all that was left alive
+        left = left[left @ left[0] < closest]
     return np.array(chosen)

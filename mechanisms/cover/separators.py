@@ -27,7 +27,7 @@ from scipy.special import betainc
 from audit import Labeled
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
-from mechanisms.cover.nets import polar_net
+from mechanisms.cover.nets import apart, polar_net
 from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
 
 FIBONACCI = 40_000  # points to thin out
@@ -166,12 +166,7 @@ def sphere_net(radius: float) -> FloatArray:
     points, fine = _fine_cover()
     if radius <= 2 * fine:
         raise InvalidArgument.of("radius", f"be more than {2 * fine:.4f} on the sphere", radius)
-    closest = math.cos(math.pi * (radius - fine))
-    left, chosen = points, []
-    while len(left):
-        chosen.append(left[0])
-        left = left[left @ left[0] < closest]
-    return np.array(chosen)
+    return apart(points, math.cos(math.pi * (radius - fine)))
 
 
 def cap_mass(dim: int, radius: float) -> float:

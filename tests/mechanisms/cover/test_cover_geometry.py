@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from audit import AuditError, Labeled
+from mechanisms.cover import nets
 from mechanisms.cover.hard_family import ConcentratedThresholdFamily
 from mechanisms.cover.separators import (
     LinearSeparatorClass,
@@ -137,7 +138,6 @@ def test_hard_family_distribution():
         (lambda: LINE.packing_cover(0.0), "`radius`"),
         (lambda: LINE.sample_packing_cover(np.array([0.2, 1.0]), 0.1), "no threshold labels 1 negative"),
         (lambda: LinearSeparatorClass(1), "`dim`"),
-        (lambda: LinearSeparatorClass(4).packing_cover(0.02), "leave a net of at most 20000 points"),
         (lambda: SPHERE.packing_cover(0.005), "`radius` must be more than"),
         (lambda: SPHERE.sample_packing_cover(np.eye(3), 0.1), "on the circle only"),
         (lambda: CIRCLE.mistakes(np.eye(2), Labeled(np.eye(3), [1, 1, 1])), "shape"),
@@ -150,3 +150,11 @@ def test_hard_family_distribution():
 def test_refusals(call, message):
     with pytest.raises(AuditError, match=message):
         call()
+
+
+def test_a_net_that_grows_too_large_is_refused(monkeypatch):
+    """The search of holes ends with the limit, far below the number of holes: memory follows the limit."""
+    monkeypatch.setattr(nets, "LARGEST_NET", 200)
+    with pytest.raises(AuditError, match="leave a net of at most 200 points in dimension 4"):
+        LinearSeparatorClass(4).packing_cover(0.0625)
+    assert len(nets.apart(np.eye(4), 0.5, 3)) == 3
