@@ -208,7 +208,12 @@ def bound_to(mechanism: Any, setting: Mapping[str, Any]) -> Any:
     except TypeError as error:
         said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_of(mechanism)}: {error}"
         raise InvalidArgument(said) from None
-    return mechanism(**setting) if inspect.isclass(mechanism) else partial(mechanism, **setting)
+    if inspect.isclass(mechanism):
+        return mechanism(**setting)
+    made = partial(mechanism, **setting)
+    if Subject(mechanism).own_randomness:  # what an object declares of itself, `partial` does not pass on
+        made.own_randomness = True  # type: ignore[attr-defined]
+    return made
 
 
 def name_of(mechanism: Any) -> str:

@@ -123,6 +123,30 @@ def test_functions_of_one_output_and_precision_checks_take_parameters():
     assert result.evidence.searched.settings == 4
 
 
+class OwnRandomness:
+    """A library that draws from a generator of its own, so that no seed repeats a run."""
+
+    own_randomness = True
+
+    def __init__(self, wrong_at=None):
+        self.rng, self.wrong_at = np.random.default_rng(1), wrong_at
+
+    def __call__(self, data, size, rng, *, epsilon):
+        scale = 0.1 if epsilon == self.wrong_at else 1 / epsilon
+        return data.sum() + self.rng.laplace(scale=scale, size=size)
+
+
+@pytest.mark.false_alarm(1e-8)
+def test_randomness_of_its_own_stays_declared_where_parameters_are_searched():
+    """A search that shrinks asks for the same case again, and must hear the same."""
+    epsilons = {"epsilon": st.floats(0.25, 2.0)}
+    kept = run(check(OwnRandomness(), parameters=epsilons, tolerance=2.5), budget=20_000, significance=1e-8)
+    assert kept.verdict is Verdict.PASS, kept.reason
+    caught = run(check(OwnRandomness(wrong_at=2.0)), budget="quick")
+    assert caught.verdict is Verdict.FAIL, caught.reason
+    assert caught.evidence.searched.setting == {"epsilon": 2.0}
+
+
 def test_laws_that_are_enumerated_take_part():
     """A response that tells the truth too often for one number of answers: its law is followed exactly."""
 
