@@ -1,8 +1,9 @@
-"""Validators of numbers that people pass in: each returns the value as a plain float or int, or raises."""
+"""Validate the numbers that people pass in, budgets among them: each returns a plain float or int, or raises."""
 
 import math
 import numbers
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from audit.base.errors import InvalidArgument
 
@@ -47,3 +48,33 @@ def integer(value: object, name: str, at_least: int) -> int:
     if not (math.isfinite(number) and number == int(number) and number >= at_least):
         raise InvalidArgument.of(name, f"be an integer >= {at_least}", value)
     return int(number)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Say what a named budget means; the outputs follow from the claim and from the number of checks."""
+
+    tolerance: float  # of a statistical PASS, as a multiple of the usual one
+    seconds: float  # for which a privacy check may draw
+    draws: int  # outputs per dataset where the law is stated, losses or trials of the other kinds
+
+
+EFFORTS = {
+    "auto": Effort(1.0, 60.0, 100_000),
+    "quick": Effort(2.0, 10.0, 20_000),
+    "standard": Effort(1.0, 60.0, 100_000),
+    "deep": Effort(0.4, 3600.0, 2_000_000),
+}
+Budget = int | str
+
+
+def budget_of(value: object, name: str = "budget") -> Budget:
+    """Return a budget given by a number or by a name; raise `InvalidArgument` for anything else."""
+    if isinstance(value, str):
+        if value in EFFORTS:
+            return value
+        try:
+            value = float(value)
+        except ValueError:
+            raise InvalidArgument.of(name, f"be a number >= 2 or one of {', '.join(EFFORTS)}", value) from None
+    return integer(value, name, at_least=2)

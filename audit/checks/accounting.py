@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from audit.base.arguments import open_probability
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget, open_probability
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
 from audit.base.verdict import Verdict

@@ -6,8 +6,7 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.base.arguments import integer, open_probability
-from audit.base.budgets import Budget, Effort, budget_of
+from audit.base.arguments import Budget, Effort, budget_of, integer, open_probability
 from audit.base.defaults import DEFAULT_CONFIRMATION
 from audit.subjects import Stream
 from audit.subjects.place import HERE, Place

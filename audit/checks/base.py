@@ -15,8 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from audit.base.arguments import open_probability, positive
-from audit.base.budgets import EFFORTS, Budget, Effort, budget_of
+from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probability, positive
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.text import described, printable
 from audit.base.verdict import Verdict, outcome

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import closed_probability
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget, closed_probability
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict

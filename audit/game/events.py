@@ -170,6 +170,8 @@ def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDe
     """Return, for each test design, the proposal of every candidate."""
     proposals: list[list[Proposal]] = [[] for _ in designs]
     for scorer in scorers:
+        if not scorer.reads(folds.whole):
+            continue
         for candidate in Fits(scorer, folds).candidates():
             for design, found in zip(designs, proposals, strict=True):
                 found.append(candidate.proposal(design))

@@ -21,7 +21,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.sources import source_of

@@ -14,8 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from audit.base.arguments import positive
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget, positive
 from audit.base.defaults import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,

@@ -262,3 +262,8 @@ def code_of(dataset: Any) -> str:
     if isinstance(dataset, Labeled):
         return f"audit.Labeled({code_of(dataset.X)}, {code_of(dataset.y)})"
     return repr(dataset)
+
+
+def states_a_law(mechanism: Any) -> bool:
+    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
+    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))

@@ -80,7 +80,7 @@ def _choose(training: Training, objective: Objective) -> tuple[Score, float, boo
         Training(training.left[i::2], training.right[i::2], training.mechanism, training.pair) for i in (0, 1)
     )
     best: tuple[float, Any] = (-np.inf, None)
-    for scorer in SCORERS:
+    for scorer in (scorer for scorer in SCORERS if scorer.reads(fitting)):
         for score in scorer.propose(fitting):
             for sign in (1, -1):
                 value, threshold = _best_threshold(sign * score(judging.left), sign * score(judging.right), objective)

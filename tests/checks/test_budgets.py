@@ -7,7 +7,7 @@ import pytest
 
 import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
-from audit.base.budgets import EFFORTS, budget_of
+from audit.base.arguments import EFFORTS, budget_of
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy.judge import PrivacyTerms
 from audit.checks.privacy.plan import needed

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
-from audit.base.arguments import positive
-from audit.base.budgets import Budget, Effort
+from audit.base.arguments import Budget, Effort, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
@@ -23,11 +22,10 @@ from audit.checks.privacy.plan import needed, needed_steps
 from audit.checks.privacy.proof import AllPairs, Enumeration, prove, require_point
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequentially import gather_sequentially
-from audit.checks.privacy.stated_law import states_a_law
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
-from audit.subjects.subject import Shown, code_of, require_mechanism, show
+from audit.subjects.subject import Shown, code_of, require_mechanism, show, states_a_law
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy

@@ -24,7 +24,7 @@ from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.exchangeability import compare_calls, compare_long_call
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms
 from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
-from audit.checks.privacy.stated_law import compare_with_law, states_a_law, trace_curve
+from audit.checks.privacy.stated_law import compare_with_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.drawing import Request, Stage, carry_out
@@ -48,7 +48,7 @@ from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import LONG_SHARE, TRAINING_CALLS
 from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
 from audit.subjects.place import HERE
-from audit.subjects.subject import identical, probe_length
+from audit.subjects.subject import identical, probe_length, states_a_law
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
 

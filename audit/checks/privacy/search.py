@@ -23,13 +23,13 @@ from audit.checks.allowance import Allowance
 from audit.checks.privacy.gather import SEARCH
 from audit.checks.privacy.judge import PrivacyEvidence, Searched
 from audit.checks.privacy.proof import Enumeration, Proof, prove
-from audit.checks.privacy.stated_law import stated_loss, states_a_law
+from audit.checks.privacy.stated_law import stated_loss
 from audit.claims.relations import neighboring_pairs
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import BadBatch, Block, Outputs, Subject, SubjectFailed
-from audit.subjects.subject import code_of
+from audit.subjects.subject import code_of, states_a_law
 
 _EXAMPLES = 200  # cases tried in one climb
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere

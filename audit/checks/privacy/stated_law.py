@@ -26,11 +26,6 @@ Pairs = Sequence[tuple[Any, Any]]
 Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
 
 
-def states_a_law(mechanism: Any) -> bool:
-    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
-    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
-
-
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
     """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
     if callable(getattr(mechanism, "privacy_loss", None)):

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import integer, positive
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget, integer, positive
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.text import described

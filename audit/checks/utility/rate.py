@@ -8,8 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
-from audit.base.arguments import integer, positive, real
-from audit.base.budgets import Budget
+from audit.base.arguments import Budget, integer, positive, real
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict

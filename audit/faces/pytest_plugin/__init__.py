@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.budgets import Budget, budget_of
+from audit.base.arguments import Budget, budget_of, integer, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument, NotWhole
 from audit.base.text import printable

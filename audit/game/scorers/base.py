@@ -31,6 +31,12 @@ class Training:
     def sides(self) -> tuple[Outputs, Outputs]:
         return self.left, self.right
 
+    @property
+    def has_vectors(self) -> bool:
+        """Return whether both sides are vectors of one length."""
+        shapes = {side.numbers.shape[1:] for side in self.sides}
+        return len(shapes) == 1 and not any(side.is_scalar for side in self.sides)
+
     def every(self, step: int, start: int = 0) -> Training:
         return self.with_sides(self.left[start::step], self.right[start::step])
 
@@ -71,10 +77,16 @@ class Scorer(ABC):
     learned: bool = True
     # Whether only a fit on all outputs, not on half of them, can say whether the score is complete or general
     needs_all: bool = False
+    # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
+    of_vectors: bool = False
+
+    def reads(self, training: Training) -> bool:
+        """Return whether the training outputs are of the kind that it can read."""
+        return not self.of_vectors or training.has_vectors
 
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
-        """Fit on training outputs; return no score when they are not of its kind."""
+        """Fit on training outputs that it `reads`; return no score when they hold nothing for it."""
 
 
 class Screening(NamedTuple):

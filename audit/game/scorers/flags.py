@@ -71,6 +71,8 @@ class FlagScore(RowScore):
 class Flags(Scorer):
     """Read vectors of few distinct values, or of such values among others."""
 
+    of_vectors = True
+
     def propose(self, training: Training) -> Sequence[FlagScore]:
         rows = numeric_rows(training, tuning.MANY_ROWS)
         if rows is None:
@@ -97,6 +99,8 @@ class VoteScore(RowScore):
 
 class Votes(Scorer):
     """Read vectors of bits: every bit whose mean differs has one vote."""
+
+    of_vectors = True
 
     def propose(self, training: Training) -> Sequence[VoteScore]:
         rows = numeric_rows(training, tuning.MANY_ROWS)
@@ -212,6 +216,8 @@ class ReleasedValuesScore(RowScore):
 
 class ReleasedValues(Scorer):
     """Read vectors in which flags repeat and other entries do not."""
+
+    of_vectors = True
 
     def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:
         rows = numeric_rows(training, tuning.MANY_ROWS)

@@ -83,9 +83,7 @@ def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
 
 
 def numeric_rows(training: Training, most: int) -> Rows | None:
-    """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None without any."""
-    if any(side.is_scalar for side in training.sides) or len({side.numbers.shape[1] for side in training.sides}) > 1:
-        return None
+    """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None for too few of them."""
     numbers = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
     left, right = (part[:: max(1, -(-len(part) // most))] for part in numbers)
     return (left, right) if min(len(left), len(right)) >= 4 else None
@@ -161,12 +159,11 @@ class CoordinateScore(Score):
 class Coordinates(Scorer):
     """Propose the sum of the coordinates' log-ratios, and the coordinate of largest divergence alone."""
 
+    of_vectors = True
+
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
-        left, right = training.sides
-        if left.is_scalar or right.is_scalar or left.numbers.shape[1:] != right.numbers.shape[1:]:
-            return []
         parts, divergences = [], []
-        for index in range(left.numbers.shape[1]):
+        for index in range(training.left.numbers.shape[1]):
             columns = [np.sort(side.numbers[:, index]) for side in training.sides]  # the order carries no information
             column = Training(Outputs(columns[0], columns[0]), Outputs(columns[1], columns[1]))
             for score in Cells().propose(column):
@@ -206,10 +203,9 @@ class Distances(Scorer):
     """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
 
     learned = False
+    of_vectors = True
 
     def propose(self, training: Training) -> Sequence[DistanceScore]:
-        if any(side.is_scalar for side in training.sides):
-            return []
         width = training.left.numbers.shape[1]
         layout = Layout.of(training.pair, width)
         if layout.left is None or layout.right is None:

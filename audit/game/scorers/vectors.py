@@ -157,6 +157,8 @@ def _pairs(rows: Rows) -> list[tuple[int, int]]:
 class Vectors(Scorer):
     """Read vector outputs that take too many values to count."""
 
+    of_vectors = True
+
     def propose(self, training: Training) -> Sequence[Score]:
         rows = numeric_rows(training, tuning.VECTOR_ROWS)
         if rows is None or few_outputs(rows):
