@@ -53,7 +53,8 @@ class Program:
     """A mechanism that asks a program for its outputs.
 
     The program is started on first use in every worker process, answers any number of requests, and should end when
-    its input does. When it fails, or its worker ends, it is killed with all that it started.
+    its input does. When it fails, or its worker ends, it is killed with all that it started; one that refuses a request
+    goes on.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Program:
     InvalidArgument
         If the command is empty or its program is not found; at a call, if JSON cannot hold the dataset.
     SubjectFailed
-        At a call, if the program dies, hangs, or breaks the protocol.
+        At a call, if the program refuses the request, dies, hangs, or breaks the protocol.
 
     Examples
     --------
@@ -105,8 +106,9 @@ class Program:
         process = self._process()
         try:
             return process.outputs(to_json(dataset), size, int(rng.integers(_SEEDS)), self.timeout)
-        except SubjectFailed:
-            self.close()
+        except SubjectFailed as failure:
+            if failure.kind != "refused":  # a refusal is an orderly answer: the program awaits the next request
+                self.close()
             raise
 
     def close(self) -> None:

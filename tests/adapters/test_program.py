@@ -170,6 +170,21 @@ def test_a_failed_program_is_dead_and_the_next_call_starts_another(tmp_path):
     program.close()
 
 
+def test_a_program_that_refuses_a_request_goes_on():
+    """A search over settings asks for many that are refused: none may cost another start of the program."""
+    body = """
+    answer = {"error": "no"} if request["dataset"] else {"outputs": [os.getpid()] * request["size"]}
+    print(json.dumps({"request": request["request"], **answer}))
+    """
+    program, rng = Program(script(body)), np.random.default_rng(0)
+    first = program(0, 1, rng)
+    for _ in range(2):
+        with pytest.raises(Exception, match="refused the request: no"):
+            program(1, 1, rng)
+    assert program(0, 1, rng) == first
+    program.close()
+
+
 def test_a_thread_keeps_few_programs():
     """One after the other is asked; the oldest are ended, the last one used is alive."""
     body = 'print(json.dumps({"request": request["request"], "outputs": [os.getpid()]}))'

@@ -174,6 +174,10 @@ def test_laws_that_are_enumerated_take_part():
         ({"parameters": {"epsilon": st.just(object())}}, "`parameters` must draw plain data for 'epsilon'"),
         ({"pairs": lambda **_: []}, "`pairs` must hold at least one pair"),
         ({"parameters": {"other": st.just(1.0)}}, "`mechanism` must take the parameters other, got honest"),
+        (
+            {"parameters": {"size": st.just(3)}},
+            "`parameters` must have other names than dataset, size, rng, got 'size'",
+        ),
     ],
 )
 def test_what_does_not_fit_together_is_refused_at_once(more, said):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 
+_TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting of that name would replace them
+
+
 def strategy_of(parameters: Any) -> SearchStrategy[Any]:
     """Return one strategy of those of the parameters, or the one that was given."""
     from hypothesis.strategies import SearchStrategy, fixed_dictionaries
@@ -29,6 +32,8 @@ def strategy_of(parameters: Any) -> SearchStrategy[Any]:
 
 def bound(check: Any, setting: Mapping[str, Any]) -> Any:
     """Return the check of the mechanism with these values of its parameters."""
+    if taken := [name for name in setting if name in _TAKEN]:
+        raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
     if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
         raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
 
