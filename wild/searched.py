@@ -1,4 +1,4 @@
-"""Served mechanisms whose parameters are searched with an exact law: Gaussian noise whose deviation is asked for."""
+"""Mechanisms whose parameters are searched: Gaussian noise with its exact law, and randomizers of one record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from audit import Local, PrivacyClaim
 from audit.laws import Gaussian
+from wild.entry import Entry, Release
 from wild.mechanism import Served
 
 EVERY_SETTING: dict[str, Any] = {
@@ -57,3 +59,37 @@ def gaussian(library: str, name: str, deviation: str) -> type[Served]:
 
     Searched.library, Searched.name = library, name  # what the catalog reads off a class
     return Searched
+
+
+EPSILONS = st.floats(0.2, 3.0)
+DOMAINS = st.integers(2, 40)
+SHORT = st.integers(2, 6)  # of vector reports: on longer ones no score sees every difference
+ANY_PARAMETERS: dict[str, Any] = {"method": "auto", "budget": 230_000, "tolerance": 2.5, "named": "any parameters"}
+"""Of an entry whose parameters are searched: budget and tolerance let epsilon 3 come out."""
+
+
+def local(release: Release, served: str, says: str, pairs: Any = (), **parameters: Any) -> Entry:
+    """Return a search over epsilon, and over the size of the domain unless there are pairs, of a local randomizer.
+
+    Parameters
+    ----------
+    release : Release
+        Its budget and tolerance are not used: `ANY_PARAMETERS` has those of a search.
+    served : str
+        A key of `MECHANISMS` without the word "searched": a function of `epsilon` and of `values`, if that is searched.
+    says : str
+        Where the claim stands, and its words.
+    pairs : sequence of (left, right)
+        Neighboring records where the domain is fixed; else the first value and the last.
+    **parameters
+        Strategies of further parameters.
+    """
+
+    def claim(epsilon: float, **_: Any) -> PrivacyClaim:
+        return PrivacyClaim(epsilon, 0.0, Local(), f"{release.name}, {says}")
+
+    def ends(values: int, **_: Any) -> list[tuple[int, int]]:
+        return [(0, values - 1)]
+
+    searched = {"epsilon": EPSILONS, **parameters} if pairs else {"epsilon": EPSILONS, "values": DOMAINS, **parameters}
+    return release.entry(f"{served} searched", pairs or ends, "", claim=claim, parameters=searched, **ANY_PARAMETERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from audit import Local
 from wild.about import About
 from wild.entry import Release, notes_of
+from wild.searched import SHORT, local
 
 VALUES, FEW = 8, 4  # as in `served.py`
 RELEASE = Release("ldp_toolbox", "ldp-toolbox", "ldp-toolbox 0.1.3", budget=120_000)
@@ -21,6 +22,8 @@ ENTRIES = [
     RELEASE.entry("OLH", _FEW_PAIRS, _SAYS, relation=_LOCAL, budget=80_000, tolerance=1.0),
     RELEASE.entry("THE", _FEW_PAIRS, _SAYS, relation=_LOCAL, budget=80_000, tolerance=1.0),
     RELEASE.entry("HE", _FEW_PAIRS, _SAYS, relation=_LOCAL, budget=80_000, tolerance=1.0),
+    *(local(RELEASE, served, _SAYS) for served in ("GRR", "SS", "BLH", "OLH")),
+    *(local(RELEASE, served, _SAYS, values=SHORT) for served in ("SUE", "OUE", "THE", "HE")),
 ]
 CHECKS = [each.check for each in ENTRIES]
 NOTES = notes_of(ENTRIES)

@@ -9,17 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from audit import Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
 from wild.about import About
+from wild.entry import Release
 from wild.mechanism import Served
+from wild.searched import SHORT, local
 
 LIBRARY, RELEASE = "multi_freq_ldpy", "multi-freq-ldpy 0.2.5"
 EPSILON, VALUES = 1.0, 5
-BUDGET, BITS_BUDGET = 150_000, 20_000
+BUDGET, BITS_BUDGET = 240_000, 20_000
 
 Pair = tuple[Any, Any]
 
+_SEARCHED = Release(LIBRARY, "multi-freq-ldpy", RELEASE)
 _ONE: Pair = (0, 1)
 _SEVERAL: Pair = ([0, 0], [1, 1])
 _GUARANTEE = '":param epsilon: privacy guarantee"'
@@ -91,6 +95,13 @@ CHECKS = [
     _check("L-SOUE", "L_SOUE_Client", sentence=_SINGLE),
     _check("L-BLH", "L_LH_Client", sentence=_SINGLE),
     _check("dBitFlipPM", "dBitFlipPM_Client", sentence='":param eps_perm: upper bound of privacy guarantee"'),
+    *(local(_SEARCHED, served, _GUARANTEE).check for served in ("GRR", "BLH", "OLH", "SS sorted")),
+    *(local(_SEARCHED, served, _GUARANTEE, values=SHORT).check for served in ("SUE", "OUE", "HE", "ADP")),
+    local(_SEARCHED, "L-GRR", _SINGLE, share=st.floats(0.1, 0.9)).check,
+    *(
+        local(_SEARCHED, served, _SINGLE, values=SHORT, share=st.floats(0.1, 0.9)).check
+        for served in ("L-SUE", "L-OUE", "L-OSUE", "L-SOUE")
+    ),
 ]
 
 NOTES = {
@@ -118,6 +129,6 @@ ABOUT = About(
         "RS+RFD, the solutions with realistic fake data.",
         "Aggregators, which see reports only.",
         "Longitudinal protocols over many rounds: the first report is audited, not the memory of a user.",
-        "More than two attributes, and domains of more than eight values.",
+        "More than two attributes; vectors of more than six values, other reports of more than forty.",
     ),
 )

@@ -60,15 +60,44 @@ def sampled(client):
     return draw
 
 
-def supports(client, hashes, *parameters):
-    """For which of the values 0 and 1 a hashed report speaks."""
+def supports(client, hashes, *parameters, values=VALUES, among=(0, 1)):
+    """For which of two values a hashed report speaks."""
 
     def hashed(value, seed):
         return xxhash.xxh32(str(value), seed=seed).intdigest() % hashes
 
     def draw(dataset, size, rng):
-        drawn = [client(dataset, VALUES, *parameters) for _ in range(size)]
-        return np.array([[float(report == hashed(value, seed)) for value in (0, 1)] for report, seed in drawn])
+        drawn = [client(dataset, values, *parameters) for _ in range(size)]
+        return np.array([[float(report == hashed(value, seed)) for value in among] for report, seed in drawn])
+
+    return draw
+
+
+def any_report(client, *parameters):
+    """A mechanism of reports on the domain and with the epsilon that an audit asks for."""
+
+    def draw(dataset, size, rng, values, epsilon):
+        return [client(dataset, values, epsilon, *parameters) for _ in range(size)]
+
+    return draw
+
+
+def any_hashed(optimal):
+    """For which of the first and the last value a hashed report speaks, at the epsilon that an audit asks for."""
+
+    def any_draw(dataset, size, rng, values, epsilon):
+        hashes = round(np.exp(epsilon)) + 1 if optimal else 2  # as the client has it
+        draw = supports(LH_Client, hashes, epsilon, optimal, values=values, among=(0, values - 1))
+        return draw(dataset, size, rng)
+
+    return any_draw
+
+
+def any_long(client):
+    """A first longitudinal report; its epsilon is asked for as a share of that of infinitely many reports."""
+
+    def draw(dataset, size, rng, values, epsilon, share):
+        return [client(dataset, values, epsilon / share, epsilon) for _ in range(size)]
 
     return draw
 
@@ -106,4 +135,17 @@ MECHANISMS = {
     "L-SOUE": reports(L_SOUE_Client, *_LONG),
     "L-BLH": supports(L_LH_Client, HASHES[False], FOREVER, EPSILON, False),
     "dBitFlipPM": reports(dBitFlipPM_Client, VALUES, VALUES, BITS, EPSILON),
+    "GRR searched": any_report(GRR_Client),
+    "SUE searched": any_report(UE_Client, False),
+    "OUE searched": any_report(UE_Client, True),
+    "HE searched": any_report(HE_Client),
+    "BLH searched": any_hashed(False),
+    "OLH searched": any_hashed(True),
+    "SS sorted searched": any_report(lambda *given: np.sort(SS_Client(*given))),
+    "ADP searched": any_report(ADP_Client),
+    "L-GRR searched": any_long(L_GRR_Client),
+    "L-SUE searched": any_long(L_SUE_Client),
+    "L-OUE searched": any_long(L_OUE_Client),
+    "L-OSUE searched": any_long(L_OSUE_Client),
+    "L-SOUE searched": any_long(L_SOUE_Client),
 }

@@ -13,18 +13,22 @@ import numpy as np
 
 from audit import Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
 from wild.about import About
+from wild.entry import Release
 from wild.mechanism import Served
+from wild.searched import SHORT, local
 
 LIBRARY, RELEASE = "pure_ldp", "pure-ldp 1.2.0"
 EPSILON, GENERAL, VALUES = 1.0, 2.0, 4
 SCALE = 0.5  # RAPPOR's f, and one hash function
 RAPPOR_EPSILON = 2 * math.log((1 - SCALE / 2) / (SCALE / 2))
-BUDGET, GENERAL_BUDGET, BITS_BUDGET = 160_000, 120_000, 20_000
+BUDGET, GENERAL_BUDGET, BITS_BUDGET = 240_000, 180_000, 20_000
 
 _ONE, _WORDS, _LONG_WORDS = (1, 2), ("00", "11"), ("000", "111")
 _BITS = (1, 3)  # of different bits of the Bloom filter
 _BUDGET = 'docstring of FreqOracleClient: "epsilon (float): Privacy budget"'
 _CONVERTED = 'docstring of RAPPORClient.convert_f_to_eps, of f and k = 1: "Returns: Epsilon value"'
+
+_SEARCHED = Release(LIBRARY, "pure-ldp", RELEASE)
 
 
 def _claim(epsilon: float, source: str = _BUDGET) -> PrivacyClaim:
@@ -79,6 +83,9 @@ CHECKS = [
     _check("PCS"),
     _check("PEM", _LONG_WORDS),
     _check("TreeHistogram", _WORDS),
+    *(local(_SEARCHED, served, _BUDGET).check for served in ("DE", "BLH", "OLH")),
+    *(local(_SEARCHED, served, _BUDGET, values=SHORT).check for served in ("SUE", "OUE", "HE")),
+    *(local(_SEARCHED, served, _BUDGET, [_ONE]).check for served in ("CMS", "HCMS")),
 ]
 
 NOTES = {

@@ -48,6 +48,20 @@ def supports(client, values):
     return draw
 
 
+def searched(kind, read, **fixed):
+    """A client for the domain and the epsilon that an audit asks for. Values are sent from 0 on."""
+
+    def draw(dataset, size, rng, values, epsilon):
+        return read(kind(epsilon, values, **fixed), values)(dataset + 1, size, rng)
+
+    return draw
+
+
+def ends(client, values):
+    """For which of the first and the last value a hashed report speaks."""
+    return supports(client, (1, values))
+
+
 def flat(client):
     """Reports of a vector and where it comes from, as one vector."""
 
@@ -106,6 +120,16 @@ _HADAMARD = HadamardMechClient(EPSILON, VALUES, None, use_optimal_t=True)
 _SKETCH = generate_hash_funcs(2, WIDTH)
 _SIGNED = list(zip(generate_hash_funcs(2, WIDTH), generate_hash_funcs(2, 2), strict=True))
 
+
+def sketched(*, is_hadamard):
+    """Reports of Apple's sketches with the epsilon that an audit asks for."""
+
+    def draw(dataset, size, rng, epsilon):
+        return flat(CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=is_hadamard))(dataset, size, rng)
+
+    return draw
+
+
 MECHANISMS = {
     "DE": reports(DEClient(EPSILON, VALUES)),
     "SUE": reports(UEClient(EPSILON, VALUES)),
@@ -124,4 +148,12 @@ MECHANISMS = {
     "PCS": flat(PCSClient(EPSILON, 2, WIDTH, _SIGNED)),
     "PEM": prefix_extending,
     "TreeHistogram": tree_histogram,
+    "DE searched": searched(DEClient, lambda client, _: reports(client)),
+    "SUE searched": searched(UEClient, lambda client, _: reports(client)),
+    "OUE searched": searched(UEClient, lambda client, _: reports(client), use_oue=True),
+    "HE searched": searched(HEClient, lambda client, _: reports(client)),
+    "BLH searched": searched(LHClient, ends),
+    "OLH searched": searched(LHClient, ends, use_olh=True),
+    "CMS searched": sketched(is_hadamard=False),
+    "HCMS searched": sketched(is_hadamard=True),
 }

@@ -11,13 +11,15 @@ from typing import Any
 
 from audit import AddRemove, Group, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
 from wild.about import About
+from wild.entry import Release
 from wild.mechanism import Served
+from wild.pydp.parameter_checks import parameter_entries
 
 LIBRARY, RELEASE = "pydp", "PyDP 1.1.5"
 EPSILON, DELTA = 2.0, 0.005
 HIGHEST = 2**28  # as in `served.py`
-BUDGET, GAUSSIAN_BUDGET, PARTITION_BUDGET, BITS_BUDGET = 140_000, 180_000, 300_000, 20_000
-TREE_BUDGET, TREE_TOLERANCE = 60_000, 0.9  # a quantile tree takes 80 to 160 microseconds
+BUDGET, GAUSSIAN_BUDGET, PARTITION_BUDGET, BITS_BUDGET = 200_000, 260_000, 420_000, 20_000
+TREE_BUDGET, TREE_TOLERANCE = 80_000, 0.9  # a quantile tree takes 80 to 160 microseconds
 
 Pairs = Sequence[tuple[Sequence[Any], Sequence[Any]]]
 
@@ -52,8 +54,7 @@ def _two_entries(name: str) -> PrivacyCheck:
 
 
 def _partitions(name: str) -> PrivacyCheck:
-    source = 'docstring of PartitionSelectionStrategy: "(ε, δ)-differenially private partition selection strategies"'
-    return _check(name, _USERS, source, DELTA, budget=PARTITION_BUDGET)
+    return _check(name, _USERS, _PARTITIONS, DELTA, budget=PARTITION_BUDGET)
 
 
 def _bits(name: str, source: str, expected: Verdict) -> PrecisionCheck:
@@ -71,6 +72,7 @@ def _bits(name: str, source: str, expected: Verdict) -> PrecisionCheck:
 
 _EPSILON = 'docstring of DPMachine.set_epsilon: "epsilon for achieving ε-differential privacy with the mechanism"'
 _NOISE = 'docstring of NumericalMechanism: "(ε, δ)-differenially private additive noise numerical mechanisms"'
+_PARTITIONS = 'docstring of PartitionSelectionStrategy: "(ε, δ)-differenially private partition selection strategies"'
 _QUANTILES = 'docstring of QuantileTree: "Class for computing differentially private quantiles"'
 
 CHECKS = [
@@ -104,6 +106,7 @@ CHECKS = [
     _check("ml.GeometricTruncated", _SUM, _EPSILON, expected=Verdict.FAIL),
     _check("ml.LaplaceBoundedDomain", _SUM, _EPSILON),
     _bits("ml.LaplaceBoundedDomain", _EPSILON, Verdict.FAIL),
+    *(each.check for each in parameter_entries(Release(LIBRARY, "pydp", RELEASE), _README, _NOISE, _PARTITIONS)),
 ]
 
 NOTES = {

@@ -54,6 +54,41 @@ def kept(strategy, pre_threshold=None):
     return lambda dataset, size, rng: [selection.should_keep(len(dataset)) for _ in range(size)]
 
 
+def searched_bounded(algorithm):
+    """An algorithm on floats with the epsilon and the bounds that an audit asks for."""
+
+    def draw(dataset, size, rng, epsilon, lower, upper):
+        made = dict(epsilon=epsilon, lower_bound=lower, upper_bound=upper, dtype="float")
+        return [algorithm(**made).quick_result(dataset) for _ in range(size)]
+
+    return draw
+
+
+def searched_count(dataset, size, rng, epsilon):
+    """Count with the epsilon that an audit asks for."""
+    return [Count(epsilon=epsilon, dtype="float").quick_result(dataset) for _ in range(size)]
+
+
+def searched_noise(mechanism, number):
+    """Noise on the sum of the records; every parameter is asked for."""
+
+    def draw(dataset, size, rng, epsilon, sensitivity, delta=None):
+        parameters = (epsilon, sensitivity) if delta is None else (epsilon, delta, sensitivity)
+        return noise(mechanism(*parameters), number)(dataset, size, rng)
+
+    return draw
+
+
+def searched_partitions(strategy):
+    """Decide whether a partition is kept, with the parameters that an audit asks for; a record is a user."""
+
+    def draw(dataset, size, rng, epsilon, delta, partitions):
+        selection = create_partition_strategy(strategy, epsilon, delta, partitions, None)
+        return [selection.should_keep(len(dataset)) for _ in range(size)]
+
+    return draw
+
+
 def tree_median(dataset, rng):
     """The median by a quantile tree of 4 levels and 16 branches, the library's defaults elsewhere."""
     tree = QuantileTree(0.0, 1.0, 4, 16)
@@ -108,4 +143,16 @@ MECHANISMS = {
     "ml.Geometric": geometric,
     "ml.GeometricTruncated": geometric_truncated,
     "ml.LaplaceBoundedDomain": laplace_bounded_domain,
+    **{
+        f"{algorithm.__name__} searched": searched_bounded(algorithm)
+        for algorithm in (BoundedMean, BoundedSum, BoundedVariance, BoundedStandardDeviation)
+    },
+    "Count searched": searched_count,
+    "LaplaceMechanism searched": searched_noise(LaplaceMechanism, float),
+    "LaplaceMechanism of integers searched": searched_noise(LaplaceMechanism, int),
+    "GaussianMechanism searched": searched_noise(GaussianMechanism, float),
+    "GaussianMechanism of integers searched": searched_noise(GaussianMechanism, int),
+    "truncated_geometric searched": searched_partitions("truncated_geometric"),
+    "laplace partitions searched": searched_partitions("laplace"),
+    "gaussian partitions searched": searched_partitions("gaussian"),
 }

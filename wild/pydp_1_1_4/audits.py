@@ -14,6 +14,6 @@ CHECKS, NOTES, ABOUT = recast(
     "pydp_1_1_4",
     "pydp 1.1.4",
     ("PyDP 1.1.5", "PyDP 1.1.4"),
-    ["Bounded[MS]* eps*", "*of integers*", "ml.*", "Count eps*", "LaplaceMechanism eps*"],
+    ["Bounded[MS]* eps*", "*of integers eps*", "ml.* eps*", "Count eps*", "LaplaceMechanism eps*"],
     expected={"BoundedMean of integers*": Verdict.PASS},
 )
