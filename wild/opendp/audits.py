@@ -13,7 +13,9 @@ from typing import Any
 
 from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from wild.about import About
+from wild.entry import Release
 from wild.mechanism import Served
+from wild.opendp.parameter_checks import parameter_checks
 
 LIBRARY, RELEASE = "opendp", "OpenDP 0.16.0"
 DELTA, KEYS_DELTA = 0.005, 0.17  # as in `served.py`
@@ -99,6 +101,7 @@ CHECKS = [
     _check(f"{_BITVEC}, two lengths", _LENGTHS, _BITS_EPSILON, relation=Local(), source=_BITVEC, expected=Verdict.FAIL),
     _check("make_alp_queryable", _KEYS, budget=SMALL_BUDGET, tolerance=SLOW_TOLERANCE),
     _check("LinearRegression", _LINES, 2.0, budget=SMALL_BUDGET, source=_REGRESSION, expected=Verdict.FAIL),
+    *parameter_checks(Release(LIBRARY, "opendp", RELEASE)),
 ]
 
 NOTES = {
