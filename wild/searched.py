@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -68,6 +68,15 @@ ANY_PARAMETERS: dict[str, Any] = {"method": "auto", "budget": 230_000, "toleranc
 """Of an entry whose parameters are searched: budget and tolerance let epsilon 3 come out."""
 
 
+def claimed(release: Release, says: str, relation: Any) -> Callable[..., PrivacyClaim]:
+    """Return the claim as a function of a setting: epsilon and delta are those of the setting, 0 where it has none."""
+
+    def claim(epsilon: float = 0.0, delta: float = 0.0, **_: Any) -> PrivacyClaim:
+        return PrivacyClaim(epsilon, delta, relation, f"{release.name}, {says}")
+
+    return claim
+
+
 def local(release: Release, served: str, says: str, pairs: Any = (), **parameters: Any) -> Entry:
     """Return a search over epsilon, and over the size of the domain unless there are pairs, of a local randomizer.
 
@@ -85,11 +94,10 @@ def local(release: Release, served: str, says: str, pairs: Any = (), **parameter
         Strategies of further parameters.
     """
 
-    def claim(epsilon: float, **_: Any) -> PrivacyClaim:
-        return PrivacyClaim(epsilon, 0.0, Local(), f"{release.name}, {says}")
-
     def ends(values: int, **_: Any) -> list[tuple[int, int]]:
         return [(0, values - 1)]
 
-    searched = {"epsilon": EPSILONS, **parameters} if pairs else {"epsilon": EPSILONS, "values": DOMAINS, **parameters}
+    domain = {} if pairs else {"values": DOMAINS}
+    searched = {"epsilon": EPSILONS, **domain, **parameters}
+    claim = claimed(release, says, Local())
     return release.entry(f"{served} searched", pairs or ends, "", claim=claim, parameters=searched, **ANY_PARAMETERS)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from audit import PrivacyClaim
 from wild.diffprivlib.entry import ADDED, ANY_RECORD, EPSILON, RELEASE, REPLACED, Entry
+from wild.searched import claimed
 
 _EPSILON = st.floats(0.2, 3.0)
 _DELTA = st.floats(1e-4, 0.5)
@@ -20,10 +21,7 @@ _SEARCH: dict[str, Any] = {"method": "auto", "budget": 40_000, "tolerance": 2.5,
 
 
 def _claim(relation: Any, served: str, says: str) -> Callable[..., PrivacyClaim]:
-    def claim(epsilon: float = 0.0, delta: float = 0.0, **_: Any) -> PrivacyClaim:
-        return PrivacyClaim(epsilon, delta, relation, f'{RELEASE.name}, docstring of {served}: "{says}"')
-
-    return claim
+    return claimed(RELEASE, f'docstring of {served}: "{says}"', relation)
 
 
 def _noise(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Local, PrivacyCheck, Substitution
 from wild.entry import Release
-from wild.searched import ANY_PARAMETERS
+from wild.searched import ANY_PARAMETERS, claimed
 
 _EPSILONS = st.floats(0.2, 1.5)  # an output takes 200 microseconds: beyond, a PASS would need too many
 _BOUNDS = {"lower": st.floats(-10.0, 0.0), "upper": st.floats(0.5, 10.0)}
@@ -20,7 +19,7 @@ def parameter_checks(release: Release) -> list[PrivacyCheck]:
     """Return the searches of one release."""
 
     def check(served: str, pairs: Any, source: str, relation: Any = None, **parameters: Any) -> PrivacyCheck:
-        claim = _claim(release, source, relation or AddRemove())
+        claim = claimed(release, f"binary_search_param by the map of {source}", relation or AddRemove())
         searched = {"epsilon": _EPSILONS, **parameters}
         return release.entry(f"{served} searched", pairs, "", claim=claim, parameters=searched, **_SETTINGS).check
 
@@ -35,13 +34,6 @@ def parameter_checks(release: Release) -> list[PrivacyCheck]:
         check("make_noisy_max", points, "make_noisy_max"),
         check("make_randomized_response", _ends, "make_randomized_response", Local(), categories=st.integers(2, 30)),
     ]
-
-
-def _claim(release: Release, source: str, relation: Any) -> Callable[..., PrivacyClaim]:
-    def claim(epsilon: float, delta: float = 0.0, **_: Any) -> PrivacyClaim:
-        return PrivacyClaim(epsilon, delta, relation, f"{release.name}, binary_search_param by the map of {source}")
-
-    return claim
 
 
 def _added(sensitivity: float, **_: Any) -> list[Any]:

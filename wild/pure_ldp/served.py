@@ -57,6 +57,15 @@ def searched(kind, read, **fixed):
     return draw
 
 
+def sketched(*, is_hadamard):
+    """Reports of Apple's sketches with the epsilon that an audit asks for."""
+
+    def draw(dataset, size, rng, epsilon):
+        return flat(CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=is_hadamard))(dataset, size, rng)
+
+    return draw
+
+
 def ends(client, values):
     """For which of the first and the last value a hashed report speaks."""
     return supports(client, (1, values))
@@ -119,16 +128,6 @@ _FAST = FastLHClient(EPSILON, VALUES, SEEDS, use_olh=True)
 _HADAMARD = HadamardMechClient(EPSILON, VALUES, None, use_optimal_t=True)
 _SKETCH = generate_hash_funcs(2, WIDTH)
 _SIGNED = list(zip(generate_hash_funcs(2, WIDTH), generate_hash_funcs(2, 2), strict=True))
-
-
-def sketched(*, is_hadamard):
-    """Reports of Apple's sketches with the epsilon that an audit asks for."""
-
-    def draw(dataset, size, rng, epsilon):
-        return flat(CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=is_hadamard))(dataset, size, rng)
-
-    return draw
-
 
 MECHANISMS = {
     "DE": reports(DEClient(EPSILON, VALUES)),

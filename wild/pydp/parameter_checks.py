@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 
-from audit import AddRemove, PrivacyClaim
+from audit import AddRemove
 from wild.entry import Entry, Release
-from wild.searched import ANY_PARAMETERS, EPSILONS
+from wild.searched import ANY_PARAMETERS, EPSILONS, claimed
 
 _DELTAS = st.sampled_from([1e-3, 1e-2, 1e-1])
 _BOUNDS = {"lower": st.floats(-10.0, 0.0), "upper": st.floats(0.5, 10.0)}
@@ -20,7 +19,7 @@ def parameter_entries(release: Release, readme: str, noise: str, partitions: str
     """Return the searches, given where the claims of algorithms, of noise and of partition selection stand."""
 
     def entry(served: str, pairs: Any, says: str, **parameters: Any) -> Entry:
-        claim = _claim(release, says)
+        claim = claimed(release, says, AddRemove())
         searched = {"epsilon": EPSILONS, **parameters}
         return release.entry(f"{served} searched", pairs, "", claim=claim, parameters=searched, **ANY_PARAMETERS)
 
@@ -39,13 +38,6 @@ def parameter_entries(release: Release, readme: str, noise: str, partitions: str
         *of_noise,
         *(entry(served, users, partitions, delta=_DELTAS, partitions=st.just(1)) for served in strategies),
     ]
-
-
-def _claim(release: Release, says: str) -> Callable[..., PrivacyClaim]:
-    def claim(epsilon: float, delta: float = 0.0, **_: Any) -> PrivacyClaim:
-        return PrivacyClaim(epsilon, delta, AddRemove(), f"{release.name}, {says}")
-
-    return claim
 
 
 def _at_bounds(lower: float, upper: float, **_: Any) -> list[Any]:
