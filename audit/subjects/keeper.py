@@ -11,7 +11,6 @@ import ctypes
 import faulthandler
 import gc
 import os
-import re
 import signal
 import socket
 import sys
@@ -20,8 +19,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any, NoReturn
+
+from audit.subjects.threads import use_one_thread
 
 PRINTED = 4096  # bytes of what a call prints that are kept
 OTHER = b"other "  # begins the outcome of a call that this code is not the right one for; no call says so itself
@@ -31,7 +31,6 @@ _PULSE = 0.05  # seconds between two looks at whether a process has ended that d
 _LENGTH = 8  # bytes of a length, before the outcome of a call
 _CHUNK = 2**16
 _ROUNDS = 100  # of killing what escaped, and of reading what was printed
-_OPENMP = re.compile(r"/lib[gi]?omp[^/]*\.so[^/]*$")
 _SUBREAPER = 36  # of Linux's prctl: orphans below this process become its children
 
 is_isolated = False  # whether this process runs code under audit and nothing else: any exception is that code's
@@ -51,7 +50,6 @@ def nurse(requests: socket.socket, answer: Answer, prepare: Answer) -> NoReturn:
     """Fork a keeper for each connection that is sent; end with the process at the other end."""
     try:
         _begin()
-        _use_one_thread()
         gc.freeze()  # a collection in a forked process would copy the pages of all objects
         while True:
             message, connections, _, _ = socket.recv_fds(requests, 1, 1)
@@ -100,7 +98,7 @@ def keep(parent: Connection, answer: Answer, prepare: Answer | None) -> NoReturn
 
 
 def _begin() -> None:
-    """Leave the group of the terminal, which sends signals, and forget what the process above does about them."""
+    """Leave the group of the terminal, which sends signals, restore what they do by default, and use one thread."""
     if hasattr(os, "setsid"):
         with suppress(OSError):  # it leads a group already
             os.setsid()
@@ -108,15 +106,7 @@ def _begin() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGCHLD"):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-
-
-def _use_one_thread() -> None:
-    """Have the OpenMP libraries that are loaded use one thread: GNU's hangs if it had others before a fork."""
-    with suppress(OSError):  # no such list, no such library
-        loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
-        for name in filter(_OPENMP.search, loaded):
-            with suppress(OSError, AttributeError):
-                ctypes.CDLL(name).omp_set_num_threads(1)
+    use_one_thread()
 
 
 def _end_with(parent: int) -> None:

@@ -34,6 +34,7 @@ from audit.base.errors import OtherCode, Unreachable
 from audit.base.text import described, printable
 from audit.subjects import keeper
 from audit.subjects.code import require_code
+from audit.subjects.threads import with_one_thread
 
 DEATHS = 3  # attempts at a call whose keeper dies, or the worker of a cluster; then the call is to blame
 _START = 120.0  # seconds for a new process to import the package
@@ -256,7 +257,12 @@ def fresh_keeper(forks: bool = FORKS) -> _Keeper:
         f"import sys; sys.path[:] = {sys.path!r}; from audit.subjects import process; "
         f"process.keep_at({other_end.fileno()}, {forks})"
     )
-    started = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL, pass_fds=[other_end.fileno()])
+    started = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        pass_fds=[other_end.fileno()],
+        env=with_one_thread(os.environ),  # read by libraries when they are loaded
+    )
     other_end.close()
     return _Keeper(Connection(end.detach()), started, forks)
 

@@ -1,0 +1,38 @@
+"""Have numerical libraries use one thread in worker processes: the processes fill the cores already.
+
+Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from threadpoolctl import ThreadpoolController
+
+_ALL = "OMP_NUM_THREADS"  # read by every library that finds no variable of its own
+_OWN = {
+    "openblas": "OPENBLAS_NUM_THREADS",
+    "mkl": "MKL_NUM_THREADS",
+    "blis": "BLIS_NUM_THREADS",
+    "accelerate": "VECLIB_MAXIMUM_THREADS",
+}
+
+
+def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a worker process: one thread for each library, unless the user chose a number."""
+    if _ALL in environment:
+        return dict(environment)
+    return {**dict.fromkeys((_ALL, *_OWN.values()), "1"), **environment}
+
+
+def use_one_thread() -> None:
+    """Do so in this process: limit the libraries that are loaded, and set the environment of those to come.
+
+    OpenMP has no choice where this process was forked: GNU's library hangs if it had several threads before the fork.
+    """
+    chosen = {library for library, variable in _OWN.items() if {variable, _ALL} & os.environ.keys()}
+    for library in ThreadpoolController().lib_controllers:
+        if library.internal_api not in chosen:
+            library.set_num_threads(1)
+    os.environ.update(with_one_thread(os.environ))

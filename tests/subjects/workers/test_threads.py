@@ -1,0 +1,46 @@
+"""Numerical libraries use one thread in worker processes unless the user chose a number; here, nothing is changed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from audit.subjects.threads import with_one_thread
+
+PROGRAM = Path(__file__).with_name("thread_counts.py")
+WORKERS = ("forked", "fresh", "brought")
+
+
+def thread_counts(**chosen):
+    """Return what the program prints in an environment that has only the chosen numbers of threads."""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_THREADS")}
+    paths = [path for path in sys.path if path]
+    environment |= {"PYTHONPATH": os.pathsep.join(paths), **chosen}
+    done = subprocess.run([sys.executable, PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_workers_use_one_thread():
+    found = thread_counts()
+    for worker in WORKERS:
+        counts, variables = found[worker]
+        assert counts, worker
+        assert {number for _, number in counts} == {1}, worker
+        assert variables["OPENBLAS_NUM_THREADS"] == variables["OMP_NUM_THREADS"] == "1"
+    assert found["here"][1] == {}
+
+
+def test_a_number_that_the_user_chose_is_kept():
+    found = thread_counts(OPENBLAS_NUM_THREADS="2")
+    here = max(number for library, number in found["here"][0] if library == "openblas")
+    for worker in WORKERS:
+        counts, variables = found[worker]
+        assert {number for library, number in counts if library == "openblas"} == {here}, worker
+        assert (variables["OPENBLAS_NUM_THREADS"], variables["OMP_NUM_THREADS"]) == ("2", "1")
+
+
+def test_the_general_variable_speaks_for_every_library():
+    assert with_one_thread({"OMP_NUM_THREADS": "3"}) == {"OMP_NUM_THREADS": "3"}
+    assert with_one_thread({"MKL_NUM_THREADS": "3"})["MKL_NUM_THREADS"] == "3"
+    assert with_one_thread({"MKL_NUM_THREADS": "3"})["OMP_NUM_THREADS"] == "1"
