@@ -1,13 +1,8 @@
 """The public names, each imported from its module when it is first used: the one list of them."""
 
+from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
-from .checks import training as training
-from .checks.accounting import AccountingCheck as AccountingCheck
-from .checks.accounting import check_accounting as check_accounting
-from .checks.canaries import CanaryCheck as CanaryCheck
-from .checks.canaries import CanaryResult as CanaryResult
-from .checks.canaries import check_canaries as check_canaries
 from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck
@@ -17,10 +12,6 @@ from .checks.privacy.result import PrivacyResult as PrivacyResult
 from .checks.randomness import RandomnessCheck as RandomnessCheck
 from .checks.randomness import RandomnessResult as RandomnessResult
 from .checks.randomness import check_randomness as check_randomness
-from .checks.training.check import TrainingCheck as TrainingCheck
-from .checks.training.check import TrainingResult as TrainingResult
-from .checks.training.check import check_training as check_training
-from .checks.training.claim import TrainingClaim as TrainingClaim
 from .checks.utility import ConsistencyCheck as ConsistencyCheck
 from .checks.utility import GuaranteeCheck as GuaranteeCheck
 from .checks.utility import InequalityCheck as InequalityCheck
@@ -50,14 +41,23 @@ from .claims import Substitution as Substitution
 from .claims import TradeOffClaim as TradeOffClaim
 from .claims import ZeroConcentratedClaim as ZeroConcentratedClaim
 from .claims import ZeroOut as ZeroOut
+from .enumeration.enumerate import enumerate_law as enumerate_law
 from .faces.compare.comparison import Comparison as Comparison
 from .faces.compare.comparison import Implementation as Implementation
-from .game.canaries import canary_epsilon_lower_bound as canary_epsilon_lower_bound
+from .faces.runs.suite import run as run
 from .game.guesses import delta_lower_bound as delta_lower_bound
 from .game.intervals import EpsilonInterval as EpsilonInterval
 from .game.intervals import epsilon_interval as epsilon_interval
 from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from .report.certificate import Report as Report
-from .runs.suite import run as run
 from .subjects import per_call as per_call
-from .subjects.enumeration import enumerate_law as enumerate_law
+from .training.accountants.check import AccountingCheck as AccountingCheck
+from .training.accountants.check import check_accounting as check_accounting
+from .training.canaries.check import CanaryCheck as CanaryCheck
+from .training.canaries.check import CanaryResult as CanaryResult
+from .training.canaries.check import check_canaries as check_canaries
+from .training.canaries.retrained import canary_epsilon_lower_bound as canary_epsilon_lower_bound
+from .training.runs.check import TrainingCheck as TrainingCheck
+from .training.runs.check import TrainingResult as TrainingResult
+from .training.runs.check import check_training as check_training
+from .training.runs.claim import TrainingClaim as TrainingClaim

@@ -22,7 +22,7 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
 from audit import AddRemove, Substitution, check_accounting
-from audit.adapters.accounting import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
+from audit.training.accountants.brackets import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
 
 DELTA = 1e-5
 EVENTS = {  # noise multiplier, sampling rate, steps
@@ -88,7 +88,7 @@ def gdpnum_mu(event: Any, delta: float) -> float:
     """Return epsilon at the mu of gdpnum, which covers the whole curve."""
     from gdpnum.dpsgd import get_mu_and_regret_for_dpsgd
 
-    from audit.adapters.dp_events import event_loss
+    from audit.training.accountants.dp_events import event_loss
 
     noise, rate, steps = terms(event)
     mu, _ = get_mu_and_regret_for_dpsgd(noise_multiplier=noise, sample_rate=rate, num_steps=steps)

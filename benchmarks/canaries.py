@@ -21,9 +21,9 @@ import numpy as np
 from scipy import optimize, sparse, special
 
 from audit import GaussianClaim
-from audit.game.canaries import guessing_epsilon_lower_bound, right_guesses
-from audit.game.one_run import best_rate, least_wrong, mu_lower_bound
 from audit.laws import GaussianLoss
+from audit.training.canaries.one_run import best_rate, least_wrong, mu_lower_bound
+from audit.training.canaries.retrained import guessing_epsilon_lower_bound, right_guesses
 
 DELTA, LEVEL = 1e-5, 0.05
 RUNS, CANARIES, GUESSES, MU = 400, 2_000, 200, 1.0

@@ -25,8 +25,8 @@ from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundC
 from audit.checks.allowance import Allowance
 from audit.checks.base import run_check
 from audit.checks.utility import UtilityCheck
-from audit.checks.utility.mean_bounds import summarize
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.game.means import summarize
 from audit.subjects import Stream
 from mechanisms.local.rates import MARGIN, ExcessOf
 from mechanisms.local.settings import SETTINGS

@@ -16,8 +16,8 @@ import click
 from audit import Report, Verdict, run
 from audit.base.errors import AuditError
 from audit.base.verdict import standing, worst
+from audit.faces.runs.suite import collect
 from audit.report.terminal import LiveProgress, output_console, print_certificate
-from audit.runs.suite import collect
 from wild.audited import AGAIN, all_audited, folder_of
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
 from wild.register import write_pages

@@ -19,8 +19,8 @@ from typing import Any
 import click
 from packaging.version import Version
 
+from audit.faces.runs.suite import collect
 from audit.report.verify import changes
-from audit.runs.suite import collect
 from wild.__main__ import SIGNIFICANCE, run_checks
 from wild.audited import Audited, all_audited
 from wild.environments import EnvironmentFailed, is_javascript, prepare

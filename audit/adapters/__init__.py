@@ -1,8 +1,8 @@
 """Other people's code as mechanisms: programs in any language, libraries, learners, array functions.
 
 Every adapter is a mechanism `(dataset, size, rng) -> outputs`. The adapters of optional libraries are imported by name:
-`audit.adapters.opendp`, `.diffprivlib`, `.pydp`. `audit.adapters.dp_events` turns the events of dp_accounting into
-claims. An argument that is not what a docstring states raises `InvalidArgument`, at a call if only the call shows it.
+`audit.adapters.opendp`, `.diffprivlib`, `.pydp`. An argument that is not what a docstring states raises
+`InvalidArgument`, at a call if only the call shows it.
 """
 
 from audit.adapters.fitted import FittedObject, Released

@@ -62,7 +62,6 @@ class Effort:
 EFFORTS = {
     "auto": Effort(1.0, 60.0, 100_000),
     "quick": Effort(2.0, 10.0, 20_000),
-    "standard": Effort(1.0, 60.0, 100_000),
     "deep": Effort(0.4, 3600.0, 2_000_000),
 }
 Budget = int | str

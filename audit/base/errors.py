@@ -42,6 +42,10 @@ class InvalidCertificate(AuditError):
     """A file is not a certificate of this package, or its parts contradict each other."""
 
 
+class MissingCertificate(InvalidCertificate):
+    """A certificate is not where it was looked for, or its file cannot be read."""
+
+
 class NotWhole(AuditError):
     """A run's own certificate contradicts itself: what it holds was not brought by this package's judges."""
 

@@ -1,5 +1,1 @@
-"""The kinds of checks; `training` is public, as `audit.training`."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["training"])
+"""The kinds of checks of privacy, precision, randomness and utility, and what every kind shares."""

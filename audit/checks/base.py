@@ -2,7 +2,7 @@
 
 A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
 result. Settings, results, records, isolation and time limits are written once, here; plain data in
-`audit.checks.plain`; the list of kinds in `audit.checks.kinds`.
+`audit.checks.plain`; the list of kinds in `audit.report.kinds`.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Judgment, Result, checked
-from audit.checks.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.checks.utility.theorem import StatedClaim
+from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import require_mechanism, show
 

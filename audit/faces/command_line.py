@@ -1,8 +1,8 @@
 """The command line: run, list, report, replay, verify, diff, compare.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
-are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 70 for an internal error, 74 for what
-cannot be written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
+are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
+an internal error, 74 for what cannot be written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
 
 Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
@@ -26,10 +26,10 @@ from audit.base.defaults import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
 )
-from audit.base.errors import AuditError, InvalidCertificate, NotWhole, Unwritable
+from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
 
-USAGE, CONTRADICTION, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 70, 74, 130, 143
+USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
 
 _EXAMPLES = """\b
 First steps:
@@ -47,7 +47,8 @@ With a certificate:
 Exit status:
   0  all as expected        64  wrong usage
   1  some FAIL              65  a certificate that contradicts itself
-  2  some INCONCLUSIVE      70  internal error
+  2  some INCONCLUSIVE      66  a certificate that is not there
+                            70  internal error
                             74  a file or a folder that cannot be written
   130, 143  ended by Ctrl-C or SIGTERM; `run --resume` goes on
 """
@@ -81,8 +82,8 @@ _SETTINGS = (
         "--budget",
         DEFAULT_BUDGET,
         "For each check that states no budget of its own: auto, as many outputs as resolve its claim; quick, at twice "
-        "the tolerance; deep, at 0.4 of it; or outputs per dataset, losses in all.",
-        metavar="N",
+        "the tolerance; deep, at 0.4 of it; or a number of outputs per dataset (losses in all).",
+        metavar="auto|quick|deep|N",
     ),
     _setting(
         "--significance",
@@ -107,13 +108,24 @@ _SETTINGS = (
 )
 
 
+_VERBOSE = click.option(
+    "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
+)
+
+
 def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(_SETTINGS):
         command = option(command)
     return command
 
 
-_TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...")
+def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
+    from audit.faces.runs.discovery import imported_name
+
+    return tuple(map(imported_name, targets))
+
+
+_TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
@@ -135,7 +147,7 @@ def _reads_certificates(command: Callable[..., int]) -> Callable[..., int]:
 
 def _discovered() -> tuple[str, ...]:
     """Return the modules below the current folder that list checks, and say which they are."""
-    from audit.runs.discovery import discovered
+    from audit.faces.runs.discovery import discovered
 
     targets = discovered(Path.cwd())
     click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
@@ -148,15 +160,18 @@ def _discovered() -> tuple[str, ...]:
 @_with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
-def run_command(targets: Sequence[str], out: Path, select: str | None, resume: bool, **settings: Any) -> int:
+@_VERBOSE
+def run_command(
+    targets: Sequence[str], out: Path, select: str | None, resume: bool, verbose: bool, **settings: Any
+) -> int:
     """Audit the CHECKS of TARGETs, write a certificate.
 
-    A TARGET is a package or module that Python can import from here, with a list CHECKS. Without one, all modules below
-    this folder that have such a list are audited.
+    A TARGET is a package or module that Python can import from here, with a list CHECKS: mylib.audits, or its file
+    mylib/audits.py. Without one, all modules below this folder that have such a list are audited.
     """
+    from audit.faces.runs import checkpoint, suite
     from audit.report.certificate import certificate_path
     from audit.report.terminal import LiveProgress, output_console, print_certificate
-    from audit.runs import checkpoint, suite
 
     targets = targets or _discovered()
     checks = suite.collect(targets, select)
@@ -166,7 +181,7 @@ def run_command(targets: Sequence[str], out: Path, select: str | None, resume: b
     if (out / checkpoint.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
     ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
-    print_certificate(output_console(), report.certificate)
+    print_certificate(output_console(), report.certificate, verbose)
     click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
     return report.verdict.exit_status
 
@@ -204,7 +219,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
     """List the checks of the TARGETs with their claims; without one, those below this folder."""
-    from audit.runs import suite
+    from audit.faces.runs import suite
 
     for check in suite.collect(targets or _discovered(), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
@@ -214,8 +229,9 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 
 @cli.command("report")
 @_DIRECTORY
+@_VERBOSE
 @_reads_certificates
-def report_command(directory: Path) -> int:
+def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
@@ -227,7 +243,7 @@ def report_command(directory: Path) -> int:
     certificate = load_certificate(directory)
     require_form(certificate)
     written = write_renderings(certificate, certificate_path(directory).parent)
-    print_certificate(output_console(), certificate)
+    print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")
     return 0
 
@@ -338,7 +354,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         word, status = ("terminated", TERMINATED) if is_terminated else ("interrupted", INTERRUPTED)
         _said(f"{word}; the same command with --resume goes on from here", status)
     except AuditError as error:
-        kinds = {InvalidCertificate: CONTRADICTION, NotWhole: INTERNAL, Unwritable: NOT_WRITTEN}
+        kinds: dict[type[AuditError], int] = {
+            MissingCertificate: NOT_FOUND,
+            InvalidCertificate: CONTRADICTION,
+            NotWhole: INTERNAL,
+            Unwritable: NOT_WRITTEN,
+        }
         status = _said(str(error), next((kinds[kind] for kind in kinds if isinstance(error, kind)), USAGE))
     except OSError as error:
         status = _said(f"{error}; mend it, then repeat the command", NOT_WRITTEN)

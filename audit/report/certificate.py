@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import Budget
-from audit.base.errors import InvalidCertificate, Unwritable
+from audit.base.errors import InvalidCertificate, MissingCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.sources import source_of
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
@@ -323,7 +323,9 @@ def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
         data = json.loads(
             text, parse_float=_finite, parse_constant=_finite, parse_int=_short, object_pairs_hook=_unique
         )
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise MissingCertificate(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
         raise InvalidCertificate(f"{path} cannot be read as a certificate: {error}") from error
     known = isinstance(data, dict) and data.get("schema_version") in READABLE_VERSIONS
     if not known or not isinstance(data.get("checks"), list) or not data["checks"]:

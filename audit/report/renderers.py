@@ -86,6 +86,7 @@ def environment(package: str) -> jinja2.Environment:
         "count",
         "found",
         "grouped",
+        "in_brief",
         "number",
         "outcome_of",
         "paper",

@@ -15,12 +15,12 @@ from typing import Any
 
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
-from audit.checks.training.recorder import RECORDED
 from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
 from audit.report.certificate import digest
 from audit.report.wording import PRIVACY_KINDS
+from audit.training.runs.recorder import RECORDED
 
 _ROUNDING = 1e-9  # relative
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)

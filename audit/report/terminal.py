@@ -17,7 +17,7 @@ from audit.base.text import printable, printable_data
 from audit.base.verdict import Verdict, outcome
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.report.wording import PRIVACY_KINDS, found, number, tally
+from audit.report.wording import PRIVACY_KINDS, found, in_brief, number, tally
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
@@ -77,7 +77,7 @@ class LiveProgress:
                 return
             self._logged = now
             left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
-            unmet = "" if result.met else printable(f"; {result.name}: {result.verdict}, {result.reason}")
+            unmet = "" if result.met else printable(f"; {result.name}: {result.verdict}, {in_brief(result.record())}")
             said = f"{self._done} of {self._total} checks, {drawn} drawn, about {left:.0f} s left{unmet}"
             self._console.print(Text(printable(said)), soft_wrap=True)
 
@@ -120,8 +120,8 @@ def certificate_text(certificate: Record) -> str:
     return text.getvalue()
 
 
-def print_certificate(console: Console, certificate: Record) -> None:
-    """Print the table of checks, the reasons of those that are not as expected, and the verdict."""
+def print_certificate(console: Console, certificate: Record, verbose: bool = False) -> None:
+    """Print the table of checks, the reasons of those that are not as expected (of all: `verbose`), and the verdict."""
     certificate = printable_data(certificate)
     tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
     printed = certificate.get("printed", {})
@@ -132,8 +132,9 @@ def print_certificate(console: Console, certificate: Record) -> None:
         if rows:
             print_table(console, _COLUMNS[name], rows)
     for check in certificate["checks"]:
-        if check["verdict"] != check["expected"]:
-            console.print(Text(printable(f"\n{check['name']}: {check['verdict']}, {check['reason']}")))
+        if verbose or check["verdict"] != check["expected"]:
+            reason = check["reason"] if verbose else in_brief(check)
+            console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
             for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
                 console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
     if printed:

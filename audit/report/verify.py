@@ -15,11 +15,11 @@ import jsonschema
 
 from audit.base.errors import InvalidCertificate, NotWhole
 from audit.base.verdict import Verdict
-from audit.checks.kinds import judged_part
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.certificate import SCHEMA_VERSION, chain_of, schema, seal_of, spending, summary_of
+from audit.report.kinds import judged_part
 from audit.report.rules import broken_rules
 from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of
 

@@ -53,6 +53,26 @@ def found(check: Check) -> str:
     return certified
 
 
+def in_brief(check: Check) -> str:
+    """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
+    if check.get("kind") not in PRIVACY_KINDS or check["basis"] != "statistical":  # also a claim without a record
+        return str(check["reason"])
+    tested = check["evidence"].get("tested") or check["claim"]
+    at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
+    if check["verdict"] == "PASS":
+        drawn = count(outputs_of(check))
+        return f"no violation above epsilon {number(check['resolution'])}{at} found in {drawn} outputs"
+    wrong = check["settings"]["confirmation" if check["evidence"].get("confirmation") else "significance"]
+    certified = f"certified epsilon >= {number(check['epsilon_lower_bound'])}{at}"
+    return f"{certified}, claimed {number(tested['epsilon'])}: refuted with error probability {number(wrong)}"
+
+
+def outputs_of(check: Check) -> int:
+    """Return how many outputs, losses or values a check drew, those of its confirmation included."""
+    confirmation = check["evidence"].get("confirmation") or {"samples": 0}
+    return int(check["evidence"]["samples"] + confirmation["samples"])
+
+
 def _deviations(part: Mapping[str, Any]) -> float:
     """Return how clearly a comparison was won, in standard deviations."""
     return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))

@@ -11,7 +11,7 @@ from typing import Any
 from audit import PrivacyCheck, Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import run_check
-from audit.runs.suite import collect, stream_of
+from audit.faces.runs.suite import collect, stream_of
 
 BUDGET, SIGNIFICANCE = 300, 1e-6
 

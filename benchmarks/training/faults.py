@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.checks.training.accounting import epsilon_of, shuffled_epsilon_lower_bound
+from audit.training.runs.epsilon import epsilon_of, shuffled_epsilon_lower_bound
 from benchmarks.training.loop import CLIP, MICROBATCHES, NOISE, RATE, STEPS, WORKERS, Loop
 
 DELTA = 1e-5

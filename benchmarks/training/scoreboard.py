@@ -90,7 +90,7 @@ def _seen(released: np.ndarray) -> list[float]:
 
 def claimed() -> float:
     """Return what the accountant of the correct loop says."""
-    from audit.checks.training.accounting import epsilon_of_claim
+    from audit.training.runs.epsilon import epsilon_of_claim
 
     return epsilon_of_claim(Loop().claim, Loop().records)
 

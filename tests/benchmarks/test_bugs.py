@@ -11,7 +11,7 @@ from scipy import stats
 
 from audit import Verdict
 from audit.base.errors import AuditError
-from audit.runs.suite import collect
+from audit.faces.runs.suite import collect
 from benchmarks.bugs import BUGS, CHECKS
 from benchmarks.bugs.at_one import BUDGET
 from benchmarks.bugs.auditors import AUDITORS

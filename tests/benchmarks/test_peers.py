@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit import Verdict
-from audit.runs.suite import collect
+from audit.faces.runs.suite import collect
 from benchmarks.peers.__main__ import FOLDER, PEERS, Answer, counted, key, shown
 from benchmarks.peers.subjects import CORRECT, FAULTY
 from wild.environments import pin_of

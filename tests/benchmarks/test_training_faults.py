@@ -14,10 +14,10 @@ import pytest
 
 import audit
 from audit import TrainingCheck, Verdict, training
-from audit.checks.training.as_run import findings
-from audit.checks.training.findings import TESTS
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of
+from audit.training.runs.as_run import findings
+from audit.training.runs.findings import TESTS
 from benchmarks.training import scoreboard
 from benchmarks.training.faults import DECOYS, FAULTS
 from benchmarks.training.loop import CANARIES, CLIP, Loop

@@ -11,7 +11,7 @@ from audit.report.certificate import load_certificate
 from audit.report.renderers import html_of
 from audit.report.wording import outcome_of
 
-OLD = Path(__file__).parents[1] / "verdicts" / "certificate-1.0.json"
+OLD = Path(__file__).parents[1] / "report" / "certificate-1.0.json"
 HOSTILE = "<img src=x onerror=alert(1)>"
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -156,6 +157,48 @@ def test_a_target_that_raises_is_bad_usage_with_the_cause(dp_audit, tmp_path):
     assert "ZeroDivisionError" in done.stderr
 
 
+def test_the_path_of_a_file_is_the_name_of_its_module(dp_audit, tmp_path):
+    (tmp_path / "mylib").mkdir()
+    write(tmp_path / "mylib", "check('a', 1.5)").joinpath("__init__.py").touch()
+    run = ["--out", "r", "--budget", "6e4", "--workers", "0"]
+    for target in ("mylib/mine.py", str(tmp_path / "mylib" / "mine.py")):
+        assert dp_audit(tmp_path, "run", target, *run).returncode == 0
+        assert json.loads((tmp_path / "r" / "certificate.json").read_text())["audited"]["targets"] == ["mylib.mine"]
+    for wrong, says in (("mylib/other.py", "as in mylib.audits"), (str(tmp_path.parent), "is not a module below")):
+        done = dp_audit(tmp_path, "list", wrong + ("" if wrong.endswith(".py") else "/"))
+        assert (done.returncode, says in done.stderr) == (64, True)
+
+
+@pytest.mark.parametrize("command", [["verify", "no"], ["replay", "no"], ["report", "no"], ["diff", "no", "no"]])
+def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, command):
+    (tmp_path / "empty").mkdir()
+    for path in ("no", "empty"):
+        done = dp_audit(tmp_path, *(path if word == "no" else word for word in command))
+        assert done.returncode == 66
+        assert done.stderr.endswith("cannot be read: No such file or directory\n")
+        assert done.stdout == ""
+
+
+def test_the_reason_of_a_pass_is_one_clause_and_all_of_it_with_v(dp_audit, tmp_path):
+    run = ["run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0"]
+    short = dp_audit(write(tmp_path, "check('a', 1.5), check('leak', 0.5)"), *run).stdout
+    reason = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]["reason"]
+    assert "looked for" in reason
+    assert "looked for" not in short
+    for command in ([*run, "--verbose"], ["report", "r", "-v"]):
+        assert f"a: PASS, {reason}" in " ".join(dp_audit(tmp_path, *command).stdout.split())
+    assert re.search(
+        r"\| no violation above epsilon 1\.\d+ found in [\d,]{7} outputs \|",
+        (tmp_path / "r/certificate.md").read_text(),
+    )
+
+
+def test_every_reason_in_the_terminal_begins_on_a_line_of_its_own(dp_audit, tmp_path):
+    done = dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--budget", "6e4", "--workers", "0")
+    assert "\n\nleak: FAIL, " in done.stdout
+    assert "\\n" not in done.stdout
+
+
 def test_a_tampered_certificate_is_noticed(dp_audit, tmp_path):
     dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
     path = tmp_path / "r" / "certificate.json"
@@ -247,7 +290,7 @@ def test_a_seal_and_a_plan_kept_elsewhere(dp_audit, tmp_path):
 
 @pytest.mark.parametrize("minor", [0, 1])
 def test_an_older_version_is_whole_and_not_sealed(dp_audit, tmp_path, minor):
-    path = Path(__file__).parents[1] / "verdicts" / f"certificate-1.{minor}.json"
+    path = Path(__file__).parents[1] / "report" / f"certificate-1.{minor}.json"
     whole = dp_audit(tmp_path, "verify", str(path))
     assert whole.returncode == 0
     assert f"not sealed: schema version 1.{minor}" in whole.stdout
@@ -273,7 +316,7 @@ def test_an_older_version_is_whole_and_not_sealed(dp_audit, tmp_path, minor):
     ids=range(7),
 )
 def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, command, old, new):
-    text = (Path(__file__).parents[1] / "verdicts" / "certificate-1.1.json").read_text()
+    text = (Path(__file__).parents[1] / "report" / "certificate-1.1.json").read_text()
     assert old in text
     (tmp_path / "c.json").write_text(text.replace(old, new, 1))
     done = dp_audit(tmp_path, command, "c.json")

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.base.errors import UnknownTarget
-from audit.runs.discovery import discovered
+from audit.faces.runs.discovery import discovered
 
 FILES = {
     "mylib/__init__.py": "",

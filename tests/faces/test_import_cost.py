@@ -32,7 +32,7 @@ def test_help_imports_nothing_heavy():
 
 def test_a_process_that_runs_checks_imports_little():
     """What only few checks or only the one who reports needs is imported there: a worker does without it."""
-    loaded = "import sys, audit.runs.suite; print(*sys.modules)"
+    loaded = "import sys, audit.faces.runs.suite; print(*sys.modules)"
     printed = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     assert "scipy.special" in printed
     assert not {"scipy.stats", "scipy.optimize", "hypothesis", "joblib", "jinja2", "rich", "asyncio"} & set(printed)
@@ -64,7 +64,7 @@ print(*sys.modules)
 def test_a_privacy_check_imports_nothing_more():
     """Every process that runs a check would import it again: `scipy.stats` takes half a second, most checks less."""
     printed = subprocess.run([sys.executable, "-c", CHECKED], capture_output=True, text=True, check=True).stdout.split()
-    assert "audit.checks.exchangeability" in printed
+    assert "audit.game.exchangeability" in printed
     assert "audit.laws.discrete_laws" in printed
     assert not {"scipy.stats", "scipy.optimize", "dp_accounting", "sklearn"} & set(printed)
 

@@ -12,9 +12,9 @@ import pytest
 
 import audit
 from audit.faces.command_line import main
+from audit.faces.runs.checkpoint import FOLDER, Checkpoint
+from audit.faces.runs.suite import collect
 from audit.report import certificate as certificate_module
-from audit.runs.checkpoint import FOLDER, Checkpoint
-from audit.runs.suite import collect
 from tests.processes import Python
 
 MODULE = """

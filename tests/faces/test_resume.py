@@ -16,10 +16,10 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.base.errors import InvalidArgument
 from audit.faces.command_line import main
+from audit.faces.runs import suite
+from audit.faces.runs.checkpoint import FOLDER, Checkpoint
 from audit.report.certificate import digest, load_certificate
 from audit.report.verify import problems_of
-from audit.runs import suite
-from audit.runs.checkpoint import FOLDER, Checkpoint
 from tests.processes import Python, is_alive
 
 CHECKS, KILLS = 25, 10

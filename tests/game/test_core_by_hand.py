@@ -20,7 +20,6 @@ from audit import (
     epsilon_interval,
     packing_epsilon_lower_bound,
 )
-from audit.game.canaries import guessing_epsilon_lower_bound, guessing_pvalue
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound, smallest_uniforms
 from audit.game.intervals import (
     _ExtremeTables,
@@ -30,6 +29,7 @@ from audit.game.intervals import (
 )
 from audit.game.packing import group_delta, largest_hit_rate
 from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
+from audit.training.canaries.retrained import guessing_epsilon_lower_bound, guessing_pvalue
 from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3), (2000, 300, 900)]

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.meta.house import ROOT, files_of_map, files_of_tree, headline, rooms_of_map
+from tests.meta.house import ROOT, headline, rooms_of_map
 from tests.meta.test_architecture import ROOMS, module_name, room_of, rooms_imported, sources
 
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md")} - {ROOT / "CHANGELOG.md"})
@@ -18,11 +18,6 @@ def test_the_table_of_rooms_is_the_tree():
             arrows[room] |= rooms_imported(path)
     assert list(rooms_of_map()) == list(ROOMS)
     assert rooms_of_map() == arrows
-
-
-def test_the_files_of_the_map_are_the_files_of_the_tree():
-    assert files_of_tree().count("\n* ") > 80
-    assert files_of_map() == files_of_tree(), "run `python -m tests.meta.house`"
 
 
 def test_every_module_says_what_it_is():

@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from numpydoc.docscrape import NumpyDocString
 
 import audit
-from audit.checks.kinds import CHECKS
+from audit.report.kinds import CHECKS
 
 PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
 CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}

@@ -12,12 +12,11 @@ import pytest
 import audit
 from audit import Verdict
 from audit.base.errors import InvalidCertificate
-from audit.checks import kinds
-from audit.checks.kinds import CHECKS
 from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence, UtilityJudgment
 from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report import verify
+from audit.report import kinds, verify
 from audit.report.certificate import schema
+from audit.report.kinds import CHECKS
 from audit.report.pictures import PICTURES
 from audit.report.renderers import RENDERERS
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from audit import PrivacyClaim, Verdict, check_privacy, per_call
-from audit.checks.exchangeability import kruskal_pvalue
+from audit.game.exchangeability import kruskal_pvalue
 from audit.subjects import Block, Subject
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

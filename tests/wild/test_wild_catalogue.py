@@ -11,7 +11,7 @@ import pytest
 from hypothesis import find
 
 from audit import Verdict
-from audit.runs.suite import require_checks
+from audit.faces.runs.suite import require_checks
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.mechanism import Served
 

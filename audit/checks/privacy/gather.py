@@ -21,7 +21,6 @@ import numpy as np
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.exchangeability import compare_calls, compare_long_call
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms
 from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
 from audit.checks.privacy.stated_law import compare_with_law, trace_curve
@@ -29,6 +28,7 @@ from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.drawing import Request, Stage, carry_out
 from audit.game.events import EventPair, choose_events_for_each
+from audit.game.exchangeability import compare_calls, compare_long_call
 from audit.game.fixed_budget import (
     LEFT,
     MORE,

@@ -12,11 +12,11 @@ from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Judgment
-from audit.checks.exchangeability import OF_CALLS, STATE
 from audit.checks.privacy.proof import Proof, ProofEvidence
 from audit.claims import Claim, Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
+from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound

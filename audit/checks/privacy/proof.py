@@ -17,7 +17,7 @@ from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.claims import Claim, Distance, Point
-from audit.laws.enumerated_law import EnumeratedLaw, Table, delta_bracket
+from audit.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.subjects.identity import RAISED, shortened
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
@@ -115,7 +115,7 @@ def prove(
     mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration
 ) -> tuple[tuple[ProofEvidence, ...], int]:
     """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
-    from audit.subjects.enumeration import enumerate_law  # a replay does without it
+    from audit.enumeration import enumerate_law  # a replay does without it
 
     laws: dict[int, EnumeratedLaw] = {}
     for side in (side for pair in pairs for side in pair):
@@ -147,7 +147,7 @@ class AllPairs(tuple[tuple[Any, Any], ...]):
 
     @classmethod
     def _of_integers(cls, claim: Claim) -> AllPairs:
-        from audit.subjects.enumeration import Answer
+        from audit.enumeration import Answer
 
         relation = claim.relation
         if not isinstance(relation, Distance) or relation.radius < 1:

@@ -14,7 +14,6 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, checked
-from audit.checks.utility.mean_bounds import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,
@@ -25,6 +24,7 @@ from audit.checks.utility.theorem import (
     undecided,
 )
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.subjects import Stream
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing; every look doubles them

@@ -11,7 +11,6 @@ from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, checked
-from audit.checks.utility.mean_bounds import LossDrawer, MeanSample, Support, Unusable, call, require_support
 from audit.checks.utility.theorem import (
     Interval,
     UtilityCheck,
@@ -21,6 +20,7 @@ from audit.checks.utility.theorem import (
     conclude,
     undecided,
 )
+from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
 
 Sense = Literal["<=", ">=", "=="]
 _RELATIVE = 1e-9  # relative error that computed quantities may have, unless the check says otherwise

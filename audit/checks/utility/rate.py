@@ -13,7 +13,6 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SI
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.mean_bounds import Support, Unusable, call_number
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.checks.utility.theorem import (
     CurveCheck,
@@ -24,6 +23,7 @@ from audit.checks.utility.theorem import (
     losses_or_evaluator,
     undecided,
 )
+from audit.game.means import Support, Unusable, call_number
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.mean_bounds import LogGrid, Region
 from audit.checks.utility.theorem import CurveEvidence, CurvePoint, Interval, UtilityJudgment, conclude, undecided
+from audit.game.means import LogGrid, Region
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
 _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values

@@ -10,7 +10,6 @@ from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SI
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.base import checked
-from audit.checks.utility.mean_bounds import Support, call_number
 from audit.checks.utility.theorem import (
     CurveCheck,
     CurveEvidence,
@@ -21,6 +20,7 @@ from audit.checks.utility.theorem import (
     exceeds,
     losses_or_evaluator,
 )
+from audit.game.means import Support, call_number
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.utility.mean_bounds import (
+from audit.game.means import (
     ROUNDING,
     LossDrawer,
     MeanSample,

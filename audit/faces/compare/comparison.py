@@ -26,11 +26,11 @@ from audit.checks.allowance import name_key
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.faces.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
+from audit.faces.runs.suite import listed_in, run
 from audit.report.certificate import Report, write_whole
 from audit.report.renderers import environment
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import interval, number
-from audit.runs.suite import listed_in, run
 from audit.subjects import Outputs, Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool

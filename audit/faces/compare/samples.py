@@ -18,9 +18,9 @@ import scipy
 from scipy import special
 
 from audit.base.arguments import open_probability
-from audit.checks.utility.mean_bounds import summarize
 from audit.game.events import choose_events
 from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound
+from audit.game.means import summarize
 from audit.game.resolution import POWER, game_resolution
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value

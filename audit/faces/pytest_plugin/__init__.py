@@ -173,7 +173,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")
-    for line in lines(results, session.significance):
+    for line in lines(results, session.significance, verbose=config.get_verbosity() > 0):
         terminalreporter.write_line(line)
     folder = config.getoption("--dp-report")
     if folder is not None:

@@ -18,14 +18,11 @@ import pytest
 
 from audit.base.errors import AuditError
 from audit.base.text import printable
-from audit.checks.accounting import check_accounting
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
-from audit.checks.canaries import check_canaries
 from audit.checks.precision import check_precision
 from audit.checks.privacy.check import check_privacy
 from audit.checks.randomness import check_randomness
-from audit.checks.training.check import check_training
 from audit.checks.utility import (
     check_consistency,
     check_guarantee,
@@ -36,7 +33,11 @@ from audit.checks.utility import (
 )
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import FIXTURE, Session, Settings
-from audit.runs.checkpoint import Recorded
+from audit.faces.runs.checkpoint import Recorded
+from audit.report.wording import in_brief
+from audit.training.accountants.check import check_accounting
+from audit.training.canaries.check import check_canaries
+from audit.training.runs.check import check_training
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -159,12 +160,13 @@ def received(record: Mapping[str, Any]) -> Recorded:
     return Recorded.of_record(document, float(document.pop("seconds")), **apart)
 
 
-def lines(results: Sequence[Any], significance: float) -> Iterator[str]:
+def lines(results: Sequence[Any], significance: float, verbose: bool = False) -> Iterator[str]:
     """Yield one line per audit, the worst evidence first; of those that came out as expected, a few."""
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        yield printable(f"{result.outcome:12} {result.name}: {result.reason}")
+        why = result.reason if verbose else in_brief(result.record())
+        yield printable(f"{result.outcome:12} {result.name}: {why}")
     rest = ordered[unmet + _SHOWN :]
     if rest:
         counts = Counter(result.outcome for result in rest)

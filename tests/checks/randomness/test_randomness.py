@@ -21,7 +21,8 @@ from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import run_check
-from audit.checks.exchangeability import (
+from audit.checks.randomness import RandomnessEvidence, check_randomness
+from audit.game.exchangeability import (
     KINDS,
     Comparison,
     Values,
@@ -30,9 +31,8 @@ from audit.checks.exchangeability import (
     group_concordance,
     group_equality,
 )
-from audit.checks.kinds import judged_part
-from audit.checks.randomness import RandomnessEvidence, check_randomness
 from audit.report.certificate import load_certificate, schema
+from audit.report.kinds import judged_part
 from audit.report.verify import replay
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
@@ -324,7 +324,7 @@ def test_the_catalogue_of_faults_is_convicted():
     """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
     assert len(faults.CHECKS) == 5
     for fault in faults.CHECKS:
-        result = run_check(fault, Allowance(0, STRICT, audit.runs.suite.stream_of(fault, 0)))
+        result = run_check(fault, Allowance(0, STRICT, audit.faces.runs.suite.stream_of(fault, 0)))
         assert result.verdict is fault.expected is Verdict.FAIL, fault.name
         assert "True privacy:" in type(fault.mechanism).__doc__
 
@@ -334,7 +334,7 @@ def test_the_catalogue_of_faults_is_convicted():
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
     assert (
-        run_check(decoy, Allowance(0, STRICT, audit.runs.suite.stream_of(decoy, 0))).verdict
+        run_check(decoy, Allowance(0, STRICT, audit.faces.runs.suite.stream_of(decoy, 0))).verdict
         is decoy.expected
         is Verdict.PASS
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.utility.mean_bounds import MeanSample, summarize
+from audit.game.means import MeanSample, summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.checks.utility.mean_bounds import LogGrid, Region, summarize
+from audit.game.means import LogGrid, Region, summarize
 
 LEVEL = 1e-7
 

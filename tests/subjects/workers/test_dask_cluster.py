@@ -20,8 +20,8 @@ from audit import Verdict
 from audit.adapters import Program
 from audit.base.errors import Unreachable
 from audit.faces.command_line import main
+from audit.faces.runs import suite
 from audit.report.certificate import load_certificate
-from audit.runs import suite
 from audit.subjects import pool as pool_module
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool

@@ -16,8 +16,8 @@ from threads_pool import Threads
 
 import audit
 from audit.base.errors import Unreachable
-from audit.runs import suite
-from audit.runs.checkpoint import finished_checks
+from audit.faces.runs import suite
+from audit.faces.runs.checkpoint import finished_checks
 from audit.subjects import keeper as keeper_module
 from audit.subjects import process as process_module
 from audit.subjects.place import HERE, Place

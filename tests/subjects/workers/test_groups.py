@@ -13,7 +13,7 @@ from threads_pool import Threads
 import audit
 from audit.base.errors import InvalidArgument, OtherCode
 from audit.checks.allowance import Allowance
-from audit.runs import suite
+from audit.faces.runs import suite
 from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
 from audit.subjects.blocks import group_size, groups_from
 from audit.subjects.code import loaded_code
@@ -149,6 +149,6 @@ def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
 
 def test_the_code_of_a_run_names_this_package_and_the_audited_one():
     code = suite._code([check("a", laplace)], ["mechanisms.laplace"])
-    assert {"Python", "package numpy", "module audit.runs.suite", "module cluster_subjects"} <= set(code)
+    assert {"Python", "package numpy", "module audit.faces.runs.suite", "module cluster_subjects"} <= set(code)
     assert "missing" not in code.values()
     assert not any(name.startswith("module numpy") for name in code)

@@ -1,0 +1,387 @@
+"""Numbers that are drawn but not yet known: a comparison with one splits the values that it may still have.
+
+A draw is uniform on a range of integers: the values of an integer, or the multiples of 2^-53 of a floating-point
+number. Arithmetic with known numbers is kept as steps and done when it matters, with the operations that Python itself
+would have done. Every step is monotone, since rounding is monotone, so that thresholds are found by bisection.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from audit.enumeration.answers import Symbol
+from audit.enumeration.following import Branches, Follower
+
+WIDEST = 4096  # values that a number may still have when all are told apart
+_NUMBERS = (bool, int, float, np.integer, np.floating)
+_UNIT = 2.0**-53
+ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
+_UNCLEAR = "intervals around the thresholds of continuous laws"
+_NEAR = 8  # points on either side of a threshold at which such a step is looked at
+
+
+def size_of(support: range) -> int:
+    """Return the length of a range, which `len` refuses beyond 2^63."""
+    return max(0, -((support.start - support.stop) // support.step))
+
+
+class Draw:
+    """One draw: uniform on a range, which shrinks as comparisons split it."""
+
+    __slots__ = ("follower", "is_float", "kind", "support")
+
+    def __init__(self, follower: Follower, support: range, kind: type) -> None:
+        self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
+        follower.drawn.append(self)
+
+    def kind_of_point(self) -> Any:
+        """Return one of the numbers that it may still be, as the source gives it."""
+        return self.value(self.support[size_of(self.support) // 3])
+
+    def value(self, point: int) -> Any:
+        """Return the number at a point of the range."""
+        return point * _UNIT if self.is_float else self.kind(point)
+
+    def fixed(self, use: str) -> None:
+        """Fork over all values; refuse if there are too many."""
+        support = self.support
+        if size_of(support) > WIDEST:
+            self.follower.not_followed(f"a number with {size_of(support)} possible values was fixed, for {use}")
+        if size_of(support) > 1:
+            self.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size_of(support))])
+
+    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
+        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
+            first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
+            below, upto = (count(number, partial(_stands, f, other)) for f in (first, second))
+        else:
+            point = Fraction(other) * (2**53 if self.is_float else 1)
+            below, upto = (_before(self.support, end) for end in (math.ceil(point), math.floor(point) + 1))
+        cuts = [0, below, max(below, upto), size_of(self.support)]
+        parts = [self.support[start:end] for start, end in pairwise(cuts)]
+        return [(known(number.at(part[0])), part) for part in parts if part]
+
+    def whole(self, number: Deferred, function: Callable[[Any], Any]) -> list[tuple[Any, range]]:
+        """Return for each integer part the points that have it."""
+        found, at = [], 0
+        while at < size_of(self.support):
+            whole = function(number.at(self.support[at]))
+            end = count(number, partial(is_within, function, whole, number._grows))
+            found.append((whole, self.support[at:end]))
+            at = end
+            if len(found) > WIDEST:
+                self.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
+        return found
+
+    def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
+        """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
+
+        result, self.support = self.follower.choose((*signature, self.support), partial(self._branches, compute))
+        return result
+
+    def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
+        pieces = [(result, piece) for result, piece in compute() if piece]
+        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support), _UNCLEAR)
+
+
+class Deferred:
+    """A number that follows from one draw; code sees an int or a float."""
+
+    __slots__ = ("_draw", "_grows", "_steps")
+
+    def __init__(self, draw: Draw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
+        self._draw, self._steps, self._grows = draw, steps, grows
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self.at(self._draw.support[0]))
+
+    def at(self, point: int) -> Any:
+        """Return the number where its draw is at a point."""
+        return self.of(self._draw.value(point))
+
+    def of(self, value: Any) -> Any:
+        """Return the number that follows from a value of its draw."""
+        for _, function, other in self._steps:
+            value = function(value) if other is None else function(value, other)
+        return value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__round__",):
+            raise AttributeError(name)
+        return getattr(force(self, name), name)
+
+    def __deepcopy__(self, memo: Any) -> Deferred:
+        return self
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __int__(self) -> int:
+        return integer_part(self, int)
+
+    def __trunc__(self) -> int:
+        return integer_part(self, math.trunc)
+
+    def __floor__(self) -> int:
+        return integer_part(self, math.floor)
+
+    def __ceil__(self) -> int:
+        return integer_part(self, math.ceil)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return integer_part(self, round) if digits is None else round(force(self, "round"), digits)
+
+    def __index__(self) -> int:
+        return operator.index(force(self, "use as an index"))
+
+    def __float__(self) -> float:
+        return float(force(self, "conversion to float"))
+
+    def __hash__(self) -> int:
+        return hash(force(self, "hash"))
+
+    def __str__(self) -> str:
+        return str(force(self, "str"))
+
+    def __repr__(self) -> str:
+        return repr(force(self, "repr"))
+
+    def __format__(self, form: str) -> str:
+        return format(force(self, "format"), form)
+
+    def __abs__(self) -> Any:
+        return -self if compare("lt", self, 0) else self
+
+    def __neg__(self) -> Any:
+        return Deferred(self._draw, (*self._steps, ("neg", operator.neg, None)), not self._grows)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __mod__(self, other: Any) -> Any:
+        draw = self._draw
+        if draw.is_float or self._steps or type(other) is not int or other <= 0:
+            return force(self, "%") % other
+        return draw.split(("%", other), lambda: _residues(draw.support, other))
+
+    def __and__(self, other: Any) -> Any:
+        if type(other) is int and other >= 0 and not other & (other + 1) and not self._steps:
+            return self % (other + 1)
+        return force(self, "&") & other
+
+    __rand__ = __and__
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        rest = self % other
+        return self // other, rest
+
+
+def _residues(support: range, modulus: int) -> list[tuple[int, range]]:
+    period = modulus // math.gcd(support.step, modulus)
+    if min(period, size_of(support)) > WIDEST:
+        return [(0, support)]  # refused below: `force` says why
+    return [(support[offset] % modulus, support[offset::period]) for offset in range(min(period, size_of(support)))]
+
+
+def force(number: Any, use: str = "use") -> Any:
+    """Return the value of a number, after a fork over all that it may still have."""
+    if type(number) is not Deferred:
+        return number
+    number._draw.fixed(use)
+    return number.at(number._draw.support[0])
+
+
+def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
+    """Return at how many points from the left `holds`; it holds at all points before the first where it does not."""
+    support = number._draw.support
+    low, high = 0, size_of(support)
+    while low < high:
+        middle = (low + high) // 2
+        if holds(number.at(support[middle])):
+            low = middle + 1
+        else:
+            high = middle
+    if any(name.startswith(ROUGH) for name, _, _ in number._steps):
+        for at in range(max(0, low - _NEAR), min(size_of(support), low + _NEAR)):
+            if holds(number.at(support[at])) != (at < low):
+                number._draw.follower.not_followed("a function is not monotone near a threshold")
+    return low
+
+
+def integer_part(number: Deferred, function: Callable[[Any], Any], kind: type = int) -> Any:
+    """Return an integer part, after a fork over all that are possible; infinity is told apart first."""
+    draw = number._draw
+    is_finite = all(math.isfinite(number.at(end)) for end in (draw.support[0], draw.support[-1]))
+    if not is_finite and (compare("ge", number, math.inf) or compare("le", number, -math.inf)):
+        return function(force(number, function.__name__))
+
+    return kind(draw.split((function.__name__, shape(number)), lambda: draw.whole(number, function)))
+
+
+def is_within(function: Callable[[Any], int], whole: int, grows: bool, value: Any) -> bool:
+    return function(value) <= whole if grows else function(value) >= whole
+
+
+def shape(number: Deferred) -> tuple[Any, ...]:
+    """Return the steps of a number as plain data, which say how it follows from its draw."""
+    steps = ((name, type(other).__name__, repr(other)) for name, _, other in number._steps)
+    return (number._draw.kind, *steps)
+
+
+def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bool:
+    return bool(comparison(value, other))
+
+
+def compare(name: str, number: Deferred, other: Any) -> Any:
+    kind = type(other)
+    if kind is not float and kind is not int:
+        if isinstance(other, np.ndarray):
+            with number._draw.follower.in_parts():
+                return np.array([compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
+        if kind is Deferred:
+            number, other, name = _one_known(number, other, name)
+            if type(number) is not Deferred:
+                return getattr(operator, name)(number, other)
+        if not _is_comparable(other):
+            return NotImplemented
+    draw = number._draw
+    if size_of(draw.support) == 1:
+        return getattr(operator, name)(force(number), other)
+    form = shape(number) if number._steps else draw.kind
+    return draw.split((name, form, kind, other if other == other else "nan"), partial(_pieces, name, number, other))
+
+
+def _is_comparable(other: Any) -> bool:
+    if isinstance(other, _NUMBERS):
+        return True
+    try:
+        return bool(other == other) and not isinstance(other, str) and bool(other < math.inf)
+    except TypeError:
+        return False
+
+
+def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
+    known = getattr(operator, name)
+    return _joined(number._draw.pieces(name, number, lambda value: known(value, other), other))
+
+
+def _before(support: range, end: int) -> int:
+    """Return how many points lie before an integer."""
+    return min(size_of(support), max(0, -((support.start - end) // support.step)))
+
+
+def _joined(pieces: list[tuple[Any, range]]) -> list[tuple[Any, range]]:
+    """Join neighboring pieces with one result."""
+    found: list[tuple[Any, range]] = []
+    for result, piece in pieces:
+        if found and found[-1][0] == result and found[-1][1].stop == piece.start:
+            found[-1] = result, range(found[-1][1].start, piece.stop, piece.step)
+        else:
+            found.append((result, piece))
+    return found
+
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _one_known(number: Deferred, other: Deferred, name: str) -> tuple[Any, Any, str]:
+    """Fix the value of one of two numbers: the one with fewer values."""
+    if size_of(number._draw.support) < size_of(other._draw.support):
+        return other, force(number, "comparison with another draw"), _MIRRORED[name]
+    return number, force(other, "comparison with another draw"), name
+
+
+def _calculate(
+    name: str, function: Any, grows: Callable[[Deferred, Any], bool | None], number: Deferred, other: Any
+) -> Any:
+    if type(other) is Symbol:
+        return NotImplemented
+    if isinstance(other, np.ndarray):
+        flat = [_calculate(name, function, grows, number, entry) for entry in other.ravel()]
+        return np.array(flat, dtype=object).reshape(other.shape)
+    if type(other) is Deferred:
+        if size_of(number._draw.support) < size_of(other._draw.support):
+            return function(force(number, name), other)
+        other = force(other, name)
+    if type(number) is not Deferred or size_of(number._draw.support) == 1:
+        return function(force(number, name), other)
+    if isinstance(other, _NUMBERS) and math.isfinite(other):
+        direction = grows(number, other)
+        if direction is not None:
+            return Deferred(number._draw, (*number._steps, (name, function, other)), number._grows == direction)
+    elif not isinstance(other, _NUMBERS):
+        return function(force(number, name), other)
+    return function(force(number, name), other)
+
+
+def _is_positive(number: Deferred) -> bool:
+    support = number._draw.support
+    return bool(min(number.at(support[0]), number.at(support[-1])) > 0)
+
+
+def _reflected(function: Any) -> Any:
+    def swapped(value: Any, other: Any) -> Any:
+        return function(other, value)
+
+    return swapped
+
+
+def _install() -> None:
+    """Set the operators of `Deferred`."""
+
+    def method(name: str, function: Any, grows: Any) -> Callable[[Deferred, Any], Any]:
+        return lambda number, other: _calculate(name, function, grows, number, other)
+
+    def sign(number: Deferred, other: Any) -> bool | None:
+        return bool(other > 0) if other else None
+
+    def compared(name: str) -> Callable[[Deferred, Any], Any]:
+        return lambda number, other: compare(name, number, other)
+
+    def whole(number: Deferred, other: Any) -> bool | None:
+        return True if other > 0 else None
+
+    directions: dict[str, Any] = {
+        "add": lambda number, other: True,
+        "radd": lambda number, other: True,
+        "sub": lambda number, other: True,
+        "rsub": lambda number, other: False,
+        "mul": sign,
+        "rmul": sign,
+        "truediv": sign,
+        "rtruediv": lambda number, other: False if other > 0 and _is_positive(number) else None,
+        "floordiv": whole,
+        "rshift": lambda number, other: True if other >= 0 else None,
+        "lshift": lambda number, other: True if other >= 0 else None,
+        "pow": lambda number, other: None,
+        "rpow": lambda number, other: None,
+        "rmod": lambda number, other: None,
+        "or": lambda number, other: None,
+        "ror": lambda number, other: None,
+        "xor": lambda number, other: None,
+        "rxor": lambda number, other: None,
+        "rfloordiv": lambda number, other: None,
+    }
+    for name, grows in directions.items():
+        plain = (
+            name[1:]
+            if name in ("radd", "rsub", "rmul", "rtruediv", "rpow", "rmod", "ror", "rxor", "rfloordiv")
+            else name
+        )
+        function = getattr(operator, f"__{plain}__")
+        setattr(Deferred, f"__{name}__", method(name, function if plain == name else _reflected(function), grows))
+    for name in _MIRRORED:
+        setattr(Deferred, f"__{name}__", compared(name))
+
+
+_install()

@@ -1,0 +1,83 @@
+"""Read the frames of running code whole: local variables, cells, and the values of half-evaluated expressions.
+
+Python shows the variables of a frame and not its value stack, where the iterator of a loop and the left operand of a
+sum wait. They are read from memory, in the layout of CPython 3.11. Each reading compares two words of the frame with
+what Python says of them. On other interpreters nothing is read, and no states are merged.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from audit.enumeration.bytecode import IS_KNOWN
+
+_FRAME = 24  # offset of the inner frame in a frame object
+_FUNCTION, _GLOBALS, _LOCALS, _CODE, _TOP, _ENTRY, _SLOTS = 0, 8, 24, 32, 64, 68, 72  # offsets in the inner frame
+_IS_READABLE = IS_KNOWN and ctypes.sizeof(ctypes.c_void_p) == 8 and not hasattr(sys, "gettotalrefcount")
+
+
+class _Unbound:
+    def __repr__(self) -> str:
+        return "unbound"
+
+
+UNBOUND = _Unbound()
+
+
+class Slots(NamedTuple):
+    """The parts of a frame."""
+
+    address: int
+    variables: int  # number of local variables, cells and free variables
+    top: int  # number of values on the stack that the frame has put aside; -1 where C code was called
+    is_entry: bool  # whether C code called it
+    is_plain: bool  # whether it is that of a function, and not of a class or a module
+
+    def read(self, first: int, last: int) -> list[Any]:
+        """Return the variables and stack values from one number to another."""
+        words = (ctypes.py_object * (last - first)).from_address(self.address + 8 * first)
+        return [_entry(words, number) for number in range(last - first)]
+
+
+def _entry(words: Any, number: int) -> Any:
+    try:
+        return words[number]
+    except ValueError:  # a null pointer
+        return UNBOUND
+
+
+_variables: dict[CodeType, int] = {}
+
+
+def function_of(frame: FrameType) -> Any:
+    """Return the function that runs in a frame; None where it cannot be read."""
+    inner = _inner(frame)
+    return None if inner is None else ctypes.py_object.from_address(inner + _FUNCTION).value
+
+
+def _inner(frame: FrameType) -> int | None:
+    """Return the address of the inner frame."""
+    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if _IS_READABLE else None
+    if not inner:
+        return None
+    words = (ctypes.c_void_p * 9).from_address(inner)
+    is_it = words[_CODE // 8] == id(frame.f_code) and words[_GLOBALS // 8] == id(frame.f_globals)
+    return inner if is_it else None
+
+
+def slots_of(frame: FrameType) -> Slots | None:
+    """Return the parts of a frame; None where they cannot be read."""
+    inner = _inner(frame)
+    if inner is None:
+        return None
+    words, code = (ctypes.c_void_p * 9).from_address(inner), frame.f_code
+    number = _variables.get(code)
+    if number is None:
+        cells = sum(name not in code.co_varnames for name in code.co_cellvars)
+        number = _variables[code] = code.co_nlocals + cells + len(code.co_freevars)
+    top = ctypes.c_int.from_address(inner + _TOP).value
+    entry = ctypes.c_bool.from_address(inner + _ENTRY).value
+    return Slots(inner + _SLOTS, number, -1 if top < 0 else top - number, entry, not words[_LOCALS // 8])

@@ -1,0 +1,173 @@
+"""Draw what a call returns only when it matters, where the law of such calls can be found by itself.
+
+A call whose arguments cannot change, in surroundings that are as they were, returns by one law, which is found by
+enumerating the call alone. Then it need not be made again: what it returns is one draw from that law, and a comparison
+splits its values in two instead of telling all of them apart. For this a function gets other code while a law is
+enumerated: code that hands out such draws, and calls the function's own code where there is no law.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import accumulate
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple
+
+from audit.enumeration.deferred import Deferred, Draw, count
+from audit.enumeration.following import Branches, Follower
+from audit.enumeration.frames import function_of
+from audit.enumeration.states import StateReader
+from audit.enumeration.surroundings import set_code
+from audit.enumeration.watching import Watch, is_own
+
+_OFTEN = 4  # calls of a function, and calls with the same arguments, after which a law is looked for
+_FEWEST = 8  # values of a call that are worth a draw: fewer are told apart at once
+_CALL = "call"  # begins the signature of a choice that stands for a whole call
+
+
+class Returned(Draw):
+    """One draw from the law of a call; its points are the numbers of the values in their order."""
+
+    __slots__ = ("before", "values")
+
+    def __init__(self, follower: Follower, name: str, values: list[int], before: list[int]) -> None:
+        super().__init__(follower, range(len(values)), float)
+        self.kind: Any = name
+        self.values, self.before = values, before
+
+    def value(self, point: int) -> Any:
+        """Return the value at a point."""
+        return self.values[point]
+
+    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
+        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        below = count(number, lambda value: value < other if number._grows else value > other)
+        upto = count(number, lambda value: value <= other if number._grows else value >= other)
+        parts = (self.support[:below], self.support[below:upto], self.support[upto:])
+        return [(known(number.at(part[0])), part) for part in parts if part]
+
+    def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
+        pieces = [(result, piece) for result, piece in compute() if piece]
+        return Branches(pieces, [self._weight(piece) for _, piece in pieces], self._weight(self.support))
+
+    def _weight(self, piece: range) -> int:
+        return self.before[piece.stop] - self.before[piece.start]
+
+
+class CallLaw(NamedTuple):
+    """The law of a call: its values in their order, and the weight of the values before each one."""
+
+    number: int
+    values: list[int]
+    before: list[int]
+    total: int
+    lost: str
+
+
+class Wanted(NamedTuple):
+    """A call whose law is to be found."""
+
+    key: Any
+    own: FunctionType
+    call: Callable[[], Any]
+
+
+class LazyCalls:
+    """Hand out draws in place of calls, during one enumeration."""
+
+    def __init__(self, follower: Follower, reader: StateReader, watch: Watch) -> None:
+        self._follower, self._reader, self._watch = follower, reader, watch
+        self._begun: Counter[CodeType] = Counter()  # how often frames of this code were begun
+        self._in_between: set[CodeType] = set()  # code that takes the place of a function's own
+        self._undo: dict[CodeType, Callable[[], None]] = {}  # by the function's own code
+        self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
+        self._calls: Counter[Any] = Counter()
+        self.wanted: list[Wanted] = []
+
+    def is_in_between(self, frame: FrameType) -> bool:
+        """Test whether a frame is that of the code that takes the place of a function's own."""
+        return frame.f_code in self._in_between
+
+    def begins(self, frame: FrameType) -> None:
+        """Take note that a call has begun that draws."""
+        code = frame.f_code
+        self._begun[code] += 1
+        is_own_module = is_own(frame.f_globals.get("__name__"))
+        if self._begun[code] == _OFTEN and code not in self._in_between and not is_own_module:
+            self._take_place_of(frame)
+
+    def learn(self, wanted: Wanted, weights: list[tuple[Any, int]], total: int, lost: str) -> None:
+        """Draw such calls from a law, if they return many integers; else leave the function alone."""
+        self._laws[wanted.key] = None
+        if len(weights) < _FEWEST or any(type(value) is not int for value, _ in weights):
+            if not any(law for (code, _), law in self._laws.items() if code == wanted.key[0]):
+                self._undo[wanted.own.__code__]()
+            return
+        weights = sorted(weights)
+        before = list(accumulate((weight for _, weight in weights), initial=0))
+        self._laws[wanted.key] = CallLaw(len(self._laws), [value for value, _ in weights], before, total, lost)
+
+    def _take_place_of(self, frame: FrameType) -> None:
+        """Let the function of a frame ask `_enter` for the code to run, from its next call on."""
+        function = function_of(frame)
+        if type(function) is not FunctionType or function.__code__ is not frame.f_code or function.__closure__:
+            return  # what a closure holds may change between two calls
+        own = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+        own.__kwdefaults__ = function.__kwdefaults__
+
+        def enter(arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
+            return self._enter(own, arguments, named)
+
+        code = _code_that_asks(enter)
+        self._in_between.add(code)
+        self._undo[own.__code__] = undo = set_code(function, code)
+        self._watch.undo_at_end(undo)
+
+    def _enter(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
+        """Return what to call in place of a function: its own code, or what gives a draw."""
+        held = self._reader.unchangeable((arguments, *sorted(named.items())))
+        if held is None or self._follower.compound:
+            return own
+        key = id(own.__code__), held
+        law = self._laws.get(key)
+        is_drawn = self._is_drawn(law)
+        self._follower.entered.append(is_drawn)
+        if law is not None and is_drawn:
+            value = self._draw(law)
+            return lambda *arguments, **named: value
+        if self._follower.known is None:
+            self._calls[key] += 1
+            if self._calls[key] == _OFTEN:
+                self.wanted.append(Wanted(key, own, partial(own, *arguments, **named)))
+        return own
+
+    def _is_drawn(self, law: CallLaw | None) -> bool:
+        follower = self._follower
+        if follower.known is not None:
+            return next(follower.entered_before, False)
+        if law is None or follower.position < len(follower.script):
+            ahead = follower.script[follower.position :][:1]
+            return law is not None and ahead[0][0].signature == (_CALL, law.number)
+        return self._reader.is_readable()
+
+    def _draw(self, law: CallLaw) -> Any:
+        """Choose to draw from the law of a call; return the draw."""
+        follower, branches = self._follower, Branches([None], law.before[-1:], law.total, law.lost)
+        follower.choose((_CALL, law.number), lambda: branches)
+        if follower.known is not None:
+            return follower.next_known()
+        return Deferred(Returned(follower, f"call {law.number}", law.values, law.before))
+
+
+def _in_between(*args: Any, **kwargs: Any) -> Any:
+    choose: Any = "what says what to call"  # a constant, since the names that the function sees are its own
+    return choose(args, kwargs)(*args, **kwargs)
+
+
+def _code_that_asks(enter: Callable[..., Any]) -> CodeType:
+    """Return code that calls what `enter` returns for its arguments."""
+    code = _in_between.__code__
+    constants = tuple(enter if type(entry) is str and " " in entry else entry for entry in code.co_consts)
+    return code.replace(co_consts=constants, co_filename="<in between>")

@@ -1,0 +1,78 @@
+"""Solve the graph of the forks for the law of what its runs end with."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from audit.enumeration.absorbing_chain import expected_visits
+from audit.enumeration.calls import remember_calls
+from audit.enumeration.enumerated_law import EnumeratedLaw
+from audit.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
+from audit.enumeration.following import Follower, Lost, Node, Output
+from audit.enumeration.lazy_calls import LazyCalls
+from audit.enumeration.states import StateReader
+from audit.enumeration.watching import Watch
+
+
+def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> EnumeratedLaw:
+    """Return the output law of a call that draws from the follower's stand-ins."""
+    started = time.monotonic()
+    with Watch(follower) as watch:
+        reader = StateReader(call, watch)
+        explorer = Explorer(call, follower, limits, reader, watch, LazyCalls(follower, reader, watch))
+        explorer.on_wanted = remember_calls
+        explorer.explore()
+        explorer.repeat()
+    return _law(explorer, time.monotonic() - started)
+
+
+def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
+    nodes, watch = explorer.nodes, explorer.watch
+    texts: dict[str, Fraction] = defaultdict(Fraction)
+    lost: dict[str, Fraction] = defaultdict(Fraction)
+    if type(explorer.root) is Node:
+        numbers = arithmetic_for(nodes)
+        sums: dict[str, Any] = {}
+        for node, visits in zip(nodes, expected_visits(edges_of(nodes), numbers), strict=True):
+            for end, weight in zip(node.ends, node.branches.weights, strict=True):
+                mass = numbers.times(visits, numbers.make(weight, node.branches.total))
+                if type(end) is Output:
+                    sums[end.text] = sums[end.text] + mass if end.text in sums else mass
+                elif type(end) is not Node:
+                    reason = end.reason if type(end) is Lost else f"not followed, by the limit of {explorer.stopped_by}"
+                    lost[reason] += numbers.back(mass)
+            if missing := node.branches.total - sum(node.branches.weights):
+                lost[node.branches.lost] += numbers.back(
+                    numbers.times(visits, numbers.make(missing, node.branches.total))
+                )
+        texts = {text: numbers.back(mass) for text, mass in sums.items()}
+    elif type(explorer.root) is Output:
+        texts[explorer.root.text] = Fraction(1)
+    else:
+        lost[explorer.root.reason if explorer.root else "not followed, by the limit of time"] = Fraction(1)
+    ordered = dict(sorted(texts.items(), key=lambda item: (-item[1], item[0])))
+    return EnumeratedLaw(
+        _by_value(ordered, explorer.values),
+        1 - sum(ordered.values(), Fraction(0)),
+        ordered,
+        states=len(nodes),
+        draws=explorer.follower.draws,
+        runs=explorer.runs,
+        behind=tuple(sorted(watch.behind)),
+        not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
+        notes=tuple(sorted(explorer.reader.notes)),
+        seconds=seconds,
+    )
+
+
+def _by_value(texts: dict[str, Fraction], values: dict[str, Any]) -> dict[Any, Fraction]:
+    """Return the law by output, or by text where outputs cannot be keys or are equal to one another."""
+    try:
+        found = {values[text]: probability for text, probability in texts.items()}
+    except TypeError:
+        return dict(texts)
+    return found if len(found) == len(texts) else dict(texts)

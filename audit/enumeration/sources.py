@@ -1,0 +1,94 @@
+"""Stand-ins for Python's sources of randomness, which fork: `random.Random`, `SystemRandom` and `secrets`."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from audit.enumeration.deferred import Deferred, Draw
+from audit.enumeration.following import Branches, Follower
+
+_FLOAT = range(2**53)
+
+
+def uniform(follower: Follower) -> Any:
+    """Return a multiple of 2^-53 in [0, 1), uniform."""
+    return Deferred(Draw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
+
+
+def below(follower: Follower, number: int, kind: type = int) -> Any:
+    """Return an integer in [0, number), uniform, of which as little is known as is asked for."""
+    if number <= 0:
+        raise ValueError("empty range")
+    if number == 1:
+        return kind(0)
+    return Deferred(Draw(follower, range(number), kind)) if follower.known is None else follower.next_known()
+
+
+def some_bytes(follower: Follower, number: int) -> bytes:
+    """Return bytes, each of them a fork over 256 values."""
+    found: list[int] = []
+    for _ in range(number):
+        signature = ("bytes", number, tuple(found))
+        found.append(follower.choose(signature, lambda: Branches(range(256), [1] * 256, 256)))
+    return bytes(found)
+
+
+class ForkingBytes:
+    """A stream of random bytes, as a program reads them from a pipe or a device."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+
+    def __deepcopy__(self, memo: Any) -> ForkingBytes:
+        return self
+
+    def read(self, size: int = -1) -> bytes:
+        """Return bytes; the stream has no end, so that reading all of it is refused."""
+        if size is None or size < 0:
+            self._follower.not_followed("a read of the whole stream, which has no end")
+        return some_bytes(self._follower, size)
+
+
+class ForkingRandom(random.Random):
+    """A `random.Random` that forks. All but the three sources below is Python's own code, and so is what they feed.
+
+    `_randbelow` rejects bits of `getrandbits` until they are in range, so that its law is uniform.
+    """
+
+    def __new__(cls, follower: Follower) -> ForkingRandom:
+        return super().__new__(cls, 0)  # type: ignore[call-arg]
+
+    def __init__(self, follower: Follower) -> None:
+        super().__init__(0)
+        self._follower = follower
+
+    def __deepcopy__(self, memo: Any) -> ForkingRandom:
+        return self
+
+    def random(self) -> Any:
+        return uniform(self._follower)
+
+    def getrandbits(self, k: int) -> Any:
+        if k < 0:
+            raise ValueError("number of bits must be non-negative")
+        return below(self._follower, 1 << int(k))
+
+    def _randbelow(self, n: int) -> Any:
+        return below(self._follower, n)
+
+    def randbytes(self, n: int) -> bytes:
+        return some_bytes(self._follower, n)
+
+    def seed(self, *arguments: Any, **named: Any) -> None:
+        self.gauss_next = None
+        if "_follower" in self.__dict__:
+            self._follower.not_followed("the source was seeded by the code")
+
+    def getstate(self) -> Any:
+        self._follower.not_followed("the state of the source was read")
+
+    def setstate(self, state: Any) -> None:
+        self._follower.not_followed("the state of the source was set")
+
+    __reduce__ = __getstate__ = getstate

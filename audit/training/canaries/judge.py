@@ -1,0 +1,152 @@
+"""Judge what canaries showed of a privacy claim: a pure function, called live and by a replay."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from audit.checks.utility.theorem import Interval, UtilityEvidence, UtilityJudgment, conclude
+from audit.claims import Claim, GaussianClaim
+from audit.game.intervals import largest_refuted
+from audit.training.canaries.one_run import epsilon_lower_bound, is_refuted, mu_lower_bound, pvalue, smallest_detected
+
+_FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """The guesses at one cut, with their share of the significance."""
+
+    guesses: int
+    right: int  # the fewest, over all ways to break ties
+    share: float
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The canaries whose score is at least a threshold: those left out, and those included, counted."""
+
+    false: int
+    true: int
+
+
+@dataclass(frozen=True)
+class Canary:
+    """One canary: its place among those of its part, whether it was included, and its score."""
+
+    place: int
+    included: bool
+    score: float
+
+
+@dataclass(frozen=True)
+class CanaryTerms:
+    claim: str  # as JSON
+    delta: float
+    structure: str
+
+
+@dataclass(frozen=True)
+class CanaryEvidence(UtilityEvidence):
+    """The evidence of one run; `samples` counts training runs."""
+
+    canaries: int = 0
+    included: int = 0
+    guessed: tuple[Guessed, ...] = ()
+    curve: tuple[Threshold, ...] = ()
+    extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
+    digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
+    is_final: bool = False  # given scores, which no fresh run can confirm
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The guesses of one run, held against a claim at a significance."""
+
+    claim: Claim
+    delta: float
+    structure: Any
+    evidence: CanaryEvidence
+    significance: float
+
+    def judgment(self) -> UtilityJudgment:
+        """Return the judgment: a true claim FAILs with probability <= significance."""
+        found = self.found()
+        if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:
+            broken = min(map(self.why_broken, refuting))[1]
+            return conclude("statistical", found, broken=broken, why_open=None, kept="")
+        why_open = self.why_open(found[-1].lower)
+        return conclude("statistical", found, broken=None, why_open=why_open, kept=self.kept(found))
+
+    def refutes(self, look: Guessed) -> bool:
+        level = look.share * self.significance
+        return is_refuted(self.claim, look.right, look.guesses, self.evidence.canaries, level, self.structure)
+
+    def why_broken(self, look: Guessed) -> tuple[float, str]:
+        """Return how improbable a look is, and the reason that it gives."""
+        chance = pvalue(self.claim, look.right, look.guesses, self.evidence.canaries, self.structure) / look.share
+        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
+        shared = "" if look.share == 1 else " for all cuts together"
+        return chance, f"{told}: {self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
+
+    @property
+    def _declared(self) -> str:
+        return "; canaries are declared to act independently" if self.structure == "independent" else ""
+
+    def found(self) -> tuple[Interval, ...]:
+        """Return lower bounds of mu, for a Gaussian claim, and of epsilon."""
+        bounds = [0.0]
+        is_gaussian = isinstance(self.claim, GaussianClaim)
+        for look in self.evidence.guessed:
+            counts, level = (look.right, look.guesses, self.evidence.canaries), look.share * self.significance
+            if is_gaussian:
+                bounds.append(mu_lower_bound(*counts, level, self.structure))
+            else:
+                bounds.append(epsilon_lower_bound(*counts, self.delta, level, self.structure))
+        best = max(bounds)
+        if not is_gaussian:
+            return (Interval(f"epsilon at delta {self.delta:g}", best, math.inf),)
+        implied = _epsilon_at(GaussianClaim(best, relation=self.claim.relation), self.delta)
+        return Interval("mu", best, math.inf), Interval(
+            f"epsilon of this mu at delta {self.delta:g}", implied, math.inf
+        )
+
+    def why_open(self, epsilon: float) -> str | None:
+        """Return what bars a PASS, or None."""
+        claimed, name = self._claimed
+        seen, least = self._detected, max(_FACTOR * claimed, claimed + _STEP)
+        if math.isinf(seen):
+            return f"{self.evidence.canaries} canaries are too few: not even right guesses alone refute {self.claim}"
+        if seen > least:
+            return (
+                f"not refuted, but too coarse: of a claimed {name} of {claimed:.3g}, the best guesses about "
+                f"{self.evidence.canaries} canaries refute only {seen:.3g} with power 0.8, and a PASS needs {least:.3g}"
+            )
+        if epsilon == 0:
+            return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"
+        return None
+
+    def kept(self, found: tuple[Interval, ...]) -> str:
+        look, (_, name) = self.evidence.guessed[0], self._claimed
+        bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
+        seen = f"{name} = {self._detected:.3g} would have been seen with power 0.8 by the best scores"
+        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
+        return f"not refuted: {told}, {bound}; {seen}{self._declared}"
+
+    @property
+    def _claimed(self) -> tuple[float, str]:
+        if isinstance(self.claim, GaussianClaim):
+            return self.claim.mu, "mu"
+        return _epsilon_at(self.claim, self.delta), "epsilon"
+
+    @property
+    def _detected(self) -> float:
+        look = self.evidence.guessed[0]
+        level = look.share * self.significance
+        return smallest_detected(self.claim, look.guesses, self.evidence.canaries, level, self.structure)
+
+
+def _epsilon_at(claim: Claim, delta: float) -> float:
+    """Return the epsilon that a claim implies at a delta, just below; 0.0 where it implies any."""
+    return largest_refuted(lambda epsilon: claim.profile(epsilon) > delta)

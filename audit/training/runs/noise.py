@@ -1,0 +1,345 @@
+"""The noise of a training run, in units of the claimed scale: how it is collected, and its exact tests.
+
+Given everything before a step, the claimed noise of that step is a vector of independent standard normal numbers. So
+sums of squares are chi-square; the cosine between this vector and any vector from before has a law that is free of the
+scale; and one from the steps of the past, or a lag chosen on them, needs no correction for its choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from audit.training.runs.claim import TrainingClaim
+from audit.training.runs.findings import (
+    Finding,
+    Missing,
+    distance_pvalue,
+    normal_pvalue,
+    number,
+    two_sided,
+)
+
+_CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is seen to 0.001
+_SHAPE = 65_536  # values of a step, at most, whose shape is looked at
+_SKETCH = 256  # coordinates that are kept of every step, to find noise that returns
+_KEPT = 2_048  # steps whose pairs are all compared
+_SEARCHED = 8  # steps on which a lag between coordinates is chosen
+_EQUAL = 0.999  # correlation of noise that is the same up to rounding
+_MOST_PARTS = 64  # for a guess of what divided or repeated the noise
+_FEWEST = 8  # coordinates below which cosines are not looked at
+
+Tail = tuple[float, int]  # a sum and the number of its terms
+
+
+@dataclass(frozen=True)
+class NoiseEvidence:
+    """Hold what the noise of a run showed; all of it in units of the claimed standard deviation."""
+
+    steps: int = 0
+    dimension: int = 0  # coordinates
+    squares: float = 0.0  # sum of all squares
+    total: float = 0.0  # sum of all values
+    steps_squares: tuple[float, float] = (0.0, 0.0)  # least and largest sum of squares of a step
+    coordinates_squares: tuple[float, float] = (0.0, 0.0)  # of a coordinate over the steps
+    small_batches: Tail = (0.0, 0)  # sum of squares of the steps with smaller batches, and their number
+    large_batches: Tail = (0.0, 0)
+    distance: float = 0.0  # of the distribution function from the normal one, at the ends of cells
+    shape_values: int = 0  # values that it is of
+    largest: float = 0.0  # absolute value
+    closest: float = 0.0  # largest absolute cosine between two steps
+    sketch: int = 0  # coordinates that it is of
+    closest_steps: tuple[int, int] = (0, 0)
+    compared: int = 0  # pairs of steps
+    successive: Tail = (0.0, 0)  # normal scores of the cosines of successive steps
+    lag: int = 0  # between coordinates, chosen on the first steps
+    lagged: Tail = (0.0, 0)  # normal scores of the cosines at that lag, on the other steps
+    along: Tail = (0.0, 0)  # normal scores of the cosines with the sum of the clipped gradients
+    along_share: float = 0.0  # of that sum, which the noise holds on average
+    histogram: tuple[int, ...] = ()  # of the values, in 32 cells of equal probability
+
+
+class Noise:
+    """Collect the noise of a run, step by step; `values` are in units of the claimed standard deviation."""
+
+    def __init__(self, steps: int, rng: np.random.Generator) -> None:
+        self._searched, self._rng = min(_SEARCHED, steps // 2), rng
+        self._steps_squares: list[float] = []
+        self.dimension = 0
+        self._total = self._largest = 0.0
+        self._cells = np.zeros(_CELLS, dtype=np.int64)
+        self._rows: list[np.ndarray] = []
+        self._scores = {"successive": _Scores(), "lagged": _Scores(), "along": _Scores()}
+        self._lag = 0
+        self._products = self._sums = 0.0  # of noise with the clipped sum, and of the latter with itself
+
+    def add(self, values: np.ndarray, clipped_sum: np.ndarray) -> None:
+        """Add the noise of a step, and the sum of clipped gradients that it was added to, in the same units."""
+        if not self._steps_squares:
+            self.dimension = d = values.size
+            self._by_coordinate, self._spectrum = np.zeros(d), np.zeros(d + 1)
+            self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
+            self._looked = np.sort(self._rng.choice(d, min(d, _SHAPE), replace=False))
+        squared = values * values
+        self._steps_squares.append(float(squared.sum()))
+        self._by_coordinate += squared
+        self._total += float(values.sum())
+        self._largest = max(self._largest, float(np.abs(values).max()))
+        cells = np.minimum((special.ndtr(values[self._looked]) * _CELLS).astype(np.int64), _CELLS - 1)
+        self._cells += np.bincount(cells, minlength=_CELLS)
+        if len(self._rows) < _KEPT:
+            self._rows.append(values[self._sketched].astype(np.float32))
+        if values.size >= _FEWEST:
+            self._compare(values, clipped_sum)
+        self._last = values
+
+    def _compare(self, values: np.ndarray, clipped_sum: np.ndarray) -> None:
+        step = len(self._steps_squares)
+        if step > 1:
+            self._scores["successive"].add(values, self._last)
+        if clipped_sum.any():
+            self._scores["along"].add(values, clipped_sum)
+            self._products += float(values @ clipped_sum)
+            self._sums += float(clipped_sum @ clipped_sum)
+        if step <= self._searched:
+            padded = np.fft.rfft(values, 2 * values.size)
+            self._spectrum += padded.real**2 + padded.imag**2
+        if step == self._searched:
+            self._lag = _clearest_lag(self._spectrum, values.size)
+        elif step > self._searched and self._lag:
+            self._scores["lagged"].add(*_disjoint(values, self._lag))
+
+    def evidence(self, sizes: list[int]) -> NoiseEvidence:
+        """Return what was collected, as plain data; `sizes` are those of the batches, where they are known."""
+        if not self._steps_squares:
+            return NoiseEvidence()
+        squares = np.array(self._steps_squares)
+        small, large = _by_size(squares, sizes)
+        count = int(self._cells.sum())
+        found = np.cumsum(self._cells[:-1]) / count
+        cosine, pair, compared = _closest(np.array(self._rows))
+        return NoiseEvidence(
+            steps=len(squares),
+            dimension=self.dimension,
+            squares=float(squares.sum()),
+            total=self._total,
+            steps_squares=(float(squares.min()), float(squares.max())),
+            coordinates_squares=(float(self._by_coordinate.min()), float(self._by_coordinate.max())),
+            small_batches=small,
+            large_batches=large,
+            distance=float(np.abs(found - np.arange(1, _CELLS) / _CELLS).max()),
+            shape_values=count,
+            largest=self._largest,
+            closest=cosine,
+            sketch=self._sketched.size,
+            closest_steps=pair,
+            compared=compared,
+            lag=self._lag,
+            along_share=self._products / self._sums if self._sums else 0.0,
+            histogram=tuple(self._cells.reshape(32, -1).sum(axis=1).tolist()),
+            **{name: scores.tail for name, scores in self._scores.items()},
+        )
+
+
+class _Scores:
+    """The sum of normal scores of cosines: each is standard normal for independent noise, whatever its scale."""
+
+    def __init__(self) -> None:
+        self.total, self.count = 0.0, 0
+
+    def add(self, values: np.ndarray, other: np.ndarray) -> None:
+        norms = math.sqrt(float(values @ values) * float(other @ other))
+        if norms > 0 and values.size >= 2:
+            self.total += normal_score(float(values @ other) / norms, values.size)
+            self.count += 1
+
+    @property
+    def tail(self) -> Tail:
+        return self.total, self.count
+
+
+def cosine_tail(cosine: float, dimension: int) -> float:
+    """Return the probability that a cosine with a fixed direction is at least so large, for normal noise."""
+    half = (dimension - 1) / 2
+    return float(special.betaincc(half, half, min(1.0, max(0.0, (1 + cosine) / 2))))
+
+
+def normal_score(cosine: float, dimension: int) -> float:
+    """Return the standard normal number that is as extreme as a cosine, at most 37 in absolute value."""
+    tail = max(cosine_tail(abs(cosine), dimension), 1e-300)
+    return math.copysign(-float(special.ndtri(tail)), cosine)
+
+
+def _clearest_lag(spectrum: np.ndarray, dimension: int) -> int:
+    """Return the lag with the largest autocorrelation, in standard deviations."""
+    lags = np.arange(1, dimension - _FEWEST // 2 + 1)
+    if lags.size < 1:
+        return 0
+    correlations = np.fft.irfft(spectrum, 2 * dimension)[lags] / np.sqrt(dimension - lags)
+    return int(lags[np.argmax(np.abs(correlations))])
+
+
+def _disjoint(values: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return two vectors with no coordinate in common, the second one `lag` after the first."""
+    places = np.arange(values.size - lag)
+    first = places[(places // lag) % 2 == 0]
+    return values[first + lag], values[first]
+
+
+def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int]:
+    """Return the largest absolute cosine between two steps, the steps, and the number of pairs."""
+    steps, width = rows.shape
+    if steps < 2 or width < _FEWEST:
+        return 0.0, (0, 0), 0
+    norms = np.linalg.norm(rows, axis=1)
+    unit = rows / np.where(norms > 0, norms, 1.0)[:, None]
+    cosines = np.abs(np.triu(unit @ unit.T, 1))
+    place = int(np.argmax(cosines))
+    first, second = divmod(place, steps)
+    return min(1.0, float(cosines.flat[place])), (first, second), steps * (steps - 1) // 2
+
+
+def _by_size(squares: np.ndarray, sizes: list[int]) -> tuple[Tail, Tail]:
+    if len(sizes) != len(squares) or len(set(sizes)) < 2:
+        return (0.0, 0), (0.0, 0)
+    large = np.array(sizes) > np.median(sizes)
+    if not large.any():
+        large = np.array(sizes) >= np.median(sizes)
+    return (float(squares[~large].sum()), int((~large).sum())), (float(squares[large].sum()), int(large.sum()))
+
+
+def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
+    """Yield the tests of the noise: what is shared first, then its size, then its shape."""
+    if not noise.steps:
+        return
+    yield from _shared(noise)
+    yield from _sized(claim, noise)
+    yield from _shaped(noise)
+
+
+def _shared(noise: NoiseEvidence) -> Iterator[Finding]:
+    at = tuple(step + 1 for step in noise.closest_steps)
+    yield Finding(
+        "noise that returns",
+        min(1.0, 2 * noise.compared * cosine_tail(noise.closest, noise.sketch)) if noise.compared else 1.0,
+        lambda: f"the noise of steps {at[0]} and {at[1]} has correlation {number(noise.closest)}{is_reused(noise)}",
+    )
+    yield Finding(
+        "noise shared by coordinates",
+        normal_pvalue(*noise.lagged),
+        lambda: f"the noise repeats over the coordinates, {noise.lag} apart: workers or layers share a seed",
+    )
+    yield Finding(
+        "noise of successive steps",
+        normal_pvalue(*noise.successive),
+        lambda: "the noise of successive steps is correlated",
+    )
+    yield Finding(
+        "the sum under the noise",
+        normal_pvalue(*noise.along),
+        lambda: (
+            f"what is released is not the sum of the clipped gradients with noise: "
+            f"{number(1 + noise.along_share)} times this sum is in it"
+        ),
+    )
+
+
+def is_reused(noise: NoiseEvidence) -> str:
+    """Return what equal noise means; nothing for noise that is only correlated."""
+    return ": a generator is reused" if noise.closest > _EQUAL else ""
+
+
+def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
+    steps, d = noise.steps, noise.dimension
+    yield Finding("size of the noise", _chi_square_pvalue(noise.squares, steps * d), lambda: _size_says(claim, noise))
+    (small, few), (large, many) = noise.small_batches, noise.large_batches
+    if few and many and small > 0:
+        ratio = (large / many) / (small / few)
+        tails = special.fdtr(many * d, few * d, ratio), special.fdtrc(many * d, few * d, ratio)
+        yield Finding(
+            "noise and batch size",
+            two_sided(*map(float, tails)),
+            lambda: f"the variance of the noise is {number(ratio)} times as large at steps with large batches",
+        )
+    for part, count, each, (least, most) in (
+        ("noise of each coordinate", d, steps, noise.coordinates_squares),
+        ("noise of each step", steps, d, noise.steps_squares),
+    ):
+        tails = special.chdtr(each, least), special.chdtrc(each, most)
+        ends = f"{number(math.sqrt(least / each))} to {number(math.sqrt(most / each))}"
+        said = f"the {part} has standard deviations from {ends} times the claimed one"
+        yield Finding(part, min(1.0, count * two_sided(*map(float, tails))), partial(str, said))
+
+
+def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
+    values = noise.steps * noise.dimension
+    yield Finding(
+        "mean of the noise",
+        normal_pvalue(noise.total, values),
+        lambda: f"the mean of the noise is {number(noise.total / values)} of its standard deviation, not 0",
+    )
+    yield Finding(
+        "shape of the noise",
+        distance_pvalue(noise.distance, noise.shape_values),
+        lambda: f"the noise is not Gaussian: its distribution function is off by {number(noise.distance)}",
+    )
+    beyond = 2 * float(special.ndtr(-noise.largest))
+    below = math.exp(values * math.log1p(-beyond)) if beyond < 1 else 0.0
+    yield Finding(
+        "tails of the noise",
+        two_sided(below, values * beyond),
+        lambda: f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations",
+    )
+
+
+def _chi_square_pvalue(squares: float, count: int) -> float:
+    return two_sided(float(special.chdtr(count, squares)), float(special.chdtrc(count, squares)))
+
+
+def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float) -> tuple[float, float]:
+    """Return bounds of the noise multiplier that was run: exact, by the law of chi-square."""
+    count = noise.steps * noise.dimension
+    ends = special.chdtri(count, level / 2), special.chdtri(count, 1 - level / 2)
+    low, high = (claim.noise_multiplier * math.sqrt(noise.squares / float(end)) for end in ends)
+    return low, high
+
+
+def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
+    count = noise.steps * noise.dimension
+    ratio = noise.squares / count
+    found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
+    said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
+    low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))
+    times, parts = round(ratio), round(1 / math.sqrt(ratio)) if ratio else 0
+    guesses = (
+        (claim.divisor**2, "as if the noise of the sum were added to the mean"),
+        (1 / claim.divisor**2, "as if the noise of the mean were added to the sum"),
+        (times, f"as if noise were added {times} times per step"),
+        (1 / max(1, parts) ** 2, f"as if it were divided by {parts}"),
+    )
+    fits = [guess for at, guess in guesses[: 4 if max(times, parts) <= _MOST_PARTS else 2] if low <= at <= high]
+    return f"{said}: {fits[0]}" if fits and not low <= 1 <= high else said
+
+
+def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator[Missing]:
+    """Yield what the recorded noise could not have shown at the level of one test."""
+    if not noise.steps:
+        yield Missing("noise", "give `clipped` and `noisy_sum` at each step")
+        return
+    seen = multiplier_resolution(noise, level)
+    if seen > tolerance:
+        yield Missing("the size of the noise", f"only a change by {seen:.2g} would have been seen; record more steps")
+    if not noise.compared or 2 * noise.compared * cosine_tail(1.0, noise.sketch) > level:
+        yield Missing("noise that returns", "it needs two steps and 8 coordinates at least")
+
+
+def multiplier_resolution(noise: NoiseEvidence, level: float) -> float:
+    """Return the relative change of the noise multiplier that is seen with power 0.8, by the normal approximation."""
+    count: Any = noise.steps * noise.dimension
+    return float((special.ndtri(1 - level / 2) + special.ndtri(0.8)) / math.sqrt(2 * count))

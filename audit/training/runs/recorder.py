@@ -1,0 +1,184 @@
+"""Record a training run: the loop hands over each step, and what a judge needs of it is kept as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
+from audit.checks.base import Evidence
+from audit.training.runs.batches import Batches, BatchEvidence
+from audit.training.runs.claim import TrainingClaim
+from audit.training.runs.contributions import ContributionEvidence, Contributions, as_vector, is_coarse
+from audit.training.runs.noise import Noise, NoiseEvidence
+
+RECORDED = "record of one run"
+_PROBES = 2  # records of a step whose gradient is computed alone
+
+
+@dataclass(frozen=True)
+class TrainingEvidence(Evidence):
+    """The record of one training run, as plain data: all that the verdict is computed from."""
+
+    uses: str = RECORDED
+    steps: int = 0
+    batches: BatchEvidence = field(default_factory=lambda: BatchEvidence(0))
+    contributions: ContributionEvidence = field(default_factory=ContributionEvidence)
+    noise: NoiseEvidence = field(default_factory=NoiseEvidence)
+    # epsilon after some steps, by the accountant: steps, of the claim, of what was run
+    epsilons: tuple[tuple[int, float, float | None], ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """A run that is over cannot be drawn again."""
+        return True
+
+
+class Recorder:
+    """Record a training run, step by step.
+
+    Parameters
+    ----------
+    claim : TrainingClaim
+        What the accountant is told: noise is kept in its units.
+    records : int >= 1
+        Records in the training data.
+    gradient : callable, optional
+        `(parameters, record) -> gradient` of one record alone, before it is clipped. With it, contributions are
+        compared with what they should be: a gradient that depends on the other records of its batch is found.
+    probes : int >= 1, default 2
+        Records of each step that are compared so.
+    seed : int >= 0, default 0
+        Chooses these records, and coordinates of the noise.
+
+    Raises
+    ------
+    InvalidArgument
+        For an argument outside its admissible set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=50, clip=1.0, rate=0.1)
+    >>> recorder, rng = audit.training.Recorder(claim, records=500), np.random.default_rng(0)
+    >>> for step in range(50):
+    ...     batch = np.flatnonzero(rng.random(500) < 0.1)
+    ...     clipped = np.full((len(batch), 20), 20**-0.5)
+    ...     recorder.step(batch, clipped=clipped, noisy_sum=clipped.sum(axis=0) + rng.normal(size=20))
+    >>> recorder.evidence().noise.dimension
+    20
+    """
+
+    def __init__(
+        self,
+        claim: TrainingClaim,
+        records: int,
+        *,
+        gradient: Callable[[Any, int], Any] | None = None,
+        probes: int = _PROBES,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(claim, TrainingClaim):
+            raise InvalidArgument.of("claim", "be a TrainingClaim", claim)
+        if gradient is not None and not callable(gradient):
+            raise InvalidArgument.of("gradient", "be callable as (parameters, record)", gradient)
+        self.claim, self.records = claim, integer(records, "records", at_least=1)
+        if claim.batch is not None and claim.batch > self.records:
+            raise InvalidArgument.of("records", f"be at least the {claim.batch} records of a batch", records)
+        self._gradient, self._probes = gradient, integer(probes, "probes", at_least=1)
+        self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
+        self._batches, self._contributions = Batches(claim, self.records), Contributions(claim)
+        self._noise = Noise(claim.steps, self._rng)
+        self.steps = 0
+
+    def step(
+        self,
+        batch: Any,
+        *,
+        clipped: Any = None,
+        clipped_sum: Any = None,
+        norms: Any = None,
+        noisy_sum: Any = None,
+        released: Any = None,
+        parameters: Any = None,
+    ) -> None:
+        """Record one step: what is summed, what is released, and of which records.
+
+        Vectors may be arrays, or lists and dicts of arrays, such as the leaves of a tree of parameters.
+
+        Parameters
+        ----------
+        batch : array of int, mask of all records, or int
+            The records of the step, or only how many they are.
+        clipped : array-like, shape (batch, ...), optional
+            What each of them contributes to the sum, in the order of `batch`.
+        clipped_sum, norms : array-like, optional
+            In place of `clipped` where it is too large to hand over: its sum, and the norm of each row.
+        noisy_sum : array-like, optional
+            The sum with its noise; `released * divisor` unless given.
+        released : array-like, optional
+            What the optimizer sees: claimed to be `noisy_sum / divisor`. Numbers of 16 bits are not compared.
+        parameters : object, optional
+            The parameters at which the gradients were taken, for `gradient`.
+
+        Raises
+        ------
+        InvalidArgument
+            For shapes that do not fit each other, and values that are not finite.
+        """
+        size = self._batches.add(batch)
+        rows = None if clipped is None else _finite(as_vector(clipped, 2), "clipped")
+        if rows is not None and len(rows) != size:
+            raise InvalidArgument.of("clipped", f"have one row for each of the {size} records of the batch", rows.shape)
+        total = rows.sum(axis=0) if rows is not None else clipped_sum
+        shown = None if released is None else _finite(as_vector(released), "released")
+        noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
+        if noisy is None and shown is not None:
+            noisy = shown * self.claim.divisor
+        if noisy is not None and total is not None:
+            self._add_noise(noisy, _finite(as_vector(total), "clipped_sum"))
+        is_exact = not (is_coarse(noisy_sum) or is_coarse(released))
+        if noisy_sum is not None and shown is not None and noisy is not None and is_exact:
+            self._contributions.add_released(noisy, shown, size)
+        if rows is not None:
+            norms = np.linalg.norm(rows, axis=1)
+        if norms is not None:
+            self._contributions.add_norms(_finite(as_vector(norms), "norms"))
+        if self._gradient is not None and rows is not None and not isinstance(batch, (int, np.integer)):
+            self._compare(np.asarray(batch), rows, parameters)
+        self.steps += 1
+
+    def _add_noise(self, noisy: np.ndarray, total: np.ndarray) -> None:
+        if noisy.shape != total.shape:
+            raise InvalidArgument.of("noisy_sum", f"have as many coordinates as the sum, {total.size}", noisy.size)
+        if self._noise.dimension not in (0, noisy.size):
+            raise InvalidArgument.of("noisy_sum", f"keep its {self._noise.dimension} coordinates", noisy.size)
+        scale = self.claim.noise_scale
+        self._noise.add((noisy - total) / scale, total / scale)
+
+    def _compare(self, batch: np.ndarray, rows: np.ndarray, parameters: Any) -> None:
+        assert self._gradient is not None
+        places = np.flatnonzero(batch) if batch.dtype == bool else batch
+        for row in self._rng.permutation(len(rows))[: self._probes]:
+            self._contributions.add_alone(rows[row], as_vector(self._gradient(parameters, int(places[row]))))
+
+    def evidence(self) -> TrainingEvidence:
+        """Return the record of the run so far, as plain data, without the accountant's epsilons."""
+        return TrainingEvidence(
+            samples=self.steps,
+            steps=self.steps,
+            batches=self._batches.evidence(),
+            contributions=self._contributions.evidence(),
+            noise=self._noise.evidence(self._batches.sizes),
+        )
+
+
+def _finite(values: np.ndarray, name: str) -> np.ndarray:
+    if not np.isfinite(values).all():
+        raise InvalidArgument.of(name, "hold finite numbers only", float(values[~np.isfinite(values)][0]))
+    return values

@@ -1,0 +1,76 @@
+"""Logarithms and roots of numbers that are not known yet split at the thresholds that the C library makes."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import audit
+from audit.enumeration import monotone
+
+pytestmark = pytest.mark.filterwarnings("ignore:divide by zero")
+UNIT = Fraction(1, 2**53)
+
+
+def below(function, threshold):
+    """Return the probability that the function of a uniform is below a threshold, by bisection on its own values."""
+    low, high = 1, 2**53
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if function(middle * 2.0**-53) < threshold else (low, middle)
+    return low * UNIT
+
+
+@pytest.mark.parametrize("threshold", [-30.0, -1.0, -0.1, -1e-9])
+@pytest.mark.parametrize("function", [np.log, np.log2, np.log10])
+def test_the_threshold_is_the_one_of_the_library(function, threshold):
+    law = audit.enumerate_law(lambda data, rng: bool(function(rng.random()) < threshold), None)
+    assert law.probabilities[True] == below(function, threshold)
+    assert (law.is_proved, law.residual) == (True, 0)
+
+
+def test_python_raises_where_there_is_no_logarithm():
+    law = audit.enumerate_law(lambda data, rng: math.log(rng.random()) < -1, None)
+    assert law.texts["raised ValueError: math domain error"] == UNIT
+    assert law.texts["True"] == below(math.log, -1.0) - UNIT
+
+
+def test_the_sources_own_code_is_followed():
+    law = audit.enumerate_law(lambda data, rng: rng.expovariate(2.0) < 0.5, None, rng="random")
+    assert float(law.probabilities[True]) == pytest.approx(1 - math.exp(-1), abs=1e-15)
+
+
+def test_a_geometric_variable_by_inversion():
+    law = audit.enumerate_law(lambda data, rng: math.floor(-math.log(1 - rng.random()) / 0.5), None)
+    assert [float(law.probabilities[k]) for k in range(5)] == pytest.approx(
+        [(1 - math.exp(-0.5)) * math.exp(-0.5 * k) for k in range(5)], abs=1e-15
+    )
+    assert max(law.probabilities) == math.floor(-math.log(2.0**-53) / 0.5)  # and no larger value has any probability
+
+
+def test_infinity_is_an_output_of_its_own():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        law = audit.enumerate_law(lambda data, rng: float(np.floor(-np.log(rng.random()) / 8)), None)
+    assert law.probabilities[math.inf] == UNIT
+    assert law.residual == 0
+
+
+def test_a_function_that_falls_back_near_the_threshold_is_not_followed(monkeypatch):
+    """As a library might round: the value at k and at k + 1 are exchanged for every even k."""
+
+    def uneven(value):
+        return math.log(1 + (int(value * 2**53) ^ 1) * 2.0**-53)
+
+    monkeypatch.setitem(monotone._STEPS, "log", uneven)
+    law = audit.enumerate_law(lambda data, rng: bool(np.log(rng.random()) < math.log(1.25)), None)
+    assert law.residual == 1
+    assert "a function is not monotone near a threshold" in law.not_followed
+
+
+@pytest.mark.parametrize("use", [np.sin, np.tanh, np.sign])
+def test_other_functions_are_refused_by_name(use):
+    law = audit.enumerate_law(lambda data, rng: bool(use(rng.random()) < 0.5), None)
+    assert (law.residual, list(law.not_followed)) == (1, [f"np.{use.__name__} of a number that is not known yet"])

@@ -1,0 +1,108 @@
+"""Forge certificates: edit a good one, and compute everything again that follows from the edit.
+
+A forger is a function of the certificate, registered by what it is about: the evidence (`forged_evidence.py`), or the
+plan and the form (`forged_documents.py`). Its docstring is its name, on the page of the threat model too.
+"""
+
+import json
+
+import numpy as np
+
+from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
+from audit.laws import Laplace
+from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
+from audit.report.kinds import judged_part
+from audit.report.wording import inventory
+
+PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
+
+
+class NoisySum:
+    """(0.8, 0)-DP, with its law."""
+
+    def __call__(self, data, size, rng):
+        return data.sum() + rng.laplace(scale=1.25, size=size)
+
+    def law(self, data):
+        return Laplace(float(data.sum()), 1.25)
+
+
+def laplace(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def one_way(data, size, rng):
+    """Shows the right dataset now and then, and nothing else."""
+    return np.where(rng.random(size) < 0.3, data.sum(), 0.0)
+
+
+CHECKS = [
+    PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5), pairs=PAIRS[:1], tolerance=1),
+    PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=PAIRS[:1]),
+    PrivacyCheck(name="one way", mechanism=one_way, claim=PrivacyClaim(1.0, 0.1), pairs=PAIRS[:1]),
+    PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=PAIRS, method="exact"),
+    PrivacyCheck(name="curve", mechanism=laplace, claim=GaussianClaim(0.3), pairs=PAIRS[:1]),
+    PrivacyCheck(name="early", mechanism=laplace, claim=PrivacyClaim(0.5), pairs=PAIRS[:1], method="sequential"),
+    RandomnessCheck(name="fresh", mechanism=laplace, dataset=PAIRS[0][0]),
+    GuaranteeCheck(name="kept", trials=lambda n, rng: rng.random(n) > 0.05, beta=0.1),
+    InequalityCheck(name="mean", losses=lambda n, rng: rng.random(n), bound=0.6),
+    InequalityCheck(name="cases", values=lambda: [("n = 3", 1.3, 1.4)]),
+]
+
+
+class Forged(dict):
+    """A certificate with short ways to its parts."""
+
+    def check(self, name):
+        return next(check for check in self["checks"] if check["name"] == name)
+
+    def game(self, name):
+        return self.check(name)["evidence"]["game"]
+
+    def planned(self, name):
+        return next(entry for entry in self["plan"]["checks"] if entry["check"] == name)
+
+    def drop(self, name):
+        self["checks"].remove(self.check(name))
+
+    def plan_again(self):
+        budgets = [check["settings"]["budget"] for check in self["checks"]]
+        self["plan"] = plan_of(self["settings"]["significance"], self["checks"], budgets)
+
+
+REFUSED, LEFT_ALONE = {}, {}
+
+
+def refused(says, judged=True):
+    """A forgery that `verify` refuses in these words; the forger judges the evidence again, unless it is pointless."""
+
+    def register(forge):
+        REFUSED[forge.__doc__] = (forge, says, judged)
+        return forge
+
+    return register
+
+
+def left_alone(forge):
+    """A forgery that agrees with itself: only a seal, a plan or a signature kept elsewhere reveals it."""
+    LEFT_ALONE[forge.__doc__] = forge
+    return forge
+
+
+def completed(certificate, known=(), judged=True):
+    """Compute again whatever follows from the checks, as a forger who has this package does."""
+    for record in [check for check in certificate["checks"] if judged and check not in known]:
+        try:
+            record.update(json.loads(json.dumps(judged_part(record))))
+        except Exception:  # it stays as it was
+            continue
+    if judged and certificate["checks"][0]["settings"]:
+        records = certificate["checks"]
+        certificate.update(summary_of(records), audited=inventory(records, ()))
+        certificate["significance_spent"] = [spending(record) for record in records]
+        certificate["timing"] = {record["name"]: 1.0 for record in records}
+    if "chain" in certificate:
+        chained = (certificate["settings"], certificate["checks"], certificate.get("plan"))
+        certificate["chain"], certificate["seal"] = chain_of(*chained), ""
+        certificate["seal"] = seal_of(certificate)
+    return certificate

@@ -1,0 +1,343 @@
+"""Every rendering: what it shows, that it escapes it, and that each number of the HTML stands in the JSON."""
+
+import copy
+import json
+import math
+import re
+from html.parser import HTMLParser
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree as XML
+
+import numpy as np
+import pytest
+from forging import NoisySum
+
+import audit
+from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
+from audit.base.errors import InvalidCertificate
+from audit.base.text import printable
+from audit.checks.plain import from_plain, to_plain
+from audit.checks.privacy.judge import PrivacyEvidence
+from audit.report import renderers
+from audit.report.certificate import load_certificate, write_renderings
+from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
+from audit.report.renderers import RENDERERS, html_of, junit_of
+from audit.report.sources import code_of
+from audit.report.wording import count, grouped, is_met, number, outcome_of, paper, tally
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
+PICTURE = re.compile(r'<svg class="picture".*?</svg>', re.DOTALL)
+OLD = Path(__file__).with_name("certificate-1.0.json")
+
+
+def half_noise(data, size, rng):
+    return data.sum() + rng.laplace(scale=0.5, size=size)
+
+
+def broken(data, size, rng):
+    raise ValueError("<script>alert(2)</script> ]]> \x07 | _x_ &")
+
+
+def losses(n, replicates, rng):
+    return rng.random(replicates) * n**-0.5
+
+
+CHECKS = [  # one of every kind, under one seed; what matters here is how verdicts are shown, not which they are
+    PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=[PAIR]),
+    PrivacyCheck(name="refuted", mechanism=half_noise, claim=PrivacyClaim(1.0, source="by hand, 3"), pairs=[PAIR]),
+    PrivacyCheck(
+        name="early", mechanism=half_noise, claim=PrivacyClaim(0.5), pairs=[PAIR], method="sequential",
+        expected=Verdict.FAIL,
+    ),
+    PrivacyCheck(name=HOSTILE, mechanism=broken, claim=PrivacyClaim(1.0, source=HOSTILE), pairs=[PAIR]),
+    RandomnessCheck(name="fresh", mechanism=half_noise, dataset=PAIR[0], source="its docstring"),
+    RateCheck(name="rate", losses=losses, sizes=[64, 128, 256, 512], exponent=0.5, support=(0, 0.125), margin=0.2),
+    GuaranteeCheck(name="kept", trials=lambda n, rng: rng.random(n) > 0.01, beta=0.1, source="Lemma 1"),
+    InequalityCheck(name="cases", values=lambda: [("a", 1.0, 2.0), ("b", 0.01, 0.5)], source="Lemma 2"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit.run(CHECKS, budget=20_000, workers=0, targets=["mylib.audits"])
+
+
+@pytest.fixture
+def certificate(report):
+    return copy.deepcopy(report.certificate)
+
+
+class Page(HTMLParser):
+    """The text nodes of a page outside style, script and ticks, with all attributes that could fetch something."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.texts, self.fetched, self._trail = [], [], []
+        self.feed(text)
+
+    def handle_startendtag(self, tag, attributes):
+        self.fetched += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+
+    def handle_starttag(self, tag, attributes):
+        self.handle_startendtag(tag, attributes)
+        if tag not in ("meta", "input"):
+            self._trail.append((tag, dict(attributes).get("class")))
+
+    def handle_endtag(self, tag):
+        while self._trail and self._trail.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        if data.strip() and self._trail[-1][0] not in ("style", "script") and self._trail[-1][1] != "tick":
+            self.texts.append(" ".join(data.split()))
+
+
+def leaves(part):
+    if isinstance(part, dict):
+        for key, value in part.items():
+            yield key
+            yield from leaves(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from leaves(value)
+    else:
+        yield part
+
+
+def test_every_number_of_the_page_stands_in_the_certificate(certificate):
+    found = list(leaves(certificate))
+    numbers = [value for value in found if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    shown = {form(value) for value in numbers for form in (number, str, lambda x: number(x, 6), lambda x: f"{x:g}")}
+    shown |= {count(value) for value in numbers if isinstance(value, int)}
+    checks, sources = certificate["checks"], certificate.get("sources", {})
+    apart = [[check for check in checks if (check["expected"] == "PASS") is holds] for holds in (True, False)]
+    groups = [*apart, *grouped(checks).values(), list(filter(is_met, apart[1]))]
+    shown |= set(map(count, [*tally(checks).values(), *map(len, groups)]))
+    strings = {
+        " ".join(printable(value).split()) for value in found if isinstance(value, str) and re.search(r"\d", value)
+    }
+    strings |= {code_of(sources), certificate["provenance"]["time"].replace("T", " ").replace("+00:00", " UTC")}
+    texts = Page(html_of(certificate)).texts
+    assert sum(bool(re.search(r"\d", text)) for text in texts) > 100
+    for text in texts:
+        rest = text
+        for known in sorted((known for known in strings if len(known) > 2 and known in text), key=len, reverse=True):
+            rest = re.sub(rf"(?<!\d){re.escape(known)}(?!\d)", " ", rest)  # no part of a longer number
+        unknown = [token for token in NUMBER.findall(rest) if token not in shown]
+        assert not unknown, f"{unknown} in {text!r}"
+
+
+def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, monkeypatch):
+    def found(check):
+        return "0.123456789"
+
+    monkeypatch.setattr("audit.report.wording.found", found)
+    monkeypatch.setattr(renderers, "environment", renderers.environment.__wrapped__)  # no compiled templates
+    with pytest.raises(AssertionError, match=r"0\.123456789"):
+        test_every_number_of_the_page_stands_in_the_certificate(certificate)
+
+
+def test_the_page_is_alone_and_runs_only_its_own_script(certificate):
+    text = html_of(certificate)
+    page = Page(text)
+    assert page.fetched
+    assert all(place.startswith("#") for place in page.fetched)
+    assert "http" not in re.sub(r'http-equiv="', "", text)
+    assert "default-src 'none'" in text
+    assert "<img" not in text
+    assert "<script>alert" not in text
+    assert text.count("<script>") == 1
+
+
+def test_the_page_says_what_it_has_to(certificate):
+    texts = " ".join(Page(html_of(certificate)).texts)
+    for due in ("mylib.audits", "Witness", "left = np.array([0.0, 0.0, 0.0])", "0.8 of the claimed ε is used", HOSTILE):
+        assert due in texts
+    assert certificate["seal"] in texts
+    assert certificate["provenance"]["git"]["commit"] in texts
+
+
+def test_a_fragment_shows_a_check_and_keeps_its_style_to_itself(certificate):
+    """Every rule of the style is inside the block of its own element, and ids differ between checks."""
+    shown = [renderers.check_fragment(record) for record in certificate["checks"]]
+    for text, record in zip(shown, certificate["checks"], strict=True):
+        texts = " ".join(Page(text).texts)
+        assert record["name"] in texts
+        assert outcome_of(record) in texts
+        assert "<script" not in text
+        style = text.partition("<style>")[2].partition("</style>")[0]
+        assert style.startswith(".dp-audit {")
+        assert ":root" not in style
+        assert "\nbody" not in style
+        depths = np.cumsum([{"{": 1, "}": -1}.get(letter, 0) for letter in style])
+        assert np.flatnonzero(depths == 0)[-1] == len(style) - 1
+        assert not np.any(depths[len(".dp-audit {") : -1] == 0)
+    ids = [found for text in shown for found in re.findall(r' id="(p[^"]+)"', text)]
+    assert len(ids) == len(set(ids)) > len(CHECKS)
+
+
+def test_a_report_is_text_and_an_overview(report):
+    assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
+    assert repr(report) == "Report(FAIL: 6 of 8 checks as expected)"
+    assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
+    assert "8 checks: 5 PASS, 1 FAIL, 1 INCONCLUSIVE, 1 CAUGHT" in str(report)
+    assert "\x1b" not in str(report)
+    page = Page(report._repr_html_())
+    assert HOSTILE in page.texts
+    assert page.texts[page.texts.index("Privacy certificate") + 1] == "FAIL"
+    assert page.fetched.count("#c1") == 0  # there is no article to lead to
+
+
+def test_every_picture_has_a_text_alternative(certificate):
+    drawn = {check["name"]: PICTURE.findall(renderers.check_fragment(check)) for check in certificate["checks"]}
+    assert {name for name, pictures in drawn.items() if pictures} == {check.name for check in CHECKS} - {HOSTILE}
+    for picture in chain.from_iterable(drawn.values()):
+        svg = XML.fromstring(picture)
+        assert svg.attrib["role"] == "img"
+        assert svg.find("title").text
+        assert svg.find("desc").text
+        assert "nan" not in "".join(path.attrib["d"] for path in svg.iter("path"))
+
+
+def test_the_legend_names_each_mark_once():
+    plot = Plot("a", "b", Axis("x"), Axis("y"))
+    plot.marks.append(Mark("row", "row", "a row", [(plot.x.low, 0.5)]))
+    plot.dot((0.1, 0.1), "measured", "seen")
+    plot.line([(0, 0), (1, 1)], "law", "stated")
+    plot.dot((0.2, 0.2), "measured", "seen")
+    plot.line([(0, 0), (1, 1)], "measured")
+    assert [(key.form, key.text) for key in plot.keys] == [("dot", "seen"), ("line", "stated")]
+    assert plot.place((1, 0)) == (plot.right, plot.bottom)
+    assert plot.place((math.inf, -1)) == (plot.right, plot.bottom)
+
+
+def test_the_claimed_region_is_that_of_the_claim():
+    """f(a) = max(0, 1 - d - e^eps a, e^-eps (1 - d - a)) for eps = ln 2, d = 0.1: f(0.3) = 0.3, the corner."""
+    region = dict(trade_off([(np.log(2), 0.1, 0.1)]))
+    assert region[0.0] == pytest.approx(0.9)
+    assert region[1.0] == 0.0
+    corner = min(region, key=lambda alpha: abs(alpha - 0.3))
+    assert (corner, region[corner]) == pytest.approx((0.3, 0.3))
+
+
+def test_the_curve_of_a_stated_law_is_its_trade_off_function(certificate):
+    """The recorded profile gives a function below the law's own, and near it: Laplace noise with shift / scale 0.8."""
+    lines = certificate["checks"][0]["evidence"]["curve"]["profile"]
+    loss = NoisySum().law(PAIR[0]).loss_against(NoisySum().law(PAIR[1]))
+    alphas, below = np.array(trade_off(lines)).T
+    exact = loss.trade_off(alphas)
+    assert np.all(below <= exact + 1e-6)
+    assert np.max(exact - below) < 2e-3
+    assert certificate["checks"][0]["evidence"]["curve"]["tightness"] == pytest.approx(0.8)
+
+
+class FailsLater(NoisySum):
+    """States a loss whose profile cannot be evaluated in one direction."""
+
+    def privacy_loss(self, left, right):
+        loss = self.law(left).loss_against(self.law(right))
+        known = loss.delta
+
+        def delta(epsilon, direction=None):
+            if direction is not None:
+                raise ArithmeticError("no such direction")
+            return known(epsilon)
+
+        object.__setattr__(loss, "delta", delta)
+        return loss
+
+
+def test_a_law_without_a_curve_has_its_verdict_all_the_same():
+    check = PrivacyCheck(name="a", mechanism=FailsLater(), claim=PrivacyClaim(1.0), pairs=[PAIR])
+    result = audit.run([check], budget=20_000, workers=0)["a"]
+    assert result.verdict is Verdict.PASS
+    assert result.evidence.curve is None
+    assert len(pictures_of(result.record())) == 1
+
+
+def test_a_curve_is_read_back_as_it_was_written(certificate):
+    evidence = certificate["checks"][0]["evidence"]
+    assert json.loads(json.dumps(to_plain(from_plain(PrivacyEvidence, evidence)))) == evidence
+    for spoiled in ({"profile": [[0.1, 0.2]]}, {"profile": 3}, {"pair": -1}):
+        with pytest.raises(InvalidCertificate):
+            from_plain(PrivacyEvidence, {**evidence, "curve": {**evidence["curve"], **spoiled}})
+
+
+@pytest.mark.parametrize(
+    ("axis", "labels"),
+    [
+        (Axis("x", 0, 1), ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        (Axis("x", 1e-6, 1, log=True), ["10⁻⁶", "10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"]),
+        (Axis("x", 1e3, 1e5, log=True), ["1000", "10000", "10⁵"]),
+        (Axis("x", 30, 300, log=True), ["50", "100", "200"]),
+        (Axis("x", 64, 70, log=True), ["64", "66", "68", "70"]),
+        (Axis("", 0, 1), []),
+    ],
+)
+def test_ticks_are_round(axis, labels):
+    assert [label for _, label in axis.ticks()] == labels
+
+
+def test_junit_counts_and_properties(certificate):
+    root = XML.fromstring(junit_of(certificate).encode())
+    suite = root[0]
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == ("8", "1", "1")
+    cases = {case.attrib["name"]: case for case in suite}
+    refuted = cases["refuted"]
+    assert refuted.find("failure").attrib["message"].startswith("FAIL, expected PASS")
+    assert "left  = np.array" in refuted.find("failure").text
+    assert cases["early"].find("failure") is None
+    assert "<script>" in cases[HOSTILE].find("error").attrib["message"]
+    properties = {part.attrib["name"]: part.attrib["value"] for part in refuted.find("properties")}
+    assert properties["seed"] == "0"
+    assert properties["budget"] == "20000"
+    assert float(properties["bound"]) == certificate["checks"][1]["epsilon_lower_bound"]
+    assert properties["claim"] == "(1, 0) substitution"
+
+
+def test_the_badge_is_a_picture_with_words(certificate):
+    badge = XML.fromstring(RENDERERS["badge.svg"](certificate))
+    assert badge.attrib["aria-label"] == "differential privacy: FAIL · 6 of 8 as expected"
+
+
+def test_the_summary_is_short_and_worst_first(certificate):
+    many = copy.deepcopy(certificate)
+    many["checks"] = [{**check, "name": f"{check['name']} {k}"} for k in range(100) for check in many["checks"]]
+    text = RENDERERS["certificate.md"](many)
+    assert len(text) < 60_000
+    assert text.index("refuted 0") < text.index("early 0")
+    assert "and 140 more" in text
+
+
+def test_five_hundred_checks_stay_below_one_megabyte(certificate):
+    many = copy.deepcopy(certificate)
+    many["checks"] = [{**check, "name": f"{check['name']} {k}"} for k in range(65) for check in many["checks"]]
+    assert len(html_of(many).encode()) < 1e6
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("minor", [0, 1])
+def test_a_certificate_of_an_older_schema_is_rendered(name, minor):
+    assert RENDERERS[name](load_certificate(OLD.with_name(f"certificate-1.{minor}.json")))
+
+
+@pytest.mark.parametrize(
+    ("source", "short"),
+    [
+        ("Berrett & Butucea 2019, Theorem 2.3", "Berrett & Butucea 2019"),
+        ("Bousquet et al. 2022, Theorems 1.5 and 3.2; bound from (1)", "Bousquet et al. 2022"),
+        ("mylib docs, noisy_count", "mylib docs"),
+        ("", "no source given"),
+    ],
+)
+def test_papers_are_told_by_author_and_year(source, short):
+    assert paper({"claim": {"source": source}}) == short
+
+
+def test_text_that_is_no_unicode_is_written(certificate, tmp_path):
+    certificate["checks"][3]["reason"] += " \udc80"
+    for path in write_renderings(certificate, tmp_path):
+        path.read_text(encoding="utf-8")

@@ -1,0 +1,79 @@
+"""Where audited code stands: in the certificate, and in SARIF at the line of the mechanism."""
+
+import hashlib
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import audit
+from audit import PrivacyClaim, Verdict, per_call
+from audit.report.renderers import RENDERERS
+from audit.report.sources import code_of, source_of
+
+PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+HERE = Path(__file__)
+
+
+def exact(data, size, rng):
+    return np.full(size, data.sum())
+
+
+class Instance:
+    def __call__(self, data, size, rng):
+        return exact(data, size, rng)
+
+
+def line_of(text):
+    return 1 + HERE.read_text().splitlines().index(text)
+
+
+def test_every_wrapping_leads_to_the_source(monkeypatch):
+    monkeypatch.chdir(HERE.parents[2])
+    line, digest = line_of("def exact(data, size, rng):"), hashlib.sha256(HERE.read_bytes()).hexdigest()
+    for subject in (exact, partial(exact), per_call(exact), partial(per_call(exact))):
+        found = source_of(subject)
+        assert (found["file"], found["line"]) == ("tests/report/test_sources.py", line)
+        assert found["digest"] == digest
+    assert source_of(Instance())["line"] == line_of("class Instance:")
+    monkeypatch.chdir(HERE.parents[1] / "game")
+    assert source_of(exact)["file"] == "test_sources.py"
+
+
+def test_a_distribution_is_found_from_the_mechanism():
+    found = source_of(np.random.default_rng(0).laplace), source_of(np.mean), source_of(len), source_of(None)
+    assert found[1]["distribution"] == "numpy"
+    assert found[1]["file"].startswith("numpy/")
+    listed = hashlib.sha256(f"{found[1]['digest']}  {found[1]['file']}\n".encode()).hexdigest()
+    said = f"numpy {np.__version__}, 1 file with the digest {listed[:16]}"
+    assert code_of({"a": found[1], "b": found[1], "c": {}}) == said
+    assert "file" not in found[2]
+
+
+class Hostile:
+    def __getattr__(self, name):
+        raise SystemError(name)
+
+    def __call__(self, data, size, rng):
+        return exact(data, size, rng)
+
+
+def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
+    monkeypatch.chdir(HERE.parents[2])
+    check = partial(audit.PrivacyCheck, mechanism=exact, claim=PrivacyClaim(1.0), pairs=PAIRS)
+    checks = [check(name="leak\x1b[2J"), check(name="known", expected=Verdict.FAIL)]
+    certificate = audit.run(checks, budget=2_000, workers=0).certificate
+    document = json.loads(RENDERERS["findings.sarif"](certificate))
+    (run,) = document["runs"]
+    (result,) = run["results"]
+    assert (document["version"], result["ruleId"], result["level"]) == ("2.1.0", "privacy", "error")
+    assert "\x1b" not in result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "tests/report/test_sources.py"
+    assert place["region"]["startLine"] == line_of("def exact(data, size, rng):")
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["privacy"]
+
+
+def test_hostile_code_has_a_source_all_the_same():
+    assert source_of(Hostile())["line"] == line_of("class Hostile:")

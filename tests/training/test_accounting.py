@@ -1,0 +1,132 @@
+"""Accountants held to brackets: closed forms, sampled noise from both sides, shuffled epochs, verdicts, refusals."""
+
+import json
+import math
+
+import pytest
+from dp_accounting import dp_event
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+from scipy.stats import norm
+
+from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
+from audit.laws import GaussianLoss
+from audit.report.kinds import judged_part
+from audit.report.pictures import pictures_of
+from audit.training.accountants.brackets import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
+
+DELTA = 1e-5
+
+
+def poisson(noise, rate, steps):
+    return dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise)), steps)
+
+
+def pld(event, delta):
+    return PLDAccountant().compose(event).get_epsilon(delta)
+
+
+def rdp(event, delta):
+    return RdpAccountant().compose(event).get_epsilon(delta)
+
+
+def test_closed_forms_leave_no_room():
+    event = dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(10.0), 100)
+    assert epsilon_bracket(event, DELTA) == pytest.approx((4.377178, 4.377178), abs=1e-6)
+    doubled = GaussianLoss(2.0).epsilon(DELTA)
+    assert epsilon_bracket(event, DELTA, Substitution()) == pytest.approx((doubled, doubled))
+
+
+def test_one_poisson_sampled_step_by_hand():
+    """P = (1 - q) N(0, 1) + q N(1, 1) against N(0, 1): delta at e^epsilon = 1 - q + q e^(x - 1/2)."""
+    q, x = 0.3, 3.0
+    epsilon = math.log(1 - q + q * math.exp(x - 0.5))
+    delta = (1 - q) * norm.sf(x) + q * norm.sf(x - 1) - math.exp(epsilon) * norm.sf(x)
+    lower, upper = epsilon_bracket(poisson(1.0, q, 1), delta)
+    assert lower <= epsilon <= upper
+    assert upper - lower < 1e-3
+
+
+def test_sampled_noise_is_bracketed():
+    lower, upper = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA)
+    assert lower < upper < lower * 1.005
+    assert lower <= pld(poisson(1.0, 0.1, 6), DELTA) <= upper + 1e-3
+    composed = dp_event.ComposedDpEvent([poisson(1.0, 0.1, 3), poisson(1.0, 0.1, 3)])
+    assert epsilon_bracket(composed, DELTA) == pytest.approx((lower, upper), rel=0.01)
+    substituted = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA, Substitution())
+    assert 0 < substituted[0] < substituted[1]
+    assert upper < substituted[1]
+    one_direction = distribution_epsilon([(1.0, 0.5, 2)], 0.05, True, "add")
+    assert one_direction < epsilon_bracket(poisson(1.0, 0.5, 2), 0.05)[0]
+
+
+def test_shuffled_epochs_by_hand():
+    # one step is Gaussian noise; of two, the event "the larger is at least C" at C = 2
+    assert epsilon_bracket(ShuffledEpochs(1.0, 1), DELTA) == pytest.approx(
+        (GaussianLoss(1.0).epsilon(DELTA),) * 2, rel=0.2
+    )
+    with_it, blanked = (1 - norm.cdf(2 - mean) * norm.cdf(2) for mean in (2, 1))
+    lower, upper = epsilon_bracket(ShuffledEpochs(1.0, 2), 0.1)
+    assert math.log((with_it - 0.1) / blanked) <= lower <= upper
+    assert epsilon_bracket(ShuffledEpochs(0.7, 1_000), DELTA)[0] == pytest.approx(6.53, abs=0.005)
+
+
+def test_fixed_sizes_are_below_their_accountant():
+    lower, upper = epsilon_bracket(FixedSizeBatches(1.0, 0.01, 1_000), DELTA)
+    assert lower == pytest.approx(2.587, abs=0.001)
+    assert lower < upper
+
+
+def test_accountants_that_say_enough_pass():
+    events = [dp_event.GaussianDpEvent(1.0), poisson(1.0, 0.1, 6)]
+    for accountant in (pld, rdp):
+        result = check_accounting(accountant, events, DELTA, epsilon_bracket)
+        assert result.verdict is Verdict.PASS
+        assert "times the epsilon of a pair" in result.reason
+
+
+def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
+    check = AccountingCheck(
+        name="shuffled",
+        accountant=lambda event, delta: rdp(poisson(event.noise_multiplier, 1 / event.steps, event.steps), delta),
+        events=[ShuffledEpochs(0.7, 1_000)],
+        delta=DELTA,
+        bracket=epsilon_bracket,
+        expected=Verdict.FAIL,
+    )
+    report = run([check], workers=0)
+    assert report.results[0].basis == "exact"
+    (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
+    judged = judged_part(record)
+    assert {key: record[key] for key in judged} == judged
+    (plot,) = pictures_of(record)
+    assert plot.title == "Stated epsilon and bounds of the true one"
+
+
+def test_what_cannot_be_said_is_open():
+    def broken(event, delta):
+        raise KeyError("steps")
+
+    events = [dp_event.GaussianDpEvent(1.0)]
+    assert "KeyError" in check_accounting(broken, events, DELTA, epsilon_bracket).reason
+    infinite = check_accounting(lambda event, delta: math.inf, events, DELTA, epsilon_bracket)
+    assert infinite.verdict is Verdict.INCONCLUSIVE
+    nothing = check_accounting(pld, [dp_event.NoOpDpEvent()], DELTA, epsilon_bracket)
+    assert nothing.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: check_accounting(pld, [], DELTA, epsilon_bracket), "events"),
+        (lambda: check_accounting(pld, [1], 0.0, epsilon_bracket), "delta"),
+        (lambda: check_accounting(3, [1], DELTA, epsilon_bracket), "accountant"),
+        (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
+        (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
+        (lambda: FixedSizeBatches(1.0, 1.0, 10), "sampling_rate"),
+        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5), DELTA), "exact loss"),
+    ],
+)
+def test_refusals(call, said):
+    with pytest.raises(AuditError, match=said):
+        call()
