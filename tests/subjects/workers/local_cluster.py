@@ -1,6 +1,7 @@
 """A real Dask cluster on this machine: a scheduler and workers, each a process of its own."""
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
+PR_SET_PDEATHSIG = 1  # Linux: the signal that a process gets when its parent dies
 SETTINGS = {
     "DASK_LOGGING__DISTRIBUTED": "critical",
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
@@ -31,10 +33,14 @@ class Cluster:
         self._workers, self._client = [], None
         where = ["--protocol", protocol, "--port", "0", "--host", "127.0.0.1"]
         self.scheduler = self._start("scheduler", *where, "--scheduler-file", self._file)
-        wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
-        self.address = json.loads(self._file.read_text())["address"]
-        if workers:
-            self.add(workers, nanny)
+        try:
+            wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
+            self.address = json.loads(self._file.read_text())["address"]
+            if workers:
+                self.add(workers, nanny)
+        except BaseException:  # nobody has the cluster yet, to close it
+            self.close()
+            raise
 
     def add(self, workers, nanny=True):
         """Start more workers; what is returned ends with all of them when it is killed by `end`."""
@@ -60,8 +66,19 @@ class Cluster:
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *map(str, arguments)]
         environment = {**os.environ, **self._settings, "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
-            command, cwd=self._file.parent, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+            command,
+            cwd=self._file.parent,
+            env=environment,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=end_with_parent,
         )
+
+
+def end_with_parent():
+    """Have the system kill this process when the tests are killed: no fixture is torn down then. Linux only."""
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end(process):

@@ -13,7 +13,7 @@ from pathlib import Path
 import cluster_subjects as subjects
 import pytest
 from cluster_subjects import Marking, check, judged, marks
-from local_cluster import Cluster, wait_until
+from local_cluster import Cluster, end_with_parent, wait_until
 
 import audit
 from audit import Verdict
@@ -149,6 +149,7 @@ def start(folder, long, *arguments):
 def hear_ctrl_c():
     """A suite that a shell started in the background ignores Ctrl-C, and what it starts inherits that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    end_with_parent()
 
 
 HANGING = "Marking(FOLDER, hangs_away=True)"
@@ -206,3 +207,34 @@ def test_no_scheduler_at_all_is_one_line(tmp_path, monkeypatch, capsys):
         main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:9", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
     assert capsys.readouterr().err.strip() == "dp-audit: no Dask scheduler answers at tcp://127.0.0.1:9"
+
+
+OWNER = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from local_cluster import Cluster, wait_until
+cluster = Cluster(Path({folder!r}), workers=2)
+wait_until(lambda: cluster.width() == 2)
+Path({folder!r}, "started").write_text("")
+time.sleep(1e6)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the end of a parent is told by Linux")
+def test_a_suite_ended_by_sigterm_leaves_no_cluster(tmp_path):
+    code = OWNER.format(here=str(Path(subjects.__file__).parent), folder=str(tmp_path))
+    owner = subprocess.Popen([sys.executable, "-c", code], preexec_fn=end_with_parent)
+    wait_until(lambda: (tmp_path / "started").exists() or owner.poll() is not None)
+    left = below(owner.pid)
+    assert len(left) >= 4, "a scheduler, a nanny and two workers"
+    owner.terminate()
+    assert owner.wait(60) == -signal.SIGTERM
+    wait_until(lambda: not any(map(is_alive, left)), seconds=60)
+
+
+def below(process):
+    """Return the processes that one has started, and those that they have."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return [*children, *(other for child in children for other in below(child))]
