@@ -72,6 +72,22 @@ def test_the_design_effect_is_one_for_independent_runs_and_the_size_for_shared_o
     assert game(rng, shared=1.0)[1].design_effect(1.0, 0.05) > 0.8 * SIZE
 
 
+def test_the_design_effect_of_few_calls_pays_for_an_estimated_variance():
+    """The factor is (t / z)^2 of the quantiles at the significance, by hand: 3.11 with 10 degrees at 1e-5."""
+    # 6 calls of 100 outputs per dataset, 60 +- 10 of them guessed right, none abstained
+    left = SideCalls(6, 360, 240, 3 * (70**2 + 50**2), 3 * (30**2 + 50**2), 6 * 2_300)
+    right = SideCalls(6, 240, 360, left.minus_squares, left.plus_squares, left.products)
+    calls = CallStatistics(100, left, right)
+    theta = math.e / (1 + math.e)
+    # right guesses minus theta times all guesses: the latter are 100 in each call
+    between, within = 6 * 100 * 6 / 5, 600 * (0.6 * (1 - theta) ** 2 + 0.4 * theta**2 - (0.6 - theta) ** 2) * 600 / 599
+    plain = between / within
+    for significance, factor in ((1e-5, 3.115), (0.05, 1.214)):
+        quotient = stats.t(10).ppf(significance) / stats.norm.ppf(significance)
+        assert quotient**2 == pytest.approx(factor, abs=0.006)
+        assert calls.design_effect(1.0, significance) == pytest.approx(plain * quotient**2, rel=1e-9)
+
+
 @pytest.mark.false_alarm(1e-07)
 def test_dispersion_keeps_its_level_and_finds_shared_noise():
     """The bound of a p-value is below 0.05 in at most 5 % of 300 games: more than 38 have probability 1e-7."""

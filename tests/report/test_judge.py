@@ -128,6 +128,13 @@ def test_an_open_bracket_decides_nothing():
     assert verdict(PrivacyEvidence(4, (wide,))).verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("above", "passes"), [(1e-15, True), (1e-8, False), (1e-7, False), (1e-6, False)])
+def test_a_narrow_bracket_around_the_claimed_delta_decides_nothing_beyond_rounding(above, passes):
+    claim = PrivacyClaim(1.0, 1e-5)
+    near = law(1.0 + 1e-6, epsilon_lower_bound=1.0 - 1e-6, delta_lower_bound=9e-6, delta_upper_bound=1e-5 + above)
+    assert verdict(PrivacyEvidence(4, (near,)), claim).verdict is (Verdict.PASS if passes else Verdict.INCONCLUSIVE)
+
+
 @pytest.mark.parametrize("oddity", ["nan", "raised", "own randomness", "mutated its dataset", "constant"])
 def test_anomalies_bar_a_pass_and_not_a_fail(oddity):
     assert verdict(PrivacyEvidence(400_000, game=game(), anomalies={oddity: 3})).verdict is Verdict.INCONCLUSIVE
