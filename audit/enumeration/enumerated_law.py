@@ -24,7 +24,9 @@ class EnumeratedLaw:
     states, draws, runs : int
         Distinct states in which the code chose at random, choices taken, and runs.
     behind : tuple of str
-        What the code did behind the back of the source; the law is then not proved.
+        What the code did behind the back of the source; the law is then unknown.
+    assumed : tuple of str
+        What is assumed of the code and was not tested on it; a law with none is proved.
     not_followed : mapping of str to Fraction
         Probability of what was not followed, by reason; part of `residual`, up to rounding.
     notes : tuple of str
@@ -36,8 +38,8 @@ class EnumeratedLaw:
     --------
     >>> import audit
     >>> law = audit.enumerate_law(lambda data, rng: data ^ (rng.random() < 0.25), True)
-    >>> str(law.probabilities[True]), str(law.residual), law.is_proved
-    ('3/4', '0', True)
+    >>> str(law.probabilities[True]), str(law.residual), law.behind
+    ('3/4', '0', ())
     """
 
     probabilities: Mapping[Hashable, Fraction]
@@ -47,14 +49,15 @@ class EnumeratedLaw:
     draws: int
     runs: int
     behind: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
     not_followed: Mapping[str, Fraction] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def is_proved(self) -> bool:
-        """True if everything random went through the source, so that the bounds are proved."""
-        return not self.behind
+        """True if everything random went through the source, and nothing about the code is only assumed."""
+        return not self.behind and not self.assumed
 
 
 class Table(NamedTuple):

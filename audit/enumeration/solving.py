@@ -17,6 +17,14 @@ from audit.enumeration.lazy_calls import LazyCalls
 from audit.enumeration.states import StateReader
 from audit.enumeration.watching import Watch
 
+ASSUMED = (
+    "code does not tell numbers that are not known yet from known ones",
+    "no order of a set depends on hash randomization, beyond what is looked for",
+    "nothing is drawn, read or asked where a profile function does not see it",
+    "states that read alike go on alike",
+    "what lies outside of frames changes nothing between two draws, beyond what is watched",
+)
+
 
 def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> EnumeratedLaw:
     """Return the output law of a call that draws from the follower's stand-ins."""
@@ -63,6 +71,7 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
         draws=explorer.follower.draws,
         runs=explorer.runs,
         behind=tuple(sorted(watch.behind)),
+        assumed=ASSUMED,
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
         seconds=seconds,

@@ -1,4 +1,4 @@
-"""Enumerate the catalog: which mechanisms of the papers have a law that can be proved, each on its own first pair.
+"""Enumerate the catalog: which mechanisms of the papers have a law that can be enumerated, each on its own first pair.
 
 `python -m benchmarks.enumeration.catalog` prints a row for each privacy check whose law is followed within 10 seconds,
 and how many are not: those with continuous outputs, and those with too many states.
@@ -32,7 +32,7 @@ def privacy_checks() -> Iterator[tuple[str, audit.PrivacyCheck]]:
 
 
 def main() -> None:
-    """Print one row per proof, and the number of checks without one."""
+    """Print one row per law, and the number of checks without one."""
     warnings.simplefilter("ignore")
     counts = Counter[str]()
     print("| module | check | claim | expected | verdict | outputs | states |")
@@ -48,7 +48,7 @@ def main() -> None:
             workers=0,
         )
         counts[f"{result.verdict} ({result.basis})"] += 1
-        if result.basis == "proved":
+        if result.basis in ("proved", "enumerated"):
             proof = result.evidence.proofs[0]
             claim = f"({check.claim.epsilon:g}, {check.claim.delta:g})"
             row = (module, check.name, claim, check.expected, result.verdict, len(proof.law), proof.states)

@@ -1,7 +1,7 @@
 """Change discrete samplers by one token at a time, and see which test notices.
 
 `python -m benchmarks.enumeration.mutants` prints the table of `docs/proof.md`. A mutant is killed by its law where it
-is proved that delta of the pair, at the epsilon of the original, exceeds 2^-40, or that its law is another one than the
+is known that delta of the pair, at the epsilon of the original, exceeds 2^-40, or that its law is another one than the
 original's. Chi-square and Kolmogorov-Smirnov kill it where the test of 10,000 outputs against the original's law has
 p < 0.001. The statistical audit kills it by FAIL at the epsilon of the original, with 1,000,000 outputs of each side.
 They are drawn from the table of the law of the mutant, theirs up to 2^-42: that takes seconds in place of hours.
@@ -183,9 +183,7 @@ def main() -> None:
             delta = max(delta_bracket(*pair, epsilon).lower for pair in (laws, laws[::-1]))
             distance = max(Fraction(0), total_variation(laws[0], original), total_variation(original, laws[0]))
             by_law = delta > TOLERANCE or distance > 0
-            if laws[0].residual > Fraction(
-                1, 2
-            ):  # no test gets an output of such a mutant, and nothing is proved of it
+            if laws[0].residual > Fraction(1, 2):  # no test gets an output of such a mutant, and there is no law of it
                 print(f"| {name} | `{old}` | `{new}` | | |{' does not end |' * 4}", flush=True)
                 killed.update({"does not end": 1})
                 continue

@@ -1,4 +1,4 @@
-"""Continuous draws: what is proved of a comparison, and what is left over, hold the exact probability between them."""
+"""Continuous draws: what is known of a comparison, and what is left over, hold the exact probability between them."""
 
 import math
 
@@ -33,7 +33,7 @@ def cdf_gumbel(x):
 def test_comparisons_bracket_the_law(function, truth):
     law = audit.enumerate_law(lambda data, rng: bool(function(data, rng)), None)
     found, rounding = float(law.probabilities[True]), 4 * math.ulp(truth)
-    assert law.is_proved
+    assert law.behind == ()
     assert found - rounding <= truth <= found + float(law.residual) + rounding
     assert law.residual < 1e-13
 
@@ -58,13 +58,13 @@ def test_what_needs_the_number_is_refused(function, said):
     assert any(said in reason for reason in law.not_followed)
 
 
-def test_rounded_laplace_noise_is_proved():
+def test_rounded_laplace_noise_has_a_law():
     """Its law at d is that of round(d + L), which keeps epsilon = 1; what is left over is stated."""
     claim = audit.PrivacyClaim(1.0, relation=audit.Local())
     rounded = audit.per_call(lambda data, rng: round(data + rng.laplace()))
     result = audit.check_privacy(rounded, claim, [(0, 1)], method="enumerate", workers=0)
-    assert (result.verdict.value, result.basis) == ("PASS", "proved")
-    assert "proved up to delta" in result.reason
+    assert (result.verdict.value, result.basis) == ("PASS", "enumerated")
+    assert "enumerated up to delta" in result.reason
 
 
 def test_rejection_on_a_stream_of_bytes_leaves_nothing():

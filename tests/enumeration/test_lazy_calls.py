@@ -144,7 +144,7 @@ def test_functions_have_their_own_code_again():
     assert samplers.discrete_laplace.__code__ is code
 
 
-def test_code_that_knows_a_draw_from_a_number_is_not_proved():
+def test_code_that_knows_a_draw_from_a_number_is_refused():
     law = law_of(tells)
     assert law.residual > Fraction(1, 4)
     assert any("tells numbers" in reason for reason in law.behind)

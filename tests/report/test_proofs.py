@@ -1,4 +1,4 @@
-"""PASS and FAIL (proved): verdicts by the exact law of the code, their records, and the checker that shares no code."""
+"""PASS and FAIL (enumerated): verdicts by the law of the code, their records, and the checker that shares no code."""
 
 import ast
 import copy
@@ -59,16 +59,16 @@ LN3 = math.nextafter(math.log(3), 2)
 @pytest.mark.parametrize(
     ("function", "epsilon", "delta", "verdict", "basis", "said"),
     [
-        (flipped, LN3, 0.0, "PASS", "proved", "proved at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
-        (flipped, 0.0, 0.5, "PASS", "proved", "proved at epsilon = 0, delta = 0.5"),
-        (flipped, 1.0, 0.0, "FAIL", "proved", "delta >= 0.07043 at epsilon = 1, claimed 0"),
-        (flipped, 0.0, 0.4999, "FAIL", "proved", "delta >= 1/2"),
-        (leaking, LN3, 0.0, "PASS", "proved", "proved up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
-        (rarely_leaking, LN3, 0.0, "FAIL", "proved", "delta >= 9.313e-10"),
-        (rarely_leaking, LN3, 1e-9, "PASS", "proved", "delta = 1e-09"),
+        (flipped, LN3, 0.0, "PASS", "enumerated", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
+        (flipped, 0.0, 0.5, "PASS", "enumerated", "enumerated at epsilon = 0, delta = 0.5"),
+        (flipped, 1.0, 0.0, "FAIL", "enumerated", "delta >= 0.07043 at epsilon = 1, claimed 0"),
+        (flipped, 0.0, 0.4999, "FAIL", "enumerated", "delta >= 1/2"),
+        (leaking, LN3, 0.0, "PASS", "enumerated", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
+        (rarely_leaking, LN3, 0.0, "FAIL", "enumerated", "delta >= 9.313e-10"),
+        (rarely_leaking, LN3, 1e-9, "PASS", "enumerated", "delta = 1e-09"),
         (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "behind the back of its source it uses os.urandom"),
         (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "conversion to float"),
-        (unfollowed, 0.5, 0.0, "FAIL", "proved", "delta >="),
+        (unfollowed, 0.5, 0.0, "FAIL", "enumerated", "delta >="),
     ],
 )
 def test_verdicts(function, epsilon, delta, verdict, basis, said):
@@ -93,7 +93,7 @@ def test_epsilon_is_bracketed():
 def test_the_residual_counts_against_the_claim_on_either_side():
     """P = (1/2, 1/4), Q = (1/4, 1/2), and 1/4 of either is unknown: at e^0 delta is between 0 and 1/2."""
     law = (("a", "1/2", "1/4"), ("b", "1/4", "1/2"))
-    proof = Proof([ProofEvidence(0, law, 1, 1, (), ("tail",))], Point(0.0, 0.0))
+    proof = Proof([ProofEvidence(0, law, 1, 1, (), ("tail",), ())], Point(0.0, 0.0))
     assert proof.delta(0.0) == (0, Fraction(1, 2))
     assert proof.decide()[0] is audit.Verdict.INCONCLUSIVE
 
@@ -103,7 +103,7 @@ def test_the_tolerance_is_exact(excess):
     """An output of probability 2^-40 that only one side gives is within it, a little more is not."""
     rare = TOLERANCE * (1 + Fraction(excess, 1000))
     law = (("a", str(1 - rare), "1"), ("b", str(rare), "0"))
-    verdict, _, reason = Proof([ProofEvidence(0, law, 1, 1, (), ())], Point(0.0, 0.0)).decide()
+    verdict, _, reason = Proof([ProofEvidence(0, law, 1, 1, (), (), ())], Point(0.0, 0.0)).decide()
     assert verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
     assert f"{float(rare):.4g}" in reason
 
@@ -123,11 +123,12 @@ def test_every_pair_of_a_finite_domain():
     """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
-    assert (result.verdict.value, result.basis, len(result.evidence.proofs)) == ("PASS", "proved", 12), result.reason
+    found = (result.verdict.value, result.basis, len(result.evidence.proofs))
+    assert found == ("PASS", "enumerated", 12), result.reason
     assert "(every neighboring pair of 8 datasets)" in result.reason
     assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
     wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
-    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
+    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "enumerated")
 
 
 @pytest.mark.parametrize(
@@ -162,8 +163,8 @@ def flipped_slowly(data, rng):
     return steps if data else -steps
 
 
-def test_a_limit_leaves_what_is_proved_so_far():
-    """Of 2 states 0.19 is proved, of which 0.09 differs; of 20 states 0.88."""
+def test_a_limit_leaves_what_is_enumerated_so_far():
+    """Of 2 states 0.19 is known, of which 0.09 differs; of 20 states 0.88."""
     claim, verdicts = audit.PrivacyClaim(0.0, 0.2, LOCAL), []
     for states in (2, 20):
         settings = audit.Enumeration(states=states)
@@ -232,7 +233,7 @@ def test_the_checker_needs_nothing(certificate, tmp_path):
 
 
 def upgraded(check):
-    check["verdict"], check["basis"] = "PASS", "proved"
+    check["verdict"], check["basis"] = "PASS", "enumerated"
 
 
 def hidden_entropy(check):
@@ -257,6 +258,11 @@ def listed_twice(check):
     law.append([law[0][0], "0", "0"])
 
 
+def without_assumptions(check):
+    for proof in check["evidence"]["proofs"]:
+        proof["assumed"] = []
+
+
 def no_proof(check):
     check["evidence"]["proofs"] = []
 
@@ -271,6 +277,7 @@ def no_proof(check):
         ("right", more_than_one),
         ("right", a_pair_left_out),
         ("right", listed_twice),
+        ("right", without_assumptions),
         ("right", no_proof),
     ],
 )

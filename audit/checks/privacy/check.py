@@ -68,7 +68,7 @@ class PrivacyCheck(Check):
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
         does the first two where a law is stated. "enumerate" follows every random choice (`audit.enumerate_law`): the
-        verdict is proved, and no budget is needed.
+        verdict rests on the law of the code, and no budget is needed.
     enumeration : Enumeration, optional
         How far "enumerate" follows the code: residual, time, states, and the source that the mechanism is given.
     tolerance : float > 0, optional

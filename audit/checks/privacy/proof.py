@@ -1,4 +1,4 @@
-"""Prove or refute a privacy claim by the exact output laws of the code: gather them, and judge them in rationals.
+"""Judge a privacy claim by the enumerated output laws of the code: gather them, and judge them in rationals.
 
 The table of a pair holds a lower bound of the probability of each output on either dataset. What it leaves of
 probability 1 is the residual: it may belong to any output, and counts against the claim on either side.
@@ -38,9 +38,9 @@ class Enumeration:
     Parameters
     ----------
     residual : float > 0
-        Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta unproved.
+        Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta undecided.
     time_limit : float > 0
-        Seconds for each law. What is proved by then is used: it may refute the claim.
+        Seconds for each law. What is enumerated by then is used: it may refute the claim.
     states : int >= 1
         Number of states in each law.
     rng : {"numpy", "random", "random_state", "bytes"}
@@ -67,7 +67,7 @@ class Enumeration:
     >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method="enumerate",
     ...                              enumeration=settings)
     >>> result.verdict, result.basis
-    (<Verdict.PASS: 'PASS'>, 'proved')
+    (<Verdict.PASS: 'PASS'>, 'enumerated')
     """
 
     residual: float = _RESIDUAL
@@ -94,8 +94,9 @@ class ProofEvidence:
     law: tuple[tuple[str, str, str], ...]  # output, "n/d" on the left, "n/d" on the right
     states: int  # of both enumerations together
     draws: int
-    behind: tuple[str, ...]  # what was done behind the back of the source; bars a proof
+    behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
     not_followed: tuple[str, ...]  # why there is a residual
+    assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proved"
 
     def tables(self) -> tuple[Table, Table]:
         """Return the two laws."""
@@ -166,9 +167,10 @@ def _are_neighbors(relation: Any, left: Any, right: Any) -> bool:
 def _evidence(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> ProofEvidence:
     texts = dict.fromkeys([*left.texts, *right.texts])
     table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
-    behind, missing = ({*getattr(left, part), *getattr(right, part)} for part in ("behind", "not_followed"))
+    parts = ("behind", "not_followed", "assumed")
+    behind, missing, assumed = (tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts)
     states, draws = left.states + right.states, left.draws + right.draws
-    return ProofEvidence(number, table, states, draws, tuple(sorted(behind)), tuple(sorted(missing)))
+    return ProofEvidence(number, table, states, draws, behind, missing, assumed)
 
 
 def _text(probability: Fraction | None) -> str:
@@ -194,12 +196,12 @@ class Proof:
     covers: str = ""  # more than the pairs themselves
 
     def decide(self) -> Decision:
-        """PASS or FAIL (proved), or INCONCLUSIVE with the reason."""
+        """PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason."""
         if behind := sorted({name for part in self.evidence for name in part.behind}):
             return (
                 Verdict.INCONCLUSIVE,
                 "none",
-                f"nothing is proved: behind the back of its source it uses {', '.join(behind)}",
+                f"its law is not known: behind the back of its source it uses {', '.join(behind)}",
             )
         outputs = [text for part in self.evidence for text, *_ in part.law]
         if outputs and all(text.startswith(RAISED) for text in outputs):
@@ -209,7 +211,7 @@ class Proof:
         epsilon = f"epsilon = {self.point.epsilon:g}"
         if lower > allowed + TOLERANCE:
             said = f"by its exact output law delta >= {number(lower)} at {epsilon}, claimed {self.point.delta:g}"
-            return Verdict.FAIL, "proved", said
+            return Verdict.FAIL, self.basis, said
         if upper > allowed + TOLERANCE:
             causes = "; ".join(sorted({name for part in self.evidence for name in part.not_followed}))
             said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
@@ -218,9 +220,14 @@ class Proof:
         listed = f"for {len(self.evidence)} pair{'s' * (len(self.evidence) > 1)}, by {states:,} states of the code"
         listed += f" ({self.covers})" * bool(self.covers)
         if upper <= allowed:
-            return Verdict.PASS, "proved", f"proved at {epsilon}, delta = {self.point.delta:g}, {listed}"
+            return Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {self.point.delta:g}, {listed}"
         exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
-        return Verdict.PASS, "proved", f"proved up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+        return Verdict.PASS, self.basis, f"{self.basis} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+
+    @property
+    def basis(self) -> str:
+        """Return "proved", or "enumerated" where something about the code is only assumed."""
+        return "enumerated" if any(part.assumed for part in self.evidence) else "proved"
 
     def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """Return the bracket of delta over all pairs and both directions."""
