@@ -10,12 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from itertools import pairwise, product, zip_longest
 from typing import Any
 
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
-from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
+from audit.checks.utility.guarantee import FIRST_LOOKS, LOOKS_GROW, looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
 from audit.report.certificate import digest
@@ -102,7 +102,8 @@ class Case:
 
     def has_planned_looks(self) -> bool:
         taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
-        early = [looks_for(self["budget"], True, first)[1] for first in FIRST_LOOKS]
+        growths = (LOOKS_GROW, 2.0) if self.run["schema_version"] < "2" else (LOOKS_GROW,)  # looks doubled once
+        early = [looks_for(self["budget"], True, *plan)[1] for plan in product(FIRST_LOOKS, growths)]
         plans = [*early, looks_for(self["budget"], False)[1]]
         return any((planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
 

@@ -34,6 +34,14 @@ def test_decided_before_the_budget_is_spent(failing, beta, verdict):
     assert lower <= failing <= upper
 
 
+@pytest.mark.parametrize(("budget", "repeated"), [(256, 1), (150, 0)])
+def test_certain_trials_decide_at_the_first_look(budget, repeated):
+    """0.5^16 is far below 2 % of the significance; the trials of the probe are the first eight of them."""
+    result = audit.check_guarantee(holding(1.0), 0.5, significance=0.05, budget=budget)
+    assert (result.verdict, result.evidence.looks) == (FAIL, (Look(16, 16),))
+    assert result.evidence.samples == 16 + repeated
+
+
 @pytest.mark.parametrize(("failing", "slack"), [(0.0625, 0.0125), (0.05, 0.001)])
 @pytest.mark.false_alarm(1e-07)
 def test_undecided_at_the_edges(failing, slack):
@@ -48,8 +56,8 @@ def test_a_small_budget_is_inconclusive():
 
 
 def test_the_looks_spend_the_significance():
-    plan = planned_looks(5_000, 16)
-    assert plan == [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 5000]
+    plan = planned_looks(150, 16)
+    assert plan == [16, 20, 25, 31, 38, 47, 58, 72, 90, 112, 140, 150]
     assert sum(look_share(index, len(plan), 0.05) for index in range(len(plan))) == pytest.approx(0.05)
     assert planned_looks(16, 16) == [16]
     assert look_share(0, 1, 0.05) == 0.05
