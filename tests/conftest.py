@@ -39,7 +39,6 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "game/test_search.py",
     "game/test_vector_scorers.py",
     "mechanisms/",
-    "meta/test_readme.py",
     "meta/test_wheels.py",
     "meta/test_zoo.py",
     "subjects/workers/",

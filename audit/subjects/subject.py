@@ -251,17 +251,30 @@ def show(dataset: Any, limit: int = _SHORT) -> str:
     if isinstance(dataset, np.ndarray):
         body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
         return f"array of shape {dataset.shape}: {body}"[:limit]
-    return reprlib.repr(dataset)[:limit]
+    return _on_one_line(reprlib.repr(dataset))[:limit]
 
 
 def code_of(dataset: Any) -> str:
-    """Return Python that makes the dataset, given `numpy as np`, `inf`, `nan` and `audit`."""
+    """Return Python that makes the dataset, given `numpy as np`, `pandas as pd`, `polars as pl`, `inf`, `nan`, `audit`.
+
+    A dataset of a type that has no such text is described on one line.
+    """
     if isinstance(dataset, np.ndarray):
         kind = f", dtype={str(dataset.dtype)!r}" if dataset.dtype.kind != "f" or not dataset.size else ""
         return f"np.array({dataset.tolist()!r}{kind})"
     if isinstance(dataset, Labeled):
         return f"audit.Labeled({code_of(dataset.X)}, {code_of(dataset.y)})"
-    return repr(dataset)
+    library, name = type(dataset).__module__.partition(".")[0], type(dataset).__name__
+    if (library, name) == ("pandas", "DataFrame"):
+        index = "" if type(dataset.index).__name__ == "RangeIndex" else f", index={dataset.index.tolist()!r}"
+        return f"pd.DataFrame({dataset.to_dict('list')!r}{index})"
+    if (library, name) == ("polars", "DataFrame"):
+        return f"pl.DataFrame({dataset.to_dict(as_series=False)!r})"
+    return _on_one_line(repr(dataset))
+
+
+def _on_one_line(text: str) -> str:
+    return "; ".join(line.strip() for line in text.splitlines())
 
 
 def states_a_law(mechanism: Any) -> bool:

@@ -10,7 +10,7 @@ import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
 from audit.checks.privacy import search as pair_search
 from audit.claims.relations import neighboring_pairs
-from audit.subjects.subject import code_of
+from audit.subjects.subject import code_of, show
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
 LABELED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(
@@ -123,6 +123,26 @@ def test_corners_are_reached(corner):
 def test_an_unknown_relation_is_refused():
     with pytest.raises(AuditError, match="`relation` must be one whose neighbors"):
         neighboring_pairs("substitution", RECORDS)
+
+
+@pytest.mark.parametrize("index", [None, ["x", "y"]])
+def test_frames_are_shown_as_code_that_makes_them(index):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pd.DataFrame({"team": ["a", "b"], "pay": [1.5, 2.0]}, index=index)
+    made = eval(code_of(frame), {"pd": pd})
+    assert made.equals(frame)
+    assert made.index.equals(frame.index)
+    table = pl.DataFrame({"team": ["a", "b"], "pay": [1.5, 2.0]})
+    assert eval(code_of(table), {"pl": pl}).equals(table)
+
+
+def test_a_dataset_that_prints_on_several_lines_is_shown_on_one():
+    class Lines:
+        def __repr__(self):
+            return "one\n  two"
+
+    assert code_of(Lines()) == show(Lines()) == "one; two"
+    assert "\n" not in show(pytest.importorskip("pandas").DataFrame({"pay": range(1_000)}))
 
 
 @given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELED))

@@ -1,32 +1,11 @@
-"""What is installed from the built wheels, tried in an environment that has nothing else."""
+"""What the built wheels hold. `tests/docs/test_printed_pages.py` runs the README with the first one alone."""
 
-import os
-import re
-import subprocess
-import sys
 import tomllib
-import venv
 import zipfile
-from importlib import metadata
-from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def command(*arguments, cwd=ROOT):
-    # what this environment has must not be found by the new one
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST", "COV"))}
-    return subprocess.run([*map(str, arguments)], cwd=cwd, env=clean, capture_output=True, text=True)
-
-
-def built(project, folder):
-    done = command(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, project)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return next(folder.glob("*.whl"))
+from tests.bare import ROOT, built
 
 
 def contents(wheel):
@@ -64,40 +43,3 @@ def test_both_have_the_same_version():
     )
     assert catalog["version"] == auditor["version"]
     assert f"{auditor['name']}=={auditor['version']}" in catalog["dependencies"]
-
-
-def needed(name, found):
-    """Add to `found` the installed distributions that one requires, and those that they require."""
-    for line in metadata.distribution(name).requires or ():
-        requirement = Requirement(line)
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            key = canonicalize_name(requirement.name)
-            if key not in found:
-                found[key] = metadata.distribution(requirement.name)
-                needed(requirement.name, found)
-    return found
-
-
-def link(distribution, site):
-    """Make an installed distribution importable from another folder of packages."""
-    for top in {file.parts[0] for file in distribution.files if file.parts[0] not in ("..", "__pycache__")}:
-        if not (site / top).exists():
-            (site / top).symlink_to(distribution.locate_file(top))
-
-
-def test_the_first_example_runs_from_the_wheel_in_a_bare_environment(auditor, tmp_path):
-    """The environment has the wheel, what it says it requires, and nothing else."""
-    venv.create(tmp_path / "bare")
-    python = tmp_path / "bare" / "bin" / "python"
-    install = ["-m", "pip", "--python", python, "install", "--quiet", "--no-compile", "--no-deps"]
-    installed = command(sys.executable, *install, auditor)
-    assert installed.returncode == 0, installed.stderr
-    (site,) = tmp_path.glob("bare/lib/python*/site-packages")
-    for distribution in needed("dp-audit", {}).values():
-        link(distribution, site)
-    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
-    (tmp_path / "test_count.py").write_text(example[1])
-    done = command(python, "-m", "pytest", "-p", "no:cacheprovider", "test_count.py", cwd=tmp_path)
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
-    assert "FAIL: (0.5, 0)-DP under substitution" in done.stdout
-    assert command(python, "-c", "import mechanisms", cwd=tmp_path).returncode != 0
