@@ -56,13 +56,14 @@ class Effort:
 
     tolerance: float  # of a statistical PASS, as a multiple of the usual one
     seconds: float  # for which a privacy check may draw
-    draws: int  # outputs per dataset where the law is stated, losses or trials of the other kinds
+    draws: int  # losses, trials or outputs of the other kinds
+    stated: int  # outputs per dataset that test the sampler of a stated law; they decide nothing else
 
 
 EFFORTS = {
-    "auto": Effort(1.0, 60.0, 100_000),
-    "quick": Effort(2.0, 10.0, 20_000),
-    "deep": Effort(0.4, 3600.0, 2_000_000),
+    "auto": Effort(1.0, 60.0, 100_000, 20_000),
+    "quick": Effort(2.0, 10.0, 20_000, 20_000),
+    "deep": Effort(0.4, 3600.0, 2_000_000, 400_000),
 }
 Budget = int | str
 

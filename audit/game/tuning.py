@@ -27,6 +27,7 @@ TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; s
 TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies
 CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
 LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
+LONG_SHARE_STATED = 1  # the same where the law is stated, and the game, whose outputs it takes, decides nothing
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
 TRIAL = 25_000  # outputs per dataset on which slow scorers are tried before they are fitted on all
 NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of what runs can certify at all

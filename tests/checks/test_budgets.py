@@ -1,6 +1,7 @@
 """A budget is computed: suites of any size pass at the defaults, and what cannot pass says what would do."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def slow(data, rng):
 
 def test_what_takes_too_long_says_what_would_do(monkeypatch):
     """The cost of an output is measured before the budget is spent; sleeping makes it at least 4 ms."""
-    monkeypatch.setitem(EFFORTS, "quick", EFFORTS["quick"].__class__(2.0, 6.0, 20_000))
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], seconds=6.0))
     result = audit.check_privacy(per_call(slow), PrivacyClaim(1.0), PAIRS, budget="quick", workers=0)
     assert result.verdict is Verdict.INCONCLUSIVE
     budget, seconds = result.evidence.need
@@ -88,7 +89,7 @@ class SlowAtFirst:
 
 
 def test_a_pause_of_the_machine_costs_no_verdict(monkeypatch):
-    monkeypatch.setitem(EFFORTS, "quick", EFFORTS["quick"].__class__(2.0, 6.0, 20_000))
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], seconds=6.0))
     mechanism = SlowAtFirst()
     result = audit.check_privacy(mechanism, PrivacyClaim(1.0), PAIRS, budget="quick", workers=0)
     assert result.verdict is Verdict.PASS, result.reason

@@ -172,7 +172,7 @@ class PrivacyCheck(Check):
         if self.tolerance is None and effort.tolerance != 1:
             check = copy.copy(self)
             object.__setattr__(check, "tolerance", effort.tolerance * usual_tolerance(self.claim.point.epsilon))
-        budget, enough, terms = effort.draws, None, check.terms()
+        budget, enough, terms = effort.stated, None, check.terms()
         if self.method == "sequential":
             budget = needed_steps(terms, allowance.significance)
         elif self.method == "fixed" or (self.method == "auto" and not states_a_law(self.mechanism)):

@@ -45,7 +45,7 @@ from audit.game.resolution import runs_to_confirm
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
-from audit.game.tuning import LONG_SHARE, TRAINING_CALLS
+from audit.game.tuning import LONG_SHARE, LONG_SHARE_STATED, TRAINING_CALLS
 from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
 from audit.subjects.place import HERE
 from audit.subjects.subject import identical, probe_length, states_a_law
@@ -321,7 +321,9 @@ def _certify(session: Session, trained: Trained, choice: Choice, long: int | Non
 
 def _long_call(session: Session) -> int:
     """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
-    return BLOCK if session.allowance.budget >= LONG_SHARE * BLOCK else 0
+    stated = session.method != "fixed" and states_a_law(session.subject.mechanism)
+    share = LONG_SHARE_STATED if stated else LONG_SHARE
+    return BLOCK if session.allowance.budget >= share * BLOCK else 0
 
 
 def _call_long(session: Session, choice: Choice, size: int) -> Stage[tuple[int, ...]]:
