@@ -218,7 +218,7 @@ def severity(check: Check) -> str:
 
 def _searched(check: Check) -> str:
     searched = check["evidence"].get("searched")
-    if not searched:
+    if not searched or not searched["setting"]:
         return ""
     setting = ", ".join(f"{name} = {value!r}" for name, value in searched["setting"].items())
     return f"; at {escaped(setting)}, the worst of {count(searched['settings'])} settings"

@@ -22,15 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import Budget
-from audit.base.errors import InvalidCertificate, MissingCertificate, Unwritable
+from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
+from audit.report.loading import load_json
 from audit.report.sources import source_of
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 
 SCHEMA_VERSION = "1.2"
 READABLE_VERSIONS = ("1.0", "1.1", SCHEMA_VERSION)
 JSON_NAME = "certificate.json"
-_LONGEST_INTEGER = 100  # digits: a longer one is not a number to any judge
+_NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
 
 
@@ -200,13 +201,29 @@ def plan_of(
             {
                 "check": record["name"],
                 "kind": record["kind"],
-                "claim": digest(record["claim"]),
                 "expected": record["expected"],
                 "budget": budget,
                 "share": share,
+                **planned_terms(record),
             }
             for record, budget, share in zip(records, budgets, shares, strict=True)
         ],
+    }
+
+
+def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was known of a check before it drew anything, beside its budget; null for what a search found."""
+    settings, searched = record["settings"], record["evidence"].get("searched")
+    terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}
+    pairs, by_setting = record.get("pairs"), bool(searched and searched["setting"])
+    if by_setting:
+        terms["tolerance"] = None
+    return {
+        "mechanism": record["mechanism"],
+        "claim": None if by_setting else digest(record["claim"]),
+        "pairs": None if searched or pairs is None else digest(pairs),
+        "confirmation": settings.get("confirmation"),
+        "terms": terms,
     }
 
 
@@ -318,41 +335,12 @@ def certificate_path(directory: str | os.PathLike[str]) -> Path:
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of a known version."""
     path = certificate_path(directory)
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(
-            text, parse_float=_finite, parse_constant=_finite, parse_int=_short, object_pairs_hook=_unique
-        )
-    except OSError as error:
-        raise MissingCertificate(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidCertificate(f"{path} cannot be read as a certificate: {error}") from error
+    data: dict[str, Any] = load_json(path)
     known = isinstance(data, dict) and data.get("schema_version") in READABLE_VERSIONS
     if not known or not isinstance(data.get("checks"), list) or not data["checks"]:
         versions = " or ".join(READABLE_VERSIONS)
         raise InvalidCertificate(f"{path} is not a certificate of schema version {versions} with checks in it")
     return data
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is not a number of JSON")
-    return number
-
-
-def _short(text: str) -> int:
-    if len(text) > _LONGEST_INTEGER:
-        raise ValueError(f"an integer has {len(text)} digits")
-    return int(text)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object without repeated keys: of those, another reader might take another one."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"a key is repeated among {', '.join(map(repr, found))}"[:200])
-    return found
 
 
 def schema() -> dict[str, Any]:

@@ -11,14 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise, product, zip_longest
+from pathlib import PurePosixPath
 from typing import Any
 
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
+from audit.checks.privacy.stated_law import UNEVALUATED
 from audit.checks.utility.guarantee import FIRST_LOOKS, LOOKS_GROW, looks_for
 from audit.claims import is_known_relation
 from audit.game.fixed_budget import VIRTUAL
-from audit.report.certificate import digest
+from audit.game.sought import unknown_words
+from audit.report.call_rules import counts_its_calls, long_call_fits
+from audit.report.certificate import digest, planned_terms
 from audit.report.wording import PRIVACY_KINDS
 from audit.training.runs.recorder import RECORDED
 
@@ -75,6 +79,13 @@ class Case:
         of_test = max(found[0], key) if self.run["schema_version"] < "1.2" else own + key  # not recorded before
         last = [VIRTUAL] if self.look is None else [CONFIRMING + self.look, VIRTUAL]
         return found in ([seed, key, *last], [of_test, *last])
+
+    def knows_its_calls(self) -> bool:
+        return self.run["schema_version"] < "1.2" or self["game"].get("calls") is not None  # not recorded before
+
+    def is_of_a_law(self) -> bool:
+        """Test whether what went wrong may stand beside a game: only a law that cannot be evaluated ends no game."""
+        return not self["game"] or self["failure"].startswith(UNEVALUATED)
 
     def is_one_sided(self) -> bool:
         game, counts = self["game"], self["game"]["counts"]
@@ -137,6 +148,14 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
     ("game", "its coins are not those of its seed and its name", Case.has_own_coins),
     ("game", "its events are not those that were counted", lambda c: c.is_one_sided() == c["game"]["one_sided"]),
+    ("game", "its game does not say what its calls show", Case.knows_its_calls),
+    ("game", "its calls are not those of the runs that it counts", lambda c: (
+        not c["game"].get("calls") or counts_its_calls(c["game"]))),
+    ("game", "its long call is not one that was drawn", lambda c: (
+        not c["game"].get("calls") or long_call_fits(c["game"]["calls"], c["samples"] - c.played))),
+    ("game", "looked for what no score looks for", lambda c: not unknown_words(c["game"].get("looked_for", ()))),
+    ("covers", "says what a proof covers, and proves nothing", lambda c: bool(c["proofs"])),
+    ("failure", "ended early, and has a game all the same", Case.is_of_a_law),
     ("witness", "its witness is not the event by which a game refuted it", Case.has_own_witness),
     ("exact", "does not state the law of each pair", lambda c: (
         [p["pair"] for p in c["exact"]] == list(range(len(c["pairs"]))))),
@@ -187,6 +206,17 @@ def broken_rules(certificate: Record) -> Iterator[str]:
             yield from (f"{check['name']}: on fresh outputs, {says}" for says in looks[0])
     if "plan" in certificate:
         yield from _unplanned(certificate)
+    yield from _misplaced(certificate, names)
+
+
+def _misplaced(certificate: Record, names: Iterable[str]) -> Iterator[str]:
+    """Yield parts about checks that are not listed, and sources outside of the folders that readers have."""
+    for part in ("isolation", "sources", "printed"):
+        yield from (f"{part}: no check is called {name!r}" for name in certificate.get(part, {}) if name not in names)
+    for name, source in certificate.get("sources", {}).items():
+        file = PurePosixPath(source.get("file") or "")
+        if file.is_absolute() or ".." in file.parts:
+            yield f"{name}: its source is not below a folder of the run"
 
 
 def _breaches(case: Case, rules: Iterable[Rule]) -> Iterator[str]:
@@ -234,7 +264,9 @@ def _unplanned(certificate: Record) -> Iterator[str]:
         own, due = check["settings"], {**entry, "budget": entry["budget"] or settings["budget"]}
         if isinstance(due["budget"], str):  # a name, from which every check computes its own
             del due["budget"]
-        found = {"claim": digest(check["claim"]), "budget": own["budget"], "share": own["significance"]}
+        found = {"budget": own["budget"], "share": own["significance"], **planned_terms(check)}
+        if entry["claim"] is not None:  # a plan may also name the claim that a search found
+            found["claim"] = digest(check["claim"])
         if not _shares_confirmation(own, settings):
             yield f"{check['name']}: its confirmation is not its share of the run's"
         keys = [key for key in due if due[key] != {**check, "check": check["name"], **found}[key]]

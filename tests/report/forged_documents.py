@@ -200,8 +200,7 @@ def _(c):
 @left_alone
 def _(c):
     """counts of 10^12, with a budget to match"""
-    counts = c.game("leak")["counts"]
-    counts.update({key: 10**11 * (1 + key.endswith("abstain")) for key in counts})
+    c.enlarge("leak", 10**8)
     c.check("leak")["evidence"]["samples"] = c.check("leak")["settings"]["budget"] = 10**13
     c.check("leak")["witness"] = None
     c.plan_again()

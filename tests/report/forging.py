@@ -64,6 +64,20 @@ class Forged(dict):
 
     def drop(self, name):
         self["checks"].remove(self.check(name))
+        for part in ("isolation", "sources", "printed"):
+            self[part].pop(name, None)
+
+    def enlarge(self, name, times):
+        """Repeat the whole calls of a game that many times."""
+        counts, calls = self.game(name)["counts"], self.game(name)["calls"]
+        for side in ("left", "right"):
+            whole = calls[side]
+            abstained = whole["calls"] * calls["size"] - whole["plus"] - whole["minus"]
+            for guess, found in {**whole, "abstain": abstained}.items():
+                if f"{side}_{guess}" in counts:
+                    counts[f"{side}_{guess}"] += (times - 1) * found
+            whole.update({key: times * found for key, found in whole.items()})
+        calls["parts"] = [[times * found for found in part] for part in calls["parts"]]
 
     def plan_again(self):
         budgets = [check["settings"]["budget"] for check in self["checks"]]

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import forged_evidence  # noqa: F401 - registers its forgeries
+import forged_settings  # noqa: F401 - as above
 import pytest
 from forged_documents import MALFORMED
 from forging import CHECKS, LEFT_ALONE, REFUSED, Forged, completed

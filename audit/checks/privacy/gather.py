@@ -23,7 +23,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms
 from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
-from audit.checks.privacy.stated_law import compare_with_law, trace_curve
+from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.drawing import Request, Stage, carry_out
@@ -150,7 +150,7 @@ def _gather(session: Session) -> Stage[PrivacyEvidence]:
         try:
             exact = compare_with_law(mechanism, claim, pairs, trained.drawn, point, stream, allowance.significance)
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
-            failure = f"the law that the mechanism states cannot be evaluated: {type(error).__name__}: {error}"
+            failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     game = None
     if choice is not None:
         game = yield from _certify(session, trained, choice)

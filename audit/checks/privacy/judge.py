@@ -120,12 +120,13 @@ class LossCurve:
 
 @dataclass(frozen=True)
 class Searched:
-    """Hold what a search over the parameters of a mechanism ended with."""
+    """Hold what a search over datasets, the parameters of a mechanism, or both ended with."""
 
     settings: int  # that were tried, on training outputs
-    setting: Mapping[str, Any]  # the one that was certified
+    setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
     budget: int  # outputs per dataset that its claim needs
     tolerance: float | None
+    cases: int | None = field(default=None, metadata={"since": "1.2"})  # settings and pairs that were tried
 
 
 @dataclass(frozen=True)

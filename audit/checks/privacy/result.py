@@ -135,7 +135,8 @@ class PrivacyResult(Result):
         """Yield the setting and the witness that were found."""
         if (searched := self.evidence.searched) is not None:
             setting = ", ".join(f"{name}={value!r}" for name, value in searched.setting.items())
-            yield f"the worst of {searched.settings:,} settings: {setting}"
+            worst = f"the worst of {searched.settings:,} settings: {setting}; " if setting else ""
+            yield f"{worst}{searched.cases or 0:,} cases were tried"
         if (witness := self.witness) is not None:
             left, right = witness.pair
             yield f"left  = {code_of(left)}"

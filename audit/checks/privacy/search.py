@@ -44,14 +44,14 @@ def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
     """Search the worst case of a check, and gather its evidence on fresh outputs."""
     search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
     case = search.find()
-    found, searched = check.at(case.setting), None
+    found = check.at(case.setting)
     if case.pair is not None:
         found = replace(found, pairs=[case.pair], datasets=None)
     if check.parameters is not None and allowance.effort is not None:
         found, allowance = found.with_effort(allowance.effort, allowance)
     evidence: PrivacyEvidence = found.gather(allowance)
-    if check.parameters is not None:
-        searched = Searched(len(search.settings), dict(case.setting), allowance.budget, found.tolerance)
+    tried = len(search.settings), dict(case.setting)
+    searched = Searched(*tried, allowance.budget, found.tolerance, search.cases)
     drawn = evidence.samples + search.samples
     return replace(evidence, samples=drawn, found_pair=case.pair, searched=searched)
 
@@ -76,6 +76,7 @@ class Search:
     samples: int = 0
     found: dict[str, float] = field(default_factory=dict)  # excesses of cases that a seed does not repeat
     settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
+    cases: int = 0  # that were tried
     best: Case | None = None
     best_excess: float = -math.inf
     failure: str | None = None
@@ -117,6 +118,7 @@ class Search:
         return self._tried(bound, case)
 
     def _tried(self, bound: Any, case: Case) -> float:
+        self.cases += 1
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]
             found = max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon

@@ -22,6 +22,8 @@ _FARTHEST = 40.0  # nothing can be audited beyond
 _LOSS_GRID = 512  # thresholds at which the law of the loss is compared
 _ABOVE = 1e-7  # a threshold lies this far above a loss value, so that rounding does not move an atom across it
 
+UNEVALUATED = "the law that the mechanism states cannot be evaluated"  # which a certificate may say beside a game
+
 Pairs = Sequence[tuple[Any, Any]]
 Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
 
