@@ -3,6 +3,7 @@
 from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
+from .checks.base import Result as Result
 from .checks.precision import PrecisionCheck as PrecisionCheck
 from .checks.precision import check_precision as check_precision
 from .checks.privacy.check import PrivacyCheck as PrivacyCheck
@@ -19,7 +20,6 @@ from .checks.utility import LowerBoundCheck as LowerBoundCheck
 from .checks.utility import PackingCheck as PackingCheck
 from .checks.utility import PackingResult as PackingResult
 from .checks.utility import RateCheck as RateCheck
-from .checks.utility import UtilityResult as UtilityResult
 from .checks.utility import check_consistency as check_consistency
 from .checks.utility import check_guarantee as check_guarantee
 from .checks.utility import check_inequality as check_inequality

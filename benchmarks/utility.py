@@ -23,8 +23,8 @@ from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
-from audit.checks.utility import UtilityCheck
+from audit.checks.running import run_check
+from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import summarize
 from audit.subjects import Stream
@@ -61,7 +61,7 @@ def curve(law: Law, mean: float, shape: Callable[[int], float]) -> Callable[...,
     return lambda n, replicates, rng: law(replicates, rng) * shape(n) / mean
 
 
-def edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
+def edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
     """Return cases at the edge: their title, the wrong verdicts, the budget, and the check."""
     for name, (law, mean) in LAWS.items():
         for sense in ("<=", ">=", "=="):
@@ -95,7 +95,7 @@ def edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
     yield from _curve_edges()
 
 
-def _curve_edges() -> Iterator[tuple[str, Wrong, int, UtilityCheck]]:
+def _curve_edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
     law, mean = LAWS["Bernoulli(0.5)"]
 
     def flat(n: int) -> float:
@@ -162,7 +162,7 @@ def _holding(failing: float) -> Callable[..., Any]:
     return lambda replicates, rng: rng.random(replicates) >= failing
 
 
-def wrong_verdicts(check: UtilityCheck, wrong: Wrong, budget: int, audits: int) -> int:
+def wrong_verdicts(check: StatedCheck, wrong: Wrong, budget: int, audits: int) -> int:
     """Return how many of the audits end with a wrong verdict."""
     allowances = [Allowance(budget, SIGNIFICANCE, Stream(seed)) for seed in range(audits)]
     return sum(run_check(check, allowance).verdict in wrong for allowance in allowances)

@@ -7,27 +7,24 @@ result. Settings, results, records, isolation and time limits are written once, 
 
 from __future__ import annotations
 
-import time
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
+from audit.base import notebook
 from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probability, positive
+from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
-from audit.base.text import described, printable
+from audit.base.text import printable
 from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.plain import from_plain, to_plain
-from audit.subjects.keeper import is_of_subject
-from audit.subjects.place import HERE, Place
-from audit.subjects.pool import Pool, open_pool
 from audit.subjects.subject import describe_mechanism, name_of
 
-_ALLOWED = ("budget", "significance", "confirmation", "seed", "workers")  # parameters of every function `check_...`
 _LINE = 100  # characters of a result's `repr`
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 
@@ -37,6 +34,8 @@ class Evidence:
     """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file."""
 
     samples: int  # outputs, losses or trials drawn, or values computed
+    # what the verdict rests on: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
+    uses: str = field(default="outputs", kw_only=True, metadata={"since": "1.2"})
     failure: str | None = field(default=None, kw_only=True)  # why the check ended early
     # evidence of the same kind from fresh outputs, where this one refutes the claim
     confirmation: Any = field(default=None, kw_only=True, metadata={"since": "1.2"})
@@ -45,6 +44,10 @@ class Evidence:
         if self.samples < 0:
             raise InvalidArgument.of("samples", "be >= 0", self.samples)
 
+    def barred(self, significance: float) -> str | None:
+        """Return the reason why there can be no verdict, or None."""
+        return self.failure
+
     @property
     def is_final(self) -> bool:
         """True if nothing fresh can be drawn to confirm it."""
@@ -52,27 +55,70 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """Bounds of a quantity; those of one check hold together with probability at least 1 - significance."""
+
+    quantity: str
+    lower: float = field(metadata={"digits": 6})  # a replay may differ in further digits
+    upper: float = field(metadata={"digits": 6})  # equal to `lower` when the value is exact
+
+    def __str__(self) -> str:
+        if self.lower == self.upper:
+            return f"{self.quantity} = {self.lower:.4g}"
+        if self.upper == math.inf:
+            return f"{self.quantity} >= {self.lower:.4g}"
+        return f"{self.quantity} in [{self.lower:.4g}, {self.upper:.4g}]"
+
+
+Found = tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
 class Judgment:
-    """Hold a verdict, what it rests on, and its reason in one sentence."""
+    """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
 
     verdict: Verdict
     basis: str  # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds) or "none"
     reason: str
+    found: Found = field(default=(), kw_only=True)
 
     def record(self) -> dict[str, Any]:
         """Return the judged part of a record."""
         return to_plain(self)
 
 
+def undecided(reason: str, found: Found = ()) -> Judgment:
+    """Return INCONCLUSIVE, for a reason."""
+    return Judgment(Verdict.INCONCLUSIVE, "none", reason, found=found)
+
+
+def conclude(basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str) -> Judgment:
+    """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
+    if broken:
+        return Judgment(Verdict.FAIL, basis, broken, found=found)
+    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found)
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The outcome of a check."""
+    """The outcome of a check of any kind; some kinds have a result with more properties.
 
-    check: Any  # where it searched for its pairs, with the pairs that it found
+    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line. A notebook shows the check
+    as its certificate does.
+
+    Examples
+    --------
+    >>> import audit
+    >>> result = audit.check_inequality(lambda: [("n = 3", 1.3, 1.331)])
+    >>> print(result.verdict, result.uses, result.found[0])
+    PASS stated values <= 1.331 in n = 3 = 1.3
+    """
+
+    check: Check  # where it searched for its pairs, with the pairs that it found
     budget: int  # what it was allowed to draw
     significance: float  # probability that a true claim is suspected; it is judged FAIL with that of `confirmation`
-    evidence: Any
-    judgment: Any
+    evidence: Evidence
+    judgment: Judgment
     seconds: float
     # the process that the code under audit ran in: "process" for one of its own, "caller" for that of the caller
     isolation: str = field(default="caller", kw_only=True)
@@ -98,6 +144,16 @@ class Result:
     def reason(self) -> str:
         """Reason for the verdict, in one sentence."""
         return str(self.judgment.reason)
+
+    @property
+    def found(self) -> Found:
+        """The bounds of quantities that the verdict rests on; none where it rests on counts alone."""
+        return self.judgment.found
+
+    @property
+    def uses(self) -> str:
+        """The kind of evidence: "outputs", "simulation", "evaluator", "stated values" or "canaries"."""
+        return self.evidence.uses
 
     @property
     def samples(self) -> int:
@@ -160,9 +216,8 @@ class Result:
 
     def _repr_html_(self) -> str | None:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
-        rendering = import_module("audit.report.renderers")  # on demand: no check needs the room above
         try:
-            return rendering.check_fragment(self.record())
+            return notebook.html_of and notebook.html_of(self.record())
         except AuditError:
             return None
 
@@ -180,8 +235,9 @@ class Check(ABC):
     kind: ClassVar[str]  # its name in records
     noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it
     unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
-    evidence_type: ClassVar[type[Evidence]]
-    result_type: ClassVar[type[Result]]
+    usual_budget: ClassVar[Budget] = DEFAULT_BUDGET  # of its function `check_...`
+    evidence_type: ClassVar[type[Evidence]] = Evidence
+    result_type: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
@@ -204,6 +260,11 @@ class Check(ABC):
         """The callable under audit."""
 
     @property
+    def usual_name(self) -> str:
+        """The name of the check where it runs alone and has none."""
+        return name_of(self.subject)
+
+    @property
     @abstractmethod
     def stated(self) -> str:
         """The claim in words."""
@@ -223,9 +284,9 @@ class Check(ABC):
     def gather(self, allowance: Allowance) -> Any:
         """Observe; return evidence of `evidence_type`. A fault of the code under audit is recorded as its `failure`."""
 
-    @abstractmethod
     def nothing(self, failure: str, cause: str = "error") -> Any:
         """Return the evidence of a check that observed nothing; `cause` is "hung", "died", "lost" or "error"."""
+        return self.evidence_type(0, failure=failure)
 
     def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
         """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
@@ -292,96 +353,3 @@ class Check(ABC):
             raise
         except _MALFORMED as error:
             raise InvalidCertificate(f"the record of a check does not have its form: {error!r}") from error
-
-
-def run_check(
-    check: Check,
-    allowance: Allowance,
-    timeout: float | None = None,
-    pool: Pool | None = None,
-    blocks: Place | None = None,  # where its blocks are drawn when they take long; where it runs unless given
-) -> Any:
-    """Gather and judge the evidence of one check; the check's own budget, if it has one, replaces the allowance's.
-
-    With a `timeout` in seconds its evidence is gathered in a new process, of `pool` or of this machine, comes back as
-    plain data, and is judged here. It is INCONCLUSIVE with the cause when it hangs, dies or cannot be sent. An
-    `AuditError` of the check, or `Unreachable`, is raised.
-    """
-    check, allowance = check.planned(allowance)
-    if timeout is not None and allowance.seconds is not None:  # the rest of it is for what is not drawing
-        allowance = replace(allowance, seconds=min(allowance.seconds, timeout / 2))
-    if timeout is None:
-        return _gather_and_judge(check, allowance)
-    if pool is None:
-        with open_pool(Place(workers=1), [check]) as own:
-            return run_check(check, allowance, timeout, own, blocks)
-    there, printed = replace(allowance, place=HERE if blocks is None else blocks), list[str]()
-    try:
-        if pool.is_here:
-            return pool.call(_gather_and_judge, check, there)
-        seconds = 0.0
-
-        def gathered(allowed: Allowance) -> Any:
-            nonlocal seconds
-            evidence, taken = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
-            seconds += float(taken)
-            return check.received(evidence)
-
-        evidence, first = confirm.confirmed(  # it is, unless the subject has kept its process from that
-            check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
-        )
-        result = _judged(check, allowance, evidence, seconds, first)
-    except AuditError:
-        raise
-    except TimeoutError:
-        result = failed_check(check, allowance, "hung", f"{check.noun} took longer than {timeout:g} s", timeout)
-    except ChildProcessError as error:
-        result = failed_check(check, allowance, "died", f"{check.noun} {error}")
-    except BaseException as error:
-        if not is_of_subject(error):
-            raise
-        result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
-    return replace(result, isolation="caller" if pool.is_here else "process", printed="".join(printed))
-
-
-def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Any:
-    """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
-    check, allowance = check.planned(allowance)
-    return _judged(check, allowance, check.nothing(reason, cause), seconds)
-
-
-def checked(check_type: type[Check], arguments: Mapping[str, Any]) -> Any:
-    """Run the check that the `locals()` of a function `check_...` describe, and return its result."""
-    fields = dict(arguments)
-    allowance = {name: fields.pop(name) for name in _ALLOWED if name in fields}
-    # unless a name is given, the first callable lends its own
-    fields["name"] = fields["name"] or name_of(next(filter(callable, fields.values()), None))
-    check = check_type(**fields)
-    return run_check(check, Allowance.of(**allowance), check.timeout)
-
-
-def _gather(check: Check, allowance: Allowance) -> tuple[Any, float]:
-    """Return evidence as plain data and its duration: what runs in a process of its own, and is judged in another."""
-    started = time.perf_counter()
-    evidence, _ = confirm.gather(check, allowance)
-    return check.sent(evidence), time.perf_counter() - started
-
-
-def _gather_and_judge(check: Check, allowance: Allowance) -> Any:
-    started = time.perf_counter()
-    evidence, first = confirm.gather(check, allowance)
-    return _judged(check, allowance, evidence, time.perf_counter() - started, first)
-
-
-def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float, first: Any = None) -> Any:
-    found, level = check.completed(evidence), allowance.significance
-    judgment = confirm.judge(type(check), found.terms(), evidence, level, allowance.confirmation, first)
-    return check.result_type(
-        found,
-        check.granted(evidence, allowance),
-        level,
-        evidence,
-        judgment,
-        seconds,
-        confirmation=allowance.confirmation,
-    )

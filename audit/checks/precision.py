@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from audit.base.arguments import Budget
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import checked
+from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
@@ -55,6 +54,8 @@ class PrecisionCheck(PrivacyCheck):
         For a parameter outside its admissible set.
     NotNeighboring
         For a pair that is not neighboring under the claim's relation.
+    NotFloatingPoint
+        If the first outputs hold no floating-point number; before the budget is spent.
 
     References
     ----------
@@ -76,6 +77,7 @@ class PrecisionCheck(PrivacyCheck):
     query: Callable[[Any], Any] | None = None
 
     kind: ClassVar[str] = "precision"
+    usual_budget: ClassVar[Budget] = DEFAULT_PRECISION_BUDGET
 
     def _validate(self) -> None:
         super()._validate()
@@ -106,6 +108,7 @@ class PrecisionCheck(PrivacyCheck):
         return replace(evidence, samples=evidence.samples + previewed)
 
 
+@alone(PrecisionCheck, SharedAlone)
 def check_precision(
     mechanism: Any,
     claim: Claim,
@@ -113,40 +116,9 @@ def check_precision(
     *,
     query: Callable[[Any], Any] | None = None,
     tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_PRECISION_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-    workers: int | None = None,
+    **settings: Unpack[SharedAlone],
 ) -> PrivacyResult:
     """Test a privacy claim by events on the bits of floating-point outputs.
-
-    Parameters
-    ----------
-    mechanism, claim, pairs, query, tolerance, expected
-        See `audit.PrecisionCheck`.
-    budget : int >= 2
-        Outputs per dataset of a pair, training and certifying together.
-    name, significance, confirmation, seed, timeout, workers
-        As for `audit.check_privacy`.
-
-    Returns
-    -------
-    PrivacyResult
-
-    Raises
-    ------
-    NotFloatingPoint
-        If the first outputs hold no floating-point number; before the budget is spent.
-    AuditError
-        As `audit.check_privacy`.
-
-    References
-    ----------
-    See `audit.PrecisionCheck`.
 
     Examples
     --------
@@ -157,7 +129,11 @@ def check_precision(
     >>> print(result.verdict, result.epsilon_lower_bound > 4)
     FAIL True
     """
-    return checked(PrecisionCheck, locals())
+    return run_alone(
+        PrivacyResult,
+        partial(PrecisionCheck, mechanism=mechanism, claim=claim, pairs=pairs, query=query, tolerance=tolerance),
+        settings,
+    )
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

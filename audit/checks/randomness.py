@@ -2,18 +2,19 @@
 
 import multiprocessing
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from audit.base.arguments import Budget
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Judgment, Result, checked
-from audit.checks.utility.theorem import StatedClaim
+from audit.checks.alone import SourcedAlone, alone, run_alone
+from audit.checks.base import Check, Evidence, Judgment, Result
+from audit.checks.stated import StatedClaim
 from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import require_mechanism, show
@@ -58,10 +59,13 @@ class RandomnessResult(Result):
     ()
     """
 
+    check: "RandomnessCheck"
+    judgment: RandomnessJudgment
+
     @property
     def findings(self) -> tuple[Comparison, ...]:
         """The comparisons that rejected independence."""
-        return tuple(self.judgment.findings)
+        return self.judgment.findings
 
     def recorded_inputs(self) -> dict[str, Any]:
         return {"dataset": show(self.check.dataset)}
@@ -111,6 +115,7 @@ class RandomnessCheck(Check):
     source: str = ""
 
     kind: ClassVar[str] = "randomness"
+    usual_budget: ClassVar[Budget] = DEFAULT_RANDOMNESS_BUDGET
     evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
     result_type: ClassVar[type[Result]] = RandomnessResult
 
@@ -142,9 +147,6 @@ class RandomnessCheck(Check):
         parts = values[:start], values[start:end], values[end:] if workers else None
         found = compare_all(*parts, _CALLS, allowance.stream.child(_COMPARING).rng())
         return RandomnessEvidence(int(ends[-1]), found, workers, failure=failure)
-
-    def nothing(self, failure: str, cause: str = "error") -> RandomnessEvidence:
-        return RandomnessEvidence(0, failure=failure)
 
     @classmethod
     def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
@@ -258,46 +260,13 @@ def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: S
         pipe.send(str(failure))
 
 
+@alone(RandomnessCheck, SourcedAlone)
 def check_randomness(
     mechanism: Any,
     dataset: Any,
-    *,
-    source: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_RANDOMNESS_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
+    **settings: Unpack[SourcedAlone],
 ) -> RandomnessResult:
     """Test whether the outputs of a mechanism on one dataset are independent.
-
-    Parameters
-    ----------
-    mechanism, dataset, source, expected, budget, timeout
-        See `audit.RandomnessCheck`.
-    name : str, optional
-        Shown in messages; the mechanism's own name unless given.
-    significance : float in (0, 1)
-        Probability that a true claim is suspected, and tested again on fresh draws.
-    confirmation : float in (0, 1), optional
-        Probability of a wrong FAIL. None: the first draws decide, and the probability is `significance`.
-    seed : int >= 0
-        Seeds the calls and the comparisons; the same seed gives the same evidence.
-
-    Returns
-    -------
-    RandomnessResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.RandomnessCheck`.
 
     Examples
     --------
@@ -306,4 +275,4 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    return checked(RandomnessCheck, locals())
+    return run_alone(RandomnessResult, partial(RandomnessCheck, mechanism=mechanism, dataset=dataset), settings)

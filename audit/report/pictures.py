@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from audit.checks.plain import from_plain
+from audit.checks.utility.curve import CurveEvidence
 from audit.checks.utility.guarantee import look_share
-from audit.checks.utility.theorem import CurveEvidence
 from audit.claims import PrivacyClaim, claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound

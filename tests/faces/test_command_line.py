@@ -13,7 +13,7 @@ from rich.console import Console
 
 from audit import PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
-from audit.checks.base import failed_check
+from audit.checks.running import failed_check
 from audit.faces.command_line import main
 from audit.report.renderers import RENDERERS
 from audit.report.terminal import LiveProgress

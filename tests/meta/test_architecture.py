@@ -1,6 +1,7 @@
 """The house: imports go one way, without circles, and the harness never knows the mechanisms."""
 
 import ast
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -39,7 +40,12 @@ def imports(path: Path, top_only: bool) -> set[str]:
             assert node.level == 0, f"{path}: relative imports hide where things come from"
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return found | ({text for text in texts(tree) if re.fullmatch(r"audit(\.\w+)+", text)} if not top_only else set())
+
+
+def texts(tree: ast.AST) -> set[str]:
+    """The text constants of a module: an import may hide in one, as in `import_module("audit.report")`."""
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def sources(package: str) -> list[Path]:

@@ -12,7 +12,8 @@ import pytest
 import audit
 from audit import Verdict
 from audit.base.errors import InvalidCertificate
-from audit.checks.utility.theorem import UtilityCheck, UtilityEvidence, UtilityJudgment
+from audit.checks.base import Evidence, Judgment
+from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report import kinds, verify
 from audit.report.certificate import schema
@@ -44,7 +45,7 @@ def forgotten(checks):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParityCheck(UtilityCheck):
+class ParityCheck(StatedCheck):
     """A dummy kind: the claim that a number is even."""
 
     value: int
@@ -52,7 +53,6 @@ class ParityCheck(UtilityCheck):
     kind: ClassVar[str] = "parity"
     callables: ClassVar[dict] = {}
     terms_type: ClassVar[type] = dict
-    evidence_type: ClassVar[type] = UtilityEvidence
 
     def _validate(self):
         assert isinstance(self.value, int)
@@ -78,16 +78,16 @@ class ParityCheck(UtilityCheck):
 
     def gather(self, allowance):
         """Record the parity as the number of samples."""
-        return UtilityEvidence(self.value % 2, "evaluator")
+        return Evidence(self.value % 2, uses="evaluator")
 
     def nothing(self, failure, cause="error"):
         """No evidence."""
-        return UtilityEvidence(0, "evaluator", failure=failure)
+        return Evidence(0, uses="evaluator", failure=failure)
 
     @staticmethod
     def decide(terms, evidence, significance):
         """Judge the parity."""
-        return UtilityJudgment(Verdict.FAIL if evidence.samples else Verdict.PASS, "exact", "by its last bit")
+        return Judgment(Verdict.FAIL if evidence.samples else Verdict.PASS, "exact", "by its last bit")
 
 
 def test_every_place_knows_every_kind():

@@ -5,15 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Unpack, get_args
 
-from audit.base.arguments import Budget, Effort, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import Effort, positive
 from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Result, checked
+from audit.checks.alone import SharedAlone, alone, run_alone
+from audit.checks.base import Check, Evidence, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.gather import Session, gather_at_fixed_budget, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
@@ -301,6 +300,7 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     return listed
 
 
+@alone(PrivacyCheck, SharedAlone)
 def check_privacy(
     mechanism: Any,
     claim: Claim | Callable[..., Claim],
@@ -310,54 +310,10 @@ def check_privacy(
     method: Method = "auto",
     tolerance: float | None = None,
     enumeration: Enumeration | None = None,
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-    workers: int | None = None,
     parameters: Mapping[str, SearchStrategy[Any]] | None = None,
+    **settings: Unpack[SharedAlone],
 ) -> PrivacyResult:
     """Test one privacy claim about one mechanism.
-
-    Parameters
-    ----------
-    mechanism, claim, pairs, datasets, method, tolerance, enumeration, parameters
-        See `audit.PrivacyCheck`.
-    expected : Verdict
-        What `result.met` compares the verdict with.
-    name : str, optional
-        Shown in messages; the mechanism's own name unless given.
-    budget : {"auto", "quick", "deep"} or int >= 2
-        Outputs per dataset of a pair, training and certifying together. By default as many as resolve the claim at the
-        significance. "quick" doubles the tolerance and draws for 10 seconds at most, "deep" takes 0.4 of it.
-    significance : float in (0, 1)
-        Probability that a true claim is suspected, and tested again on fresh outputs.
-    confirmation : float in (0, 1), optional
-        Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.
-    seed : int >= 0
-        The same seed gives the same evidence, for any number of workers.
-    timeout : float > 0, optional
-        Run in a process of its own and stop it after this many seconds: for mechanisms that may hang or die.
-    workers : int >= 0, optional
-        Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
-        available core. 0 means this process.
-
-    Returns
-    -------
-    PrivacyResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets, a pair that is not neighboring, and a mechanism that does
-        not return as many outputs as it was asked for; before the budget is spent.
-
-    References
-    ----------
-    See `audit.PrivacyCheck`.
 
     Examples
     --------
@@ -369,4 +325,18 @@ def check_privacy(
     >>> check_privacy(noisy_sum, PrivacyClaim(1.5), pairs, budget=50_000).verdict
     <Verdict.PASS: 'PASS'>
     """
-    return checked(PrivacyCheck, locals())
+    return run_alone(
+        PrivacyResult,
+        partial(
+            PrivacyCheck,
+            mechanism=mechanism,
+            claim=claim,
+            pairs=pairs,
+            datasets=datasets,
+            method=method,
+            tolerance=tolerance,
+            enumeration=enumeration,
+            parameters=parameters,
+        ),
+        settings,
+    )

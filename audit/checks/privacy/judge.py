@@ -11,7 +11,7 @@ import numpy as np
 from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
-from audit.checks.base import Evidence, Judgment
+from audit.checks.base import Evidence, Found, Judgment
 from audit.checks.privacy.proof import Proof, ProofEvidence
 from audit.claims import Claim, Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
@@ -177,6 +177,7 @@ class PrivacyJudgment(Judgment):
     exact_epsilon: float | None
     resolution: float
     blind_spot: float
+    found: Found = field(default=(), kw_only=True, metadata={"recorded": False})
 
 
 class PrivacyTerms(NamedTuple):

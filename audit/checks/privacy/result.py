@@ -10,6 +10,7 @@ import numpy as np
 
 from audit.base.verdict import Verdict
 from audit.checks.base import Result
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
 from audit.game.guesses import GameCounts, game_delta_lower_bound
 from audit.subjects import encode
@@ -65,10 +66,14 @@ class PrivacyResult(Result):
     <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
     """
 
+    check: Any  # a privacy or a precision check, which stand above
+    evidence: PrivacyEvidence
+    judgment: PrivacyJudgment
+
     @property
     def epsilon_lower_bound(self) -> float:
         """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
-        return float(self.judgment.epsilon_lower_bound)
+        return self.judgment.epsilon_lower_bound
 
     @property
     def delta_lower_bound(self) -> float:
@@ -92,12 +97,12 @@ class PrivacyResult(Result):
     @property
     def resolution(self) -> float:
         """Smallest epsilon that would have been refuted with power 0.8."""
-        return float(self.judgment.resolution)
+        return self.judgment.resolution
 
     @property
     def blind_spot(self) -> float:
         """Events rarer than this were not examined."""
-        return float(self.judgment.blind_spot)
+        return self.judgment.blind_spot
 
     @property
     def tested(self) -> Point:
@@ -124,9 +129,9 @@ class PrivacyResult(Result):
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
         plain = None
-        if (witness := self.witness) is not None:
+        if (game := self.evidence.game) is not None and (witness := self.witness) is not None:
             left, right = (show(side, WITNESS_LENGTH) for side in witness.pair)
-            pair, direction = self.evidence.game.pair, witness.direction
+            pair, direction = game.pair, witness.direction
             plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
         pairs = [{"left": show(left), "right": show(right)} for left, right in self.check.pairs]
         return {"pairs": pairs, "witness": plain}

@@ -5,4 +5,3 @@ from audit.checks.utility.inequality import InequalityCheck, check_inequality
 from audit.checks.utility.packing import PackingCheck, PackingResult, check_packing
 from audit.checks.utility.rate import RateCheck, check_rate
 from audit.checks.utility.risk import ConsistencyCheck, LowerBoundCheck, check_consistency, check_lower_bound
-from audit.checks.utility.theorem import UtilityCheck, UtilityResult

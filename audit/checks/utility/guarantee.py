@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from audit.base.arguments import Budget, closed_probability, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import closed_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, checked
-from audit.checks.utility.theorem import (
-    Interval,
-    UtilityCheck,
-    UtilityEvidence,
-    UtilityJudgment,
-    UtilityResult,
-    conclude,
-    undecided,
-)
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.subjects import Stream
@@ -54,7 +47,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class GuaranteeEvidence(UtilityEvidence):
+class GuaranteeEvidence(Evidence):
     """The looks that were taken, and how many were planned."""
 
     planned: int = 0
@@ -62,7 +55,7 @@ class GuaranteeEvidence(UtilityEvidence):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GuaranteeCheck(UtilityCheck):
+class GuaranteeCheck(StatedCheck):
     """The claim that a guarantee holds with probability at least 1 - beta over learner and data.
 
     FAIL if the failure probability is certainly above beta; PASS if it is certainly at most beta + slack. From look
@@ -126,7 +119,7 @@ class GuaranteeCheck(UtilityCheck):
         return gather_looks(self.trials, self.terms(), allowance)
 
     @staticmethod
-    def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> Judgment:
         judgment = undecided("nothing was tried")
         for index, look in enumerate(evidence.looks):
             share = look_share(index, evidence.planned, significance)
@@ -161,7 +154,7 @@ def gather_looks(
     The trials of the probe are the first ones that count. Only the repetition of its first call does not.
     """
     size, plan = looks_for(allowance.budget, stop_early, first)
-    evidence = GuaranteeEvidence(PROBED_CALLS * size, "simulation", len(plan))
+    evidence = GuaranteeEvidence(PROBED_CALLS * size, len(plan), uses="simulation")
 
     def failed(count: int, stream: Stream) -> np.ndarray:
         values = draw_array(trials, count=count, stream=stream, what="trials()")
@@ -212,40 +205,15 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
+@alone(GuaranteeCheck, StatedAlone)
 def check_guarantee(
     trials: Callable[..., Any],
     beta: float,
     *,
     slack: float | None = None,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check that a guarantee holds with probability at least 1 - beta.
-
-    Parameters
-    ----------
-    trials, beta, slack, budget, source, statement, expected, name, significance, confirmation, seed, timeout
-        See `audit.GuaranteeCheck` and `audit.check_inequality`.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.GuaranteeCheck`.
 
     Examples
     --------
@@ -254,4 +222,4 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 576
     """
-    return checked(GuaranteeCheck, locals())
+    return run_alone(Result, partial(GuaranteeCheck, trials=trials, beta=beta, slack=slack), settings)

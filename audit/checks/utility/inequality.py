@@ -3,23 +3,15 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from functools import partial
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
-from audit.base.arguments import Budget, nonnegative, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, checked
-from audit.checks.utility.theorem import (
-    Interval,
-    UtilityCheck,
-    UtilityEvidence,
-    UtilityJudgment,
-    UtilityResult,
-    conclude,
-    undecided,
-)
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.stated import StatedCheck
 from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
 
 Sense = Literal["<=", ">=", "=="]
@@ -49,7 +41,7 @@ class InequalityTerms:
 
 
 @dataclass(frozen=True)
-class InequalityEvidence(UtilityEvidence):
+class InequalityEvidence(Evidence):
     """Computed cases, or the losses whose mean is compared with the bound."""
 
     cases: tuple[Case, ...] = ()
@@ -57,7 +49,7 @@ class InequalityEvidence(UtilityEvidence):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InequalityCheck(UtilityCheck):
+class InequalityCheck(StatedCheck):
     """The claim of an inequality `quantity <= bound`, `>=` or `==`.
 
     Either computed by `values`: PASS (exact) if every case holds, FAIL if one does not. Or sampled by `losses` within
@@ -157,10 +149,10 @@ class InequalityCheck(UtilityCheck):
                 sample = drawer.sample(allowance.budget, self.support, share, allowance.stream)
         except Unusable as unusable:
             failure = str(unusable)
-        return InequalityEvidence(len(cases) + drawer.drawn, self.uses, cases, sample, failure=failure)
+        return InequalityEvidence(len(cases) + drawer.drawn, cases, sample, uses=self.uses, failure=failure)
 
     @staticmethod
-    def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: InequalityTerms, evidence: InequalityEvidence, significance: float) -> Judgment:
         if evidence.sample is not None:
             return _judge_mean(terms, evidence.sample, significance)
         return _judge_cases(terms, evidence.cases)
@@ -174,7 +166,7 @@ def _cases_of(values: Any) -> tuple[Case, ...]:
         raise Unusable(f"values() must give (label, quantity, bound) in every case: {error}") from None
 
 
-def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> UtilityJudgment:
+def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> Judgment:
     if not cases:
         return undecided("there is no case: nothing was compared")
     if undefined := [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]:
@@ -206,7 +198,7 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
     return (wrong - allowed) / max(abs(case.bound), abs(case.quantity))
 
 
-def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> UtilityJudgment:
+def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> Judgment:
     assert terms.bound is not None
     sense, bound, room = terms.sense, terms.bound, terms.tolerance + terms.slack
     lower, upper = sample.bounds(terms.per_side(significance))
@@ -224,6 +216,7 @@ def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float)
     )
 
 
+@alone(InequalityCheck, StatedAlone)
 def check_inequality(
     values: Callable[[], Any] | None = None,
     *,
@@ -233,45 +226,9 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     slack: float = 0.0,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
-
-    Parameters
-    ----------
-    values, losses, bound, support, sense, tolerance, slack, budget, source, statement, expected
-        See `audit.InequalityCheck`.
-    name : str, optional
-        Shown in messages; the name of the first callable unless given.
-    significance : float in (0, 1)
-        Probability that a true claim is suspected, and tested again on fresh draws.
-    confirmation : float in (0, 1), optional
-        Probability of a wrong FAIL. None: the first draws decide, and the probability is `significance`.
-    seed : int >= 0
-        The same seed gives the same evidence.
-    timeout : float > 0, optional
-        Seconds after which the check, run in a process of its own, is stopped: for code that may hang or die.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.InequalityCheck`.
 
     Examples
     --------
@@ -280,4 +237,17 @@ def check_inequality(
     >>> print(result.verdict, result.found[0])
     PASS mean in [0.467, 0.5019]
     """
-    return checked(InequalityCheck, locals())
+    return run_alone(
+        Result,
+        partial(
+            InequalityCheck,
+            values=values,
+            losses=losses,
+            bound=bound,
+            support=support,
+            sense=sense,
+            tolerance=tolerance,
+            slack=slack,
+        ),
+        settings,
+    )

@@ -3,17 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from audit.base.arguments import Budget, integer, positive
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Result, run_check
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Result
+from audit.checks.stated import StatedCheck
 from audit.checks.utility.guarantee import (
     FIRST_LOOKS,
     GuaranteeCheck,
@@ -22,11 +23,10 @@ from audit.checks.utility.guarantee import (
     gather_looks,
     look_share,
 )
-from audit.checks.utility.theorem import UtilityCheck, UtilityResult
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
+from audit.subjects import Stream
 from audit.subjects.keeper import is_of_subject
-from audit.subjects.subject import name_of
 
 DatasetFor = Callable[[int, np.random.Generator], Any]
 Hits = Callable[[int, Any], Any]
@@ -35,8 +35,8 @@ _SPOT_CHECK = 2  # child of the check's stream
 
 
 @dataclass(frozen=True, repr=False)
-class PackingResult(UtilityResult):
-    """The outcome of a packing audit; see `UtilityResult`.
+class PackingResult(Result):
+    """The outcome of a packing audit; see `audit.Result`.
 
     Examples
     --------
@@ -47,6 +47,9 @@ class PackingResult(UtilityResult):
     >>> result.successes, round(result.epsilon_lower_bound, 2)
     (100, 5.69)
     """
+
+    check: "PackingCheck"
+    evidence: GuaranteeEvidence
 
     @property
     def epsilon_lower_bound(self) -> float:
@@ -66,7 +69,7 @@ class PackingResult(UtilityResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PackingCheck(UtilityCheck):
+class PackingCheck(StatedCheck):
     """A privacy claim, tested by how often a learner hits its target in a family of datasets.
 
     K datasets, any two within b steps, and K disjoint sets of outputs. For a target drawn uniformly, an
@@ -134,6 +137,7 @@ class PackingCheck(UtilityCheck):
 
     kind: ClassVar[str] = GuaranteeCheck.kind
     unit: ClassVar[str] = "outputs"
+    usual_budget: ClassVar[Budget] = 1_000
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
@@ -192,6 +196,7 @@ class PackingCheck(UtilityCheck):
         return missed
 
 
+@alone(PackingCheck, StatedAlone)
 def check_packing(
     learner: Callable[..., Any],
     claim: PrivacyClaim,
@@ -202,41 +207,15 @@ def check_packing(
     distance: int,
     slack: float | None = None,
     stop_early: bool = False,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = 1_000,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
+    **settings: Unpack[StatedAlone],
 ) -> PackingResult:
     """Test a privacy claim on a family of datasets by how often an output hits its own target.
-
-    Parameters
-    ----------
-    learner, claim, dataset_for, hits, family_size, distance, slack, stop_early, source, statement, expected
-        See `audit.PackingCheck`.
-    budget : int >= 2
-        Outputs of the learner, one per target, besides two for the spot checks.
-    name, significance, confirmation, seed, timeout
-        As for `audit.check_inequality`.
-
-    Returns
-    -------
-    PackingResult
-        Its `epsilon_lower_bound` is the certified bound.
 
     Raises
     ------
     InvalidArgument
         For arguments outside their admissible sets; for a claim along a curve, which group privacy of (epsilon, delta)
         does not cover; or if a spot check finds two datasets too far apart, or an output in two sets.
-
-    References
-    ----------
-    See `audit.PackingCheck`.
 
     Examples
     --------
@@ -249,10 +228,18 @@ def check_packing(
     >>> print(result.verdict, round(result.epsilon_lower_bound, 1))
     FAIL 6.5
     """
-    arguments = dict(locals())
-    settings = {setting: arguments.pop(setting) for setting in ("budget", "significance", "confirmation", "seed")}
-    allowance = Allowance.of(**settings)
-    check = PackingCheck(**{**arguments, "name": name or name_of(learner)})
-    if timeout is None:  # a run records the error as the cause; here it raises
-        check.misses([], 2, allowance.stream.child(_SPOT_CHECK).rng())
-    return run_check(check, allowance, timeout)
+    check = partial(
+        PackingCheck,
+        learner=learner,
+        claim=claim,
+        dataset_for=dataset_for,
+        hits=hits,
+        family_size=family_size,
+        distance=distance,
+        slack=slack,
+        stop_early=stop_early,
+    )
+    if settings.get("timeout") is None:  # a run records the error as the cause; here it raises
+        spot = check(name="spot check")
+        spot.misses([], 2, Stream(settings.get("seed", 0)).child(_SPOT_CHECK).rng())
+    return run_alone(PackingResult, check, settings)

@@ -6,23 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
-from audit.base.arguments import Budget, integer, positive, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import integer, positive, real
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import checked
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Judgment, Result, undecided
+from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.checks.utility.theorem import (
-    CurveCheck,
-    CurveEvidence,
-    CurvePoint,
-    UtilityJudgment,
-    UtilityResult,
-    losses_or_evaluator,
-    undecided,
-)
 from audit.game.means import Support, Unusable, call_number
 
 Sense = Literal["equivalent", "at_least"]
@@ -129,7 +121,7 @@ class RateCheck(CurveCheck):
         return value
 
     @staticmethod
-    def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
         scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
         if any(b <= a for a, b in pairwise(scales)):
             return undecided("the scale does not increase with n, so that there is no exponent to fit")
@@ -144,7 +136,7 @@ class RateCheck(CurveCheck):
         if self.evaluator is None:
             return ()
         alone = replace(self.terms(), least_look=0)
-        verdict = self.judge(alone, CurveEvidence(len(points), self.uses, points), _NO_SIMULATION).verdict
+        verdict = self.judge(alone, CurveEvidence(len(points), points, uses=self.uses), _NO_SIMULATION).verdict
         if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
             return ()
         step = _LOOK if self.horizon is None else 2
@@ -167,11 +159,11 @@ class RateCheck(CurveCheck):
         return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
 
 
-@losses_or_evaluator
+@alone(RateCheck, StatedAlone)
 def check_rate(
-    losses: Callable[..., Any] | None,
-    sizes: Sequence[int],
-    exponent: float,
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
+    exponent: float | None = None,
     *,
     margin: float = 0.05,
     sense: Sense = "equivalent",
@@ -182,37 +174,9 @@ def check_rate(
     compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
-
-    Parameters
-    ----------
-    losses, sizes, exponent, margin, sense, constant, constant_margin, scale, evaluator, compared_at, support, horizon
-        See `audit.RateCheck`; `losses` may be left out if there is an `evaluator`.
-    budget, source, statement, expected, name, significance, confirmation, seed, timeout
-        See `audit.RateCheck` and `audit.check_inequality`.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.RateCheck`.
 
     Examples
     --------
@@ -223,4 +187,22 @@ def check_rate(
     >>> print(result.verdict, result.found[0])
     PASS exponent in [0.4849, 0.5125]
     """
-    return checked(RateCheck, locals())
+    return run_alone(
+        Result,
+        partial(
+            RateCheck,
+            losses=losses,
+            sizes=sizes,
+            exponent=required(exponent, "exponent"),
+            margin=margin,
+            sense=sense,
+            constant=constant,
+            constant_margin=constant_margin,
+            scale=scale,
+            horizon=horizon,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

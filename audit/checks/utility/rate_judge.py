@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.theorem import CurveEvidence, CurvePoint, Interval, UtilityJudgment, conclude, undecided
+from audit.checks.base import Interval, Judgment, conclude, undecided
+from audit.checks.utility.curve import CurveEvidence, CurvePoint
 from audit.game.means import LogGrid, Region
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
@@ -72,7 +73,7 @@ class RateTerms:
         return f"{still} about n = {size * 2.0 ** min(doublings * steps, 300):.1g} on (extrapolated)"
 
 
-def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
     """Judge values without noise: those of the declared sizes, and before a FAIL those beyond them too."""
     points, beyond, how = evidence.points, evidence.beyond, evidence.how(significance)
     every = (*points, *beyond)
@@ -97,7 +98,7 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     return replace(judgment, reason=f"{judgment.reason}; and so it is up to n = {last:.3g}")
 
 
-def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) -> UtilityJudgment:
+def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) -> Judgment:
     curve = ExactCurve(points)
     before, last = map(float, curve.local[-2:])
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))
@@ -165,7 +166,7 @@ def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
     return next((points[start].size for start in starts), None)
 
 
-def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
     """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance."""
     region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
     if region.unbounded:
@@ -202,7 +203,7 @@ def _judge_constant(
     found: tuple[Interval, ...],
     how: str,
     trust: str | None = None,  # None if it is exact
-) -> UtilityJudgment:
+) -> Judgment:
     """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim."""
     assert terms.constant is not None
     log, margin = math.log(terms.constant), terms.constant_margin

@@ -2,24 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from audit.base.arguments import Budget, nonnegative, real
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
-from audit.checks.base import checked
-from audit.checks.utility.theorem import (
-    CurveCheck,
-    CurveEvidence,
-    Interval,
-    UtilityJudgment,
-    UtilityResult,
-    conclude,
-    exceeds,
-    losses_or_evaluator,
-)
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Interval, Judgment, Result, conclude
+from audit.checks.utility.curve import CurveCheck, CurveEvidence, exceeds, required
 from audit.game.means import Support, call_number
 
 
@@ -109,7 +100,7 @@ class ConsistencyCheck(CurveCheck):
         return None if self.finite_bounds is None else call_number(self.finite_bounds, "finite_bounds", size)
 
     @staticmethod
-    def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> Judgment:
         bounds = evidence.intervals(significance)
         last, (lowest, highest) = evidence.sizes[-1], bounds[-1]
         goal, tolerance = terms.bayes_risk + terms.tolerance, terms.tolerance
@@ -144,10 +135,10 @@ class ConsistencyCheck(CurveCheck):
         )
 
 
-@losses_or_evaluator
+@alone(ConsistencyCheck, StatedAlone)
 def check_consistency(
-    losses: Callable[..., Any] | None,
-    sizes: Sequence[int],
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
     bayes_risk: float = 0.0,
     tolerance: float = 0.0,
     *,
@@ -156,37 +147,9 @@ def check_consistency(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     finite_bounds: Callable[[int], float] | None = None,
     monotone: bool = False,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.
-
-    Parameters
-    ----------
-    losses, sizes, bayes_risk, tolerance, evaluator, compared_at, support, finite_bounds, monotone, budget
-        See `audit.ConsistencyCheck`; `losses` may be left out if there is an `evaluator`.
-    source, statement, expected, name, significance, confirmation, seed, timeout
-        See `audit.check_inequality`.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.ConsistencyCheck`.
 
     Examples
     --------
@@ -196,7 +159,22 @@ def check_consistency(
     >>> print(result.verdict, result.basis)
     PASS exact
     """
-    return checked(ConsistencyCheck, locals())
+    return run_alone(
+        Result,
+        partial(
+            ConsistencyCheck,
+            losses=losses,
+            sizes=sizes,
+            bayes_risk=bayes_risk,
+            tolerance=tolerance,
+            finite_bounds=finite_bounds,
+            monotone=monotone,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )
 
 
 @dataclass(frozen=True)
@@ -263,7 +241,7 @@ class LowerBoundCheck(CurveCheck):
         return call_number(self.bound, "bound", size)
 
     @staticmethod
-    def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> Judgment:
         how, exact = evidence.how(significance), evidence.uses == "evaluator"
         error = "" if exact else f", error probability {significance:.2g}"
         found, broken, why_open = [], None, None
@@ -281,49 +259,21 @@ class LowerBoundCheck(CurveCheck):
         return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
 
-@losses_or_evaluator
+@alone(LowerBoundCheck, StatedAlone)
 def check_lower_bound(
-    losses: Callable[..., Any] | None,
-    sizes: Sequence[int],
-    bound: Callable[[int], float],
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
+    bound: Callable[[int], float] | None = None,
     *,
     slack: float = 0.1,
     evaluator: Callable[[int], float] | None = None,
     compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check that the risk of a learner keeps a proved minimax lower bound for private learners.
 
     This is not a lower bound of epsilon: see `audit.packing_epsilon_lower_bound` for one from the success rate.
-
-    Parameters
-    ----------
-    losses, sizes, bound, slack, evaluator, compared_at, support, budget
-        See `audit.LowerBoundCheck`; `losses` may be left out if there is an `evaluator`.
-    source, statement, expected, name, significance, confirmation, seed, timeout
-        See `audit.check_inequality`.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.LowerBoundCheck`.
 
     Examples
     --------
@@ -332,4 +282,17 @@ def check_lower_bound(
     >>> print(result.verdict)  # half the risk that every private learner has
     FAIL
     """
-    return checked(LowerBoundCheck, locals())
+    return run_alone(
+        Result,
+        partial(
+            LowerBoundCheck,
+            losses=losses,
+            sizes=sizes,
+            bound=required(bound, "bound"),
+            slack=slack,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

@@ -24,8 +24,9 @@ from audit.base.defaults import (
 )
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
 from audit.checks.allowance import Allowance, name_key
-from audit.checks.base import Check, Result, failed_check, run_check
+from audit.checks.base import Check, Result
 from audit.checks.privacy.check import PrivacyCheck
+from audit.checks.running import failed_check, run_check
 from audit.faces.runs.checkpoint import Checkpoint
 from audit.report.certificate import Report, versions
 from audit.report.kinds import require_check

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 from audit.base.arguments import Budget, open_probability
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, checked
-from audit.checks.utility.theorem import (
-    Interval,
-    UtilityCheck,
-    UtilityEvidence,
-    UtilityJudgment,
-    UtilityResult,
-    conclude,
-    undecided,
-)
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.stated import StatedCheck
 from audit.game.means import Unusable, call, call_number
 
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -42,14 +34,14 @@ class AccountingTerms:
 
 
 @dataclass(frozen=True)
-class AccountingEvidence(UtilityEvidence):
+class AccountingEvidence(Evidence):
     """The epsilons that were stated; `samples` counts events."""
 
     accounted: tuple[StatedEpsilon, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class AccountingCheck(UtilityCheck):
+class AccountingCheck(StatedCheck):
     """The claim that what an accountant says of events is at least their true epsilon.
 
     FAIL if it says less than the epsilon of one pair of datasets, without noise. PASS if it says at least that for all
@@ -102,6 +94,7 @@ class AccountingCheck(UtilityCheck):
     kind: ClassVar[str] = "accounting"
     noun: ClassVar[str] = "the accountant"
     unit: ClassVar[str] = "events"
+    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
@@ -130,10 +123,10 @@ class AccountingCheck(UtilityCheck):
                 found.append(StatedEpsilon(repr(event), stated, float(lower), float(upper)))
         except (Unusable, AuditError) as unusable:
             failure = str(unusable)
-        return AccountingEvidence(len(found), self.uses, tuple(found), failure=failure)
+        return AccountingEvidence(len(found), tuple(found), uses=self.uses, failure=failure)
 
     @staticmethod
-    def decide(terms: AccountingTerms, evidence: AccountingEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: AccountingTerms, evidence: AccountingEvidence, significance: float) -> Judgment:
         """Return the judgment: no probability is in it."""
         if not evidence.accounted:
             return undecided("no event was accounted for")
@@ -157,45 +150,15 @@ class AccountingCheck(UtilityCheck):
         )
 
 
+@alone(AccountingCheck, StatedAlone)
 def check_accounting(
     accountant: Callable[[Any, float], float],
     events: Sequence[Any],
     delta: float,
     bracket: Callable[[Any, float], Any],
-    *,
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = 2,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
-) -> UtilityResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Check that an accountant says at least the true epsilon of events.
-
-    Parameters
-    ----------
-    accountant, events, delta, bracket, source, statement, expected
-        See `audit.AccountingCheck`.
-    budget : int >= 2
-        Outputs, losses or trials are not drawn.
-    name, significance, confirmation, seed, timeout
-        As for `audit.check_inequality`; nothing is left to chance here.
-
-    Returns
-    -------
-    UtilityResult
-
-    Raises
-    ------
-    InvalidArgument
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.AccountingCheck`.
 
     Examples
     --------
@@ -208,4 +171,6 @@ def check_accounting(
     >>> print(check_accounting(pld, [dp_event.GaussianDpEvent(1.0)], 1e-5, epsilon_bracket).verdict)
     PASS
     """
-    return checked(AccountingCheck, locals())
+    return run_alone(
+        Result, partial(AccountingCheck, accountant=accountant, events=events, delta=delta, bracket=bracket), settings
+    )

@@ -6,17 +6,18 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from audit.base.arguments import Budget, closed_probability
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Result, checked
-from audit.checks.utility.theorem import UtilityCheck, UtilityJudgment, UtilityResult, undecided
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Judgment, Result, undecided
+from audit.checks.stated import StatedCheck
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
 from audit.claims.claim import require_claim
 from audit.game.means import Unusable, call
@@ -48,8 +49,8 @@ class Scores:
 
 
 @dataclass(frozen=True, repr=False)
-class CanaryResult(UtilityResult):
-    """The outcome of a check by canaries; see `UtilityResult`.
+class CanaryResult(Result):
+    """The outcome of a check by canaries; see `audit.Result`.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class CanaryResult(UtilityResult):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CanaryCheck(UtilityCheck):
+class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
 
     A claim limits how many guesses of the coins are right. A single run whose scores are given cannot be drawn again,
@@ -134,6 +135,7 @@ class CanaryCheck(UtilityCheck):
     kind: ClassVar[str] = "canaries"
     noun: ClassVar[str] = "the training run"
     unit: ClassVar[str] = "training runs"
+    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
@@ -159,6 +161,10 @@ class CanaryCheck(UtilityCheck):
         return self.train or Scores
 
     @property
+    def usual_name(self) -> str:
+        return "canaries" if self.train is None else super().usual_name
+
+    @property
     def uses(self) -> str:
         return "canaries"
 
@@ -182,15 +188,15 @@ class CanaryCheck(UtilityCheck):
             scores = Scores.of(*pair)
             guessed = self._looks(scores, allowance.significance)
         except (Unusable, InvalidArgument) as unusable:
-            return CanaryEvidence(1, self.uses, failure=str(unusable))
+            return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
         parts = [np.sort(part) for part in (scores.included, scores.left_out)]
         digest = hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in parts)).hexdigest()
         counts = len(parts[0]) + len(parts[1]), len(parts[0])
         return CanaryEvidence(
             1,
-            self.uses,
             *counts,
             guessed,
+            uses=self.uses,
             curve=_curve(*parts),
             extremes=_extremes(scores),
             digest=digest,
@@ -211,7 +217,7 @@ class CanaryCheck(UtilityCheck):
         return tuple(found)
 
     @staticmethod
-    def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> UtilityJudgment:
+    def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:
         """Return the judgment: a true claim FAILs with probability <= significance."""
         if not evidence.guessed:
             return undecided("no coin was guessed")
@@ -244,6 +250,7 @@ def _extremes(scores: Scores) -> tuple[Canary, ...]:
     return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
 
 
+@alone(CanaryCheck, StatedAlone)
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
@@ -251,41 +258,10 @@ def check_canaries(
     *,
     guesses: int | tuple[int, int] | None = None,
     delta: float | None = None,
-    significance: float = DEFAULT_SIGNIFICANCE,
     structure: Structure = "any",
-    source: str = "",
-    statement: str = "",
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = 2,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
+    **settings: Unpack[StatedAlone],
 ) -> CanaryResult:
     """Test a privacy claim by the scores of canaries in one training run.
-
-    Parameters
-    ----------
-    scores_in, scores_out, claim, guesses, delta, structure, source, statement, expected
-        See `audit.CanaryCheck`.
-    name, significance, confirmation, seed, timeout
-        As for `audit.check_inequality`. A single run cannot be drawn again: it is judged FAIL at `confirmation`, and
-        is INCONCLUSIVE where it refutes the claim at 0.001 only. None: `significance` decides.
-    budget : int >= 2
-        Outputs that may be drawn; none are.
-
-    Returns
-    -------
-    CanaryResult
-
-    Raises
-    ------
-    InvalidArgument
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.CanaryCheck`.
 
     Examples
     --------
@@ -297,4 +273,16 @@ def check_canaries(
     >>> print(result.verdict, round(result.mu_lower_bound, 2))
     PASS 0.76
     """
-    return checked(CanaryCheck, {**locals(), "name": name or "canaries"})
+    return run_alone(
+        CanaryResult,
+        partial(
+            CanaryCheck,
+            scores_in=scores_in,
+            scores_out=scores_out,
+            claim=claim,
+            guesses=guesses,
+            delta=delta,
+            structure=structure,
+        ),
+        settings,
+    )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from audit.checks.utility.theorem import Interval, UtilityEvidence, UtilityJudgment, conclude
+from audit.checks.base import Evidence, Interval, Judgment, conclude
 from audit.claims import Claim, GaussianClaim
 from audit.game.intervals import largest_refuted
 from audit.training.canaries.one_run import epsilon_lower_bound, is_refuted, mu_lower_bound, pvalue, smallest_detected
@@ -48,7 +48,7 @@ class CanaryTerms:
 
 
 @dataclass(frozen=True)
-class CanaryEvidence(UtilityEvidence):
+class CanaryEvidence(Evidence):
     """The evidence of one run; `samples` counts training runs."""
 
     canaries: int = 0
@@ -70,7 +70,7 @@ class Judged:
     evidence: CanaryEvidence
     significance: float
 
-    def judgment(self) -> UtilityJudgment:
+    def judgment(self) -> Judgment:
         """Return the judgment: a true claim FAILs with probability <= significance."""
         found = self.found()
         if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
-from audit.base.arguments import Budget, positive
-from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.base.arguments import positive
 from audit.base.errors import AuditError, InvalidArgument
 from audit.base.text import described
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Result, checked
-from audit.checks.utility.theorem import Found
+from audit.checks.alone import Alone, alone, run_alone
+from audit.checks.base import Check, Evidence, Result
 from audit.subjects.keeper import is_of_subject
-from audit.subjects.subject import name_of
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.judge import PARTS, TrainingTerms, judge
@@ -35,10 +33,7 @@ class TrainingResult(Result):
     (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, None)
     """
 
-    @property
-    def found(self) -> Found:
-        """Noise multiplier and sampling rate with their bounds, and the accountant's epsilons."""
-        return tuple(self.judgment.found)
+    evidence: TrainingEvidence
 
     @property
     def epsilon_claimed(self) -> float | None:
@@ -132,6 +127,10 @@ class TrainingCheck(Check):
         return self.run
 
     @property
+    def usual_name(self) -> str:
+        return "training run" if isinstance(self.run, Recorder) else super().usual_name
+
+    @property
     def stated(self) -> str:
         """The claim in words."""
         return self.claim.summary
@@ -145,16 +144,12 @@ class TrainingCheck(Check):
         except BaseException as error:
             if not is_of_subject(error):
                 raise
-            return self.nothing(f"the training raised {type(error).__name__}: {described(error)}")
+            return TrainingEvidence(0, failure=f"the training raised {type(error).__name__}: {described(error)}")
         if not isinstance(recorder, Recorder):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
         evidence = recorder.evidence()
         return replace(evidence, epsilons=epsilons(self.claim, evidence))
-
-    def nothing(self, failure: str, cause: str = "error") -> TrainingEvidence:
-        """Return the evidence of a run that was not recorded."""
-        return TrainingEvidence(0, failure=failure)
 
     def terms(self) -> TrainingTerms:
         """Return claim, tolerance and what is not required."""
@@ -184,48 +179,16 @@ def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
         raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
 
 
+@alone(TrainingCheck, Alone)
 def check_training(
     run: Recorder | Callable[..., Any],
     claim: TrainingClaim,
     *,
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
-    expected: Verdict = Verdict.PASS,
-    name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION,
-    seed: int = 0,
-    timeout: float | None = None,
+    **settings: Unpack[Alone],
 ) -> TrainingResult:
     """Test whether one training run was the mechanism that its accountant was told about.
-
-    Parameters
-    ----------
-    run, claim, tolerance, unchecked, expected, budget, timeout
-        See `audit.TrainingCheck`.
-    name : str, optional
-        Shown in messages; that of the function that trains unless given.
-    significance : float in (0, 1)
-        Probability that a run of the claimed mechanism is suspected. What is suspected at 0.001 is not a PASS.
-    confirmation : float in (0, 1), optional
-        Probability of a wrong FAIL: a run that is over cannot be drawn again, so that it is judged at this level at
-        once. None: the probability is `significance`.
-    seed : int >= 0
-        Seeds the generator of a run that is trained here.
-
-    Returns
-    -------
-    TrainingResult
-
-    Raises
-    ------
-    AuditError
-        For arguments outside their admissible sets.
-
-    References
-    ----------
-    See `audit.TrainingCheck`.
 
     Examples
     --------
@@ -242,5 +205,6 @@ def check_training(
     >>> print(result.verdict, result.reason[:45])
     FAIL the noise multiplier is 0.7997 in place of 1,
     """
-    name = name or (name_of(run) if callable(run) else "training run")
-    return checked(TrainingCheck, locals())
+    return run_alone(
+        TrainingResult, partial(TrainingCheck, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked), settings
+    )

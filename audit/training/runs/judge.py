@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scipy import special
 
 from audit.base.verdict import Verdict
-from audit.checks.utility.theorem import Interval, UtilityJudgment
+from audit.checks.base import Interval, Judgment, undecided
 from audit.training.runs.as_run import epsilon_says, findings
 from audit.training.runs.batches import batch_gaps, rate_resolution
 from audit.training.runs.claim import TrainingClaim
@@ -34,11 +34,11 @@ class TrainingTerms:
     unchecked: tuple[str, ...]
 
 
-def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> UtilityJudgment:
+def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> Judgment:
     """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
     claim, level = terms.claim, significance / TESTS
     if evidence.failure is not None or not evidence.steps:
-        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", evidence.failure or "no step was recorded")
+        return undecided(evidence.failure or "no step was recorded")
     found = tuple(_found(claim, evidence, level))
     if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
         first = refuted[0]
@@ -46,13 +46,13 @@ def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float)
         more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
         basis = "statistical" if first.pvalue else "exact"
         reason = f"{first.says()}{odds}{more}{epsilon_says(claim, evidence)}"
-        return UtilityJudgment(Verdict.FAIL, basis, reason, found)
+        return Judgment(Verdict.FAIL, basis, reason, found=found)
     gaps = list(_gaps(terms, evidence, level))
     if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
         said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
-        return UtilityJudgment(Verdict.INCONCLUSIVE, "none", f"not refuted, but not resolved: {said}", found)
+        return undecided(f"not refuted, but not resolved: {said}", found)
     left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
-    return UtilityJudgment(Verdict.PASS, "statistical", _passed(claim, evidence, level) + left, found)
+    return Judgment(Verdict.PASS, "statistical", _passed(claim, evidence, level) + left, found=found)
 
 
 def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Iterator[Missing]:

@@ -24,7 +24,7 @@ _PROBES = 2  # records of a step whose gradient is computed alone
 class TrainingEvidence(Evidence):
     """The record of one training run, as plain data: all that the verdict is computed from."""
 
-    uses: str = RECORDED
+    uses: str = field(default=RECORDED, kw_only=True)
     steps: int = 0
     batches: BatchEvidence = field(default_factory=lambda: BatchEvidence(0))
     contributions: ContributionEvidence = field(default_factory=ContributionEvidence)

@@ -15,8 +15,8 @@ import audit
 from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
 from audit.checks.precision import NotFloatingPoint, check_precision
+from audit.checks.running import run_check
 from audit.report.certificate import load_certificate, schema
 from audit.report.verify import replay
 from audit.subjects import Stream

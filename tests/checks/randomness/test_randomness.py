@@ -20,8 +20,8 @@ from audit import RandomnessCheck, per_call
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
 from audit.checks.randomness import RandomnessEvidence, check_randomness
+from audit.checks.running import run_check
 from audit.game.exchangeability import (
     KINDS,
     Comparison,

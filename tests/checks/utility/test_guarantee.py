@@ -75,7 +75,7 @@ def test_exact_false_alarm_probability_at_the_edge(beta):
         alive = np.convolve(alive, stats.binom.pmf(np.arange(steps + 1), steps, beta))
         for failures in range(until + 1):
             looks = (*(Look(1, 0) for _ in range(index)), Look(until, failures))  # only the last one can decide
-            evidence = GuaranteeEvidence(until, "simulation", len(plan), looks)
+            evidence = GuaranteeEvidence(until, len(plan), looks, uses="simulation")
             if GuaranteeCheck.judge(terms, evidence, significance).verdict is FAIL:
                 alarm += alive[failures]
                 alive[failures] = 0.0

@@ -9,7 +9,7 @@ import audit
 from audit import Verdict
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
+from audit.checks.running import run_check
 from audit.subjects import Stream
 from mechanisms.faults.local import rules
 from mechanisms.local.rates import ExcessOf
@@ -280,10 +280,10 @@ def test_what_is_refused(parameters, says):
         audit.check_rate(**({"losses": lambda n, r, g: g.random(r), "sizes": GRID} | parameters))
 
 
-@pytest.mark.parametrize("missing", ["sizes", "exponent"])
-def test_required_arguments_are_required(missing):
+@pytest.mark.parametrize(("missing", "says"), [("sizes", "hold at least 3 sample sizes"), ("exponent", "be given")])
+def test_required_arguments_are_required(missing, says):
     complete = {"losses": lambda n, r, g: g.random(r), "sizes": GRID, "exponent": 0.5}
-    with pytest.raises(TypeError, match=rf"check_rate\(\) missing 1 required positional argument: '{missing}'"):
+    with pytest.raises(InvalidArgument, match=f"`{missing}` must {says}"):
         audit.check_rate(**{name: value for name, value in complete.items() if name != missing})
-    with pytest.raises(TypeError, match=r"check_rate\(\) got an unexpected keyword argument 'marign'"):
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'marign'"):
         audit.check_rate(**complete, marign=0.1)

@@ -22,8 +22,8 @@ from audit import (
 )
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.plain import from_plain, to_plain
+from audit.checks.stated import StatedCheck
 from audit.checks.utility.guarantee import Look
-from audit.checks.utility.theorem import UtilityResult
 from audit.faces.command_line import main
 from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
@@ -144,8 +144,8 @@ def test_workers_do_not_change_the_evidence(report):
 
 def test_terms_and_evidence_survive_their_record(report):
     for result in report.results:
-        if isinstance(result, UtilityResult):
-            check = result.check
+        check = result.check
+        if isinstance(check, StatedCheck):
             assert from_plain(check.terms_type, to_plain(check.terms())) == check.terms()
             assert from_plain(check.evidence_type, to_plain(result.evidence)) == result.evidence
             assert json.dumps(result.to_dict(), allow_nan=False)

@@ -14,15 +14,15 @@ import pytest
 
 from audit import PackingCheck, PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
 from audit.checks.privacy import search as pair_search
-from audit.checks.utility import UtilityCheck
+from audit.checks.running import run_check
+from audit.checks.stated import StatedCheck
 from audit.subjects import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults
 
 ALL = [*cover.CHECKS, *faults.CHECKS]
-UTILITY = [check for check in ALL if isinstance(check, UtilityCheck)]
+UTILITY = [check for check in ALL if isinstance(check, StatedCheck)]
 PRIVACY = [check for check in cover.CHECKS if isinstance(check, PrivacyCheck)]
 FAULTS = [check for check in faults.CHECKS if isinstance(check, PrivacyCheck)]
 SLOW = ("on the sphere m=", "noise=0.2 m=")  # seconds each; `dp-audit run mechanisms.cover` does them

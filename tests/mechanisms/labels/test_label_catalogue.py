@@ -19,8 +19,8 @@ import pytest
 
 from audit import PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
-from audit.checks.utility import UtilityCheck
+from audit.checks.running import run_check
+from audit.checks.stated import StatedCheck
 from audit.subjects import Stream
 from mechanisms import labels
 from mechanisms.faults import labels as faults
@@ -34,7 +34,7 @@ from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
 BOTH = [*labels.CHECKS, *faults.CHECKS]
 PRIVATE = [check for check in labels.CHECKS if isinstance(check, PrivacyCheck)]
-UTILITY = [check for check in BOTH if isinstance(check, UtilityCheck)]
+UTILITY = [check for check in BOTH if isinstance(check, StatedCheck)]
 FAULTS = [check for check in faults.CHECKS if isinstance(check, PrivacyCheck)]
 SLOW = (
     " beats ",

@@ -15,13 +15,13 @@ import pytest
 
 from audit import PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
-from audit.checks.base import run_check
-from audit.checks.utility import UtilityCheck
+from audit.checks.running import run_check
+from audit.checks.stated import StatedCheck
 from audit.subjects import Stream
 from mechanisms import local
 from mechanisms.faults import local as faults
 
-UTILITY = [check for check in (*local.CHECKS, *faults.CHECKS) if isinstance(check, UtilityCheck)]
+UTILITY = [check for check in (*local.CHECKS, *faults.CHECKS) if isinstance(check, StatedCheck)]
 FAULTS = [check for check in faults.CHECKS if isinstance(check, PrivacyCheck)]
 SLOW = ("literal classifier and evaluator", "rate d=1 s=1, simulated", "aggregate sampler and evaluator d=2")
 CHEAP = 50_000  # `dp-audit run` of the two packages does the slow and the expensive ones

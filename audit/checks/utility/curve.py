@@ -1,0 +1,177 @@
+"""Share what claims about a curve over the sample sizes have: losses or an evaluator, the evidence, the comparison."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, TypeVar
+
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence
+from audit.checks.stated import StatedCheck
+from audit.game.means import (
+    ROUNDING,
+    LossDrawer,
+    MeanSample,
+    Support,
+    Unusable,
+    call,
+    call_number,
+    require_support,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The observations at one sample size: an evaluator's value, simulated losses, or both."""
+
+    size: int
+    exact: float | None
+    sample: MeanSample | None
+    reference: float | None  # value of the function that the claim states: a bound, or a scale
+
+    def interval(self, significance: float) -> tuple[float, float]:
+        """Return bounds of the mean, each wrong with probability at most `significance`; equal if it was computed."""
+        if self.sample is not None:
+            return self.sample.bounds(significance)
+        assert self.exact is not None
+        return self.exact, self.exact
+
+
+@dataclass(frozen=True)
+class CurveEvidence(Evidence):
+    points: tuple[CurvePoint, ...] = ()
+    beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
+    compared: tuple[CurvePoint, ...] = ()  # where the losses were compared with the evaluator: both are there
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes that were observed."""
+        return tuple(point.size for point in self.points)
+
+    def intervals(self, significance: float, *, compared: bool = False) -> list[tuple[float, float]]:
+        """Return bounds of all means of one kind, together right with probability at least 1 - significance."""
+        points = self.compared if compared else self.points
+        share = significance / (2 * max(1, len(points)))
+        return [point.interval(share) for point in points]
+
+    def barred(self, significance: float) -> str | None:
+        """Return why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
+        if self.failure is not None:
+            return self.failure
+        for point, (lower, upper) in zip(self.compared, self.intervals(significance, compared=True), strict=True):
+            assert point.exact is not None
+            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
+                numbers = f"{point.exact:.6g}, and a mean in [{lower:.6g}, {upper:.6g}]"
+                return f"the evaluator and the losses disagree at n = {point.size}: {numbers}"
+        return None
+
+    def how(self, significance: float) -> str:
+        if self.uses == "simulation":
+            return "by simulation"
+        if not self.compared:
+            return "by an evaluator, without noise"
+        widest = max((upper - lower) / 2 for lower, upper in self.intervals(significance, compared=True))
+        sizes = ", ".join(str(point.size) for point in self.compared)
+        return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveCheck(StatedCheck):
+    """A claim about the mean loss as a function of the sample size; `ConsistencyCheck` documents its parameters."""
+
+    losses: Callable[..., Any] | None = None
+    evaluator: Callable[[int], float] | None = None
+    sizes: Sequence[int]
+    support: Support | Callable[[int], Support] = (0.0, 1.0)
+    compared_at: Sequence[int] = ()
+
+    callables: ClassVar = {"evaluator": "(n)", "losses": "(n, replicates, rng)"}
+    least_sizes: ClassVar[int] = 1
+    evidence_type: ClassVar[type[Evidence]] = CurveEvidence
+
+    def _validate(self) -> None:
+        if self.losses is None and self.evaluator is None:
+            raise InvalidArgument("one of `losses` and `evaluator` must be given, got neither")
+        object.__setattr__(self, "sizes", _checked_sizes(self.sizes, "sizes", self.least_sizes))
+        if self.losses is not None and self.evaluator is not None:
+            compared = _checked_sizes(self.compared_at or self.sizes[:1], "compared_at", 1)
+            object.__setattr__(self, "compared_at", compared)
+        elif self.compared_at:
+            raise InvalidArgument("`compared_at` needs both `losses` and `evaluator`")
+        if self.losses is not None and not callable(self.support):
+            self._convert(support=require_support)
+
+    def reference(self, size: int) -> float | None:
+        """Return the value at `size` of the function that the claim states, if it states one."""
+        return None
+
+    def bet_share(self, significance: float) -> float:
+        """Return the significance for which bets are chosen; the bounds hold whatever it is."""
+        return significance / (2 * len(self.sizes))
+
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        """Return further values of an evaluator, if the kind of check needs any."""
+        return ()
+
+    def gather(self, allowance: Allowance) -> CurveEvidence:
+        """Observe every size; a failure ends it, and what was observed before is kept."""
+        drawer = LossDrawer(self.subject if self.losses is None else self.losses)
+        points: list[CurvePoint] = []
+        compared: list[CurvePoint] = []
+        beyond: tuple[CurvePoint, ...] = ()
+        failure = None
+        count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
+
+        def simulate(index: int, size: int) -> MeanSample:
+            support = self.support
+            if callable(support):
+                try:
+                    support = require_support(call(support, size, what=f"support({size})"))
+                except InvalidArgument as error:
+                    raise Unusable(str(error)) from None
+            return drawer.sample(count, support, share, allowance.stream.child(index), size)
+
+        try:
+            for index, size in enumerate(self.sizes):
+                sample = simulate(index, size) if self.evaluator is None else None
+                points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
+            for index, size in enumerate(self.compared_at):
+                compared.append(CurvePoint(size, self._value(size), simulate(index, size), None))
+            beyond = self.look_beyond(tuple(points))
+        except Unusable as unusable:
+            failure = str(unusable)
+        values = 0 if self.evaluator is None else len(points) + len(beyond)
+        return CurveEvidence(
+            drawer.drawn + values, tuple(points), beyond, tuple(compared), uses=self.uses, failure=failure
+        )
+
+    def _value(self, size: int) -> float | None:
+        return None if self.evaluator is None else call_number(self.evaluator, "evaluator", size)
+
+
+def exceeds(a: float, b: float) -> bool:
+    """Return whether a > b by more than the rounding of an evaluator."""
+    return a > b + ROUNDING * abs(b)
+
+
+def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
+    try:
+        listed = tuple(integer(size, name, at_least=1) for size in sizes)
+    except TypeError:
+        raise InvalidArgument.of(name, "be a sequence of integers", sizes) from None
+    if len(listed) < least:
+        raise InvalidArgument.of(name, f"hold at least {least} sample sizes", sizes)
+    if any(b <= a for a, b in pairwise(listed)):
+        raise InvalidArgument.of(name, "increase", sizes)
+    return listed
+
+
+def required(value: T | None, name: str) -> T:
+    """Return an argument that must be given, although `losses` before it may be left out."""
+    if value is None:
+        raise InvalidArgument(f"`{name}` must be given")
+    return value
