@@ -1,0 +1,3 @@
+"""A part of a part."""
+
+y = 0

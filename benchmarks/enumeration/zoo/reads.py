@@ -1,0 +1,537 @@
+"""Code that reads variables, objects and modules by ways that its bytecode does not name."""
+
+from __future__ import annotations
+
+import builtins
+import decimal
+import functools
+import inspect
+import os
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.enumeration.zoo import holder
+from benchmarks.enumeration.zoo.case import Case, coin
+
+CASES: list[Case] = []
+
+
+def program(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Add a program."""
+    CASES.append(Case("reads", function.__name__.replace("_", " "), function))
+    return function
+
+
+class Report:
+    """Release an answer with a flip."""
+
+    def __init__(self, answer: bool, keep: float = 1.0) -> None:
+        self.answer, self.keep = answer, keep
+
+    def release(self, flip: bool) -> bool:
+        """Return the answer or its opposite."""
+        return self.answer ^ flip
+
+    @property
+    def kept(self) -> bool:
+        """Return the answer."""
+        return self.answer
+
+    def __getitem__(self, index: int) -> bool:
+        return self.answer
+
+    def __call__(self) -> bool:
+        return self.answer
+
+
+class Randomized(Report):
+    """Reach `self` by `super()`."""
+
+    def sample(self, rng: Any) -> Any:
+        """Draw, then use a method of the base."""
+        flip = bool(rng.random() > self.keep)
+        return super().release(flip)
+
+    def sample_property(self, rng: Any) -> Any:
+        """Draw, then use a property of the base."""
+        flip = coin(rng)
+        return flip, super().kept
+
+    def sample_item(self, rng: Any) -> Any:
+        """Draw, then use an operator of the base."""
+        flip = coin(rng)
+        return flip, super().__getitem__(0)
+
+    def sample_call(self, rng: Any) -> Any:
+        """Draw, then call the base."""
+        flip = coin(rng)
+        return flip, super().__call__()
+
+    def sample_closure(self, rng: Any) -> Any:
+        """Draw, then use the base from a loop."""
+        flips = []
+        for _ in range(2):
+            flips.append(coin(rng))
+        return tuple(flips), super().release(False)
+
+    @classmethod
+    def sample_class(cls, rng: Any) -> Any:
+        """Draw, then name the class that was called."""
+        flip = coin(rng)
+        return flip, super().__new__(cls).__class__.__name__
+
+
+class Other(Randomized):
+    """Another class of the same kind."""
+
+
+def _one_of_two(rng: Any) -> Randomized:
+    return Randomized((False, True)[int(rng.integers(2))])
+
+
+@program
+def super_release(data: Any, rng: Any) -> Any:
+    return _one_of_two(rng).sample(rng)
+
+
+@program
+def super_property(data: Any, rng: Any) -> Any:
+    return _one_of_two(rng).sample_property(rng)
+
+
+@program
+def super_item(data: Any, rng: Any) -> Any:
+    return _one_of_two(rng).sample_item(rng)
+
+
+@program
+def super_call(data: Any, rng: Any) -> Any:
+    return _one_of_two(rng).sample_call(rng)
+
+
+@program
+def super_after_a_loop(data: Any, rng: Any) -> Any:
+    return _one_of_two(rng).sample_closure(rng)
+
+
+@program
+def super_of_a_class(data: Any, rng: Any) -> Any:
+    return (Randomized, Other)[int(rng.integers(2))].sample_class(rng)
+
+
+@program
+def dir_of_the_function(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        z = 1  # noqa: F841
+    second = coin(rng)
+    return second, "z" in dir()
+
+
+@program
+def locals_of_the_function(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        z = 1
+    second = coin(rng)
+    return second, "z" in locals()
+
+
+@program
+def vars_of_the_function(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, vars()["first"]
+
+
+@program
+def eval_of_a_name(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, eval("first")
+
+
+ALIAS, DIRECTORY = builtins.locals, builtins.dir
+
+
+@program
+def alias_of_locals(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, ALIAS()["first"]
+
+
+@program
+def alias_of_dir(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        z = 1  # noqa: F841
+    second = coin(rng)
+    return second, "z" in DIRECTORY()
+
+
+TABLE = {"look": builtins.locals}
+
+
+@program
+def locals_in_a_table(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, TABLE["look"]()["first"]
+
+
+@program
+def locals_as_a_default(data: Any, rng: Any, look: Any = builtins.locals) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, look()["first"]
+
+
+def _caller(name: str) -> Any:
+    return sys._getframe(1).f_locals[name]
+
+
+def _caller_by_inspect(name: str) -> Any:
+    return inspect.currentframe().f_back.f_locals[name]  # type: ignore[union-attr]
+
+
+def _caller_by_stack(name: str) -> Any:
+    return inspect.stack()[1].frame.f_locals[name]
+
+
+def _caller_by_traceback(name: str) -> Any:
+    try:
+        raise ValueError
+    except ValueError as error:
+        return error.__traceback__.tb_frame.f_back.f_locals[name]  # type: ignore[union-attr]
+
+
+@program
+def frame_of_the_caller(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, _caller("first")
+
+
+@program
+def frame_by_inspect(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, _caller_by_inspect("first")
+
+
+@program
+def frame_by_the_stack(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, _caller_by_stack("first")
+
+
+@program
+def frame_by_a_traceback(data: Any, rng: Any) -> Any:
+    first = coin(rng)  # noqa: F841
+    second = coin(rng)
+    return second, _caller_by_traceback("first")
+
+
+class Ends:
+    """Tell a list when it is collected."""
+
+    def __init__(self, log: list[int]) -> None:
+        self.log = log
+
+    def __del__(self) -> None:
+        self.log.append(1)
+
+
+@program
+def finalizer_of_a_dead_variable(data: Any, rng: Any) -> Any:
+    log: list[int] = []
+    if coin(rng):
+        kept = Ends(log)
+        second = coin(rng)
+        del kept
+    else:
+        second = coin(rng)
+    return second, len(log)
+
+
+@program
+def weak_reference(data: Any, rng: Any) -> Any:
+    thing = Report(True)
+    weak = weakref.ref(thing)
+    if coin(rng):
+        del thing
+    second = coin(rng)
+    return second, weak() is None
+
+
+@program
+def number_of_references(data: Any, rng: Any) -> Any:
+    thing, kept = [1], []
+    if coin(rng):
+        kept = thing
+    second = coin(rng)
+    found = sys.getrefcount(thing)
+    return second, found, len(kept)
+
+
+@program
+def exception_that_is_handled(data: Any, rng: Any) -> Any:
+    try:
+        raise ValueError("a" if coin(rng) else "b")
+    except ValueError:
+        second = coin(rng)
+        return second, str(sys.exc_info()[1])
+
+
+@program
+def exception_that_is_raised_again(data: Any, rng: Any) -> Any:
+    try:
+        try:
+            raise ValueError("a" if coin(rng) else "b")
+        except ValueError:
+            if coin(rng):
+                return "drawn"
+            raise
+    except ValueError as error:
+        return str(error)
+
+
+@program
+def context_of_an_exception(data: Any, rng: Any) -> Any:
+    try:
+        try:
+            raise ValueError("a" if coin(rng) else "b")
+        except ValueError:
+            coin(rng)
+            raise KeyError from None
+    except KeyError as error:
+        return str(error.__context__)
+
+
+@program
+def exception_in_finally(data: Any, rng: Any) -> Any:
+    found = []
+    try:
+        try:
+            if coin(rng):
+                raise ValueError("first")
+        finally:
+            found.append(coin(rng))
+    except ValueError as error:
+        found.append(str(error))
+    return found
+
+
+@program
+def generator_in_between(data: Any, rng: Any) -> Any:
+    def coins() -> Any:
+        total = 0
+        for _ in range(3):
+            total += coin(rng)
+            yield total
+
+    return list(coins())
+
+
+@program
+def generator_kept_open(data: Any, rng: Any) -> Any:
+    def states() -> Any:
+        first = coin(rng)
+        yield 0
+        yield first
+
+    opened = states()
+    next(opened)
+    second = coin(rng)
+    return second, next(opened)
+
+
+@program
+def order_of_calls_by_map(data: Any, rng: Any) -> Any:
+    return tuple(map(lambda number: number + coin(rng), range(3)))
+
+
+@program
+def sorting_by_draws(data: Any, rng: Any) -> Any:
+    return sorted("abc", key=lambda _: coin(rng))
+
+
+@program
+def reduce_by_draws(data: Any, rng: Any) -> Any:
+    return functools.reduce(lambda total, _: 2 * total + coin(rng), range(3), 1)
+
+
+@program
+def cell_of_a_closure(data: Any, rng: Any) -> Any:
+    state = 0
+
+    def read() -> int:
+        return state
+
+    if coin(rng):
+        state = 1
+    second = coin(rng)
+    return second, read()
+
+
+@program
+def class_made_by_draws(data: Any, rng: Any) -> Any:
+    class Local:
+        first = coin(rng)
+
+    second = coin(rng)
+    return second, Local.first
+
+
+@program
+def attribute_of_a_submodule(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        holder.inner.x = 1
+    second = coin(rng)
+    found, holder.inner.x = holder.inner.x, 0
+    return second, found
+
+
+@program
+def attribute_of_a_deep_submodule(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        holder.inner.deeper.y = 1
+    second = coin(rng)
+    found, holder.inner.deeper.y = holder.inner.deeper.y, 0
+    return second, found
+
+
+@program
+def log_of_a_submodule(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        holder.inner.LOG.append(1)
+    second = coin(rng)
+    found = len(holder.inner.LOG)
+    holder.inner.LOG.clear()
+    return second, found
+
+
+class Holds:
+    """Hold a module."""
+
+    backend = holder.inner
+
+
+@program
+def module_of_an_object(data: Any, rng: Any) -> Any:
+    held = Holds()
+    if coin(rng):
+        held.backend.x = 1
+    second = coin(rng)
+    found, held.backend.x = held.backend.x, 0
+    return second, found
+
+
+MODULES = [holder.inner]
+
+
+@program
+def module_of_a_list(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        MODULES[0].x = 1
+    second = coin(rng)
+    found, MODULES[0].x = MODULES[0].x, 0
+    return second, found
+
+
+@program
+def module_as_a_variable(data: Any, rng: Any) -> Any:
+    module = holder.inner
+    if coin(rng):
+        module.x = 1
+    second = coin(rng)
+    found, module.x = module.x, 0
+    return second, found
+
+
+@program
+def module_made_by_the_program(data: Any, rng: Any) -> Any:
+    module: Any = types.ModuleType("made")
+    module.x = 0
+    if coin(rng):
+        module.x = 1
+    second = coin(rng)
+    return second, module.x
+
+
+@program
+def precision_of_decimal(data: Any, rng: Any) -> Any:
+    context = decimal.getcontext()
+    context.prec = 10 if coin(rng) else 28
+    second = coin(rng)
+    found = str(decimal.Decimal(1) / 3)
+    context.prec = 28
+    return second, found
+
+
+@program
+def local_context_of_decimal(data: Any, rng: Any) -> Any:
+    with decimal.localcontext() as context:
+        if coin(rng):
+            context.prec = 5
+        second = coin(rng)
+        return second, str(decimal.Decimal(2) / 3)
+
+
+@program
+def errors_of_numpy(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        np.seterr(over="raise")
+    second = coin(rng)
+    try:
+        found = bool(np.float64(1e300) * np.float64(1e300) > 0)
+    except FloatingPointError:
+        found = False
+    np.seterr(over="warn")
+    return second, found
+
+
+@program
+def context_of_numpy(data: Any, rng: Any) -> Any:
+    with np.errstate(divide="raise" if coin(rng) else "ignore"):
+        second = coin(rng)
+        try:
+            return second, bool(np.float64(1) / np.float64(0) > 0)
+        except FloatingPointError:
+            return second, None
+
+
+@program
+def filters_of_warnings(data: Any, rng: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if coin(rng) else "ignore")
+        second = coin(rng)
+        try:
+            warnings.warn("zoo", stacklevel=1)
+        except UserWarning:
+            return second, "raised"
+        return second, "ignored"
+
+
+@program
+def environment(data: Any, rng: Any) -> Any:
+    if coin(rng):
+        os.environ["ZOO"] = "1"
+    second = coin(rng)
+    return second, os.environ.pop("ZOO", None)
+
+
+@program
+def working_folder(data: Any, rng: Any) -> Any:
+    before = os.getcwd()
+    if coin(rng):
+        os.chdir("/")
+    second = coin(rng)
+    found = os.getcwd() == "/"
+    os.chdir(before)
+    return second, found
