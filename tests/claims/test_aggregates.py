@@ -10,12 +10,12 @@ from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, 
 from audit.base.errors import AuditError, NotNeighboring
 from audit.claims import claim_of, claim_record
 from audit.report.verify import problems_of
+from tests.offenders import for_each
 
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("relation", "left", "right", "reason"),
+@for_each(
     [
         (Distance("l1", 1), 0.0, 1.0, None),
         (Distance("l1", 1), 0, 1.5, "l1 distance is 1.5, at most 1"),

@@ -31,6 +31,7 @@ from audit.game.packing import group_delta, largest_hit_rate
 from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
 from audit.training.canaries.retrained import guessing_epsilon_lower_bound, guessing_pvalue
 from benchmarks.bound import two_proportion_epsilon_lower_bound
+from tests.offenders import for_each
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3), (2000, 300, 900)]
 
@@ -50,7 +51,7 @@ def rejected(counts, epsilon, delta, level, right, idle):
     return stats.binom.sf(correct - lost - 1, correct + wrong + added, theta) <= level
 
 
-@pytest.mark.parametrize(("counts", "delta", "seed"), [*product(GAMES, [1e-3, 0.05, 0.4], [0, 1])])
+@for_each(product(GAMES, [1e-3, 0.05, 0.4], [0, 1]))
 def test_the_epsilon_bound_is_the_first_epsilon_that_is_not_rejected(counts, delta, seed):
     correct, wrong, abstained = counts
     found = game_epsilon_lower_bound(
@@ -62,7 +63,7 @@ def test_the_epsilon_bound_is_the_first_epsilon_that_is_not_rejected(counts, del
     assert not rejected(counts, found + 1e-9, delta, 0.05, right, idle)
 
 
-@pytest.mark.parametrize(("counts", "epsilon", "one_sided"), [*product(GAMES, [0.0, 0.5, 2.0], [False, True])])
+@for_each(product(GAMES, [0.0, 0.5, 2.0], [False, True]))
 def test_the_delta_bound_is_the_first_delta_that_is_not_rejected(counts, epsilon, one_sided):
     correct, _, abstained = counts
     found = delta_lower_bound(*counts, epsilon=epsilon, significance=0.05, seed=7, one_sided=one_sided)
@@ -75,7 +76,7 @@ def test_the_delta_bound_is_the_first_delta_that_is_not_rejected(counts, epsilon
         assert not rejected(counts, epsilon, share * (1 + 1e-9), 0.05, right, idle)
 
 
-@pytest.mark.parametrize(("counts", "level", "seed"), [*product([(1, 0, 40), (2, 0, 40)], [0.3, 0.6], range(8))])
+@for_each(product([(1, 0, 40), (2, 0, 40)], [0.3, 0.6], range(8)))
 def test_the_delta_bound_of_one_or_two_guesses_stops_where_none_is_right_any_more(counts, level, seed):
     found = delta_lower_bound(*counts, epsilon=0.0, significance=level, seed=seed)
     right, idle = uniforms(counts[0], counts[2], 0.5, seed)
@@ -94,7 +95,7 @@ def test_a_game_without_abstentions_needs_none_stated(seed):
     assert delta_lower_bound(9, 2, epsilon=0.0, seed=seed) == delta_lower_bound(9, 2, 0, epsilon=0.0, seed=seed)
 
 
-@pytest.mark.parametrize(("count", "most", "seed"), [*product([0, 1, 64, 65, 500], [0.01, 0.5, 0.97], range(5))])
+@for_each(product([0, 1, 64, 65, 500], [0.01, 0.5, 0.97], range(5)))
 def test_the_smallest_uniforms_are_sorted_below_the_limit_and_not_too_many(count, most, seed):
     found = smallest_uniforms(count, most, np.random.default_rng(seed))
     assert len(found) <= count
@@ -139,9 +140,9 @@ def test_the_baseline_is_its_formula(p, q, delta):
     assert two_proportion_epsilon_lower_bound(*p, *q, 0.05, delta) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("right", "guesses", "canaries"), [(9, 10, 12), (30, 30, 30), (55, 80, 200), (1, 1, 1)])
-@pytest.mark.parametrize(("epsilon", "delta"), [*product([0.0, 0.7, 3.0], [0.0, 1e-3, 0.2])])
-def test_the_canary_pvalue_is_its_formula(right, guesses, canaries, epsilon, delta):
+@for_each(product([(9, 10, 12), (30, 30, 30), (55, 80, 200), (1, 1, 1)], [0.0, 0.7, 3.0], [0.0, 1e-3, 0.2]))
+def test_the_canary_pvalue_is_its_formula(counts, epsilon, delta):
+    right, guesses, canaries = counts
     theta = math.exp(epsilon) / (1 + math.exp(epsilon))
     beta = stats.binom.sf(right - 1, guesses, theta)
     below = [
@@ -396,7 +397,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "call"), REFUSED, ids=[f"{name}-{k}" for k, (name, _) in enumerate(REFUSED)])
+@for_each(REFUSED)
 def test_refusals_name_the_argument_and_show_the_value(name, call):
     with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
         call()

@@ -13,6 +13,7 @@ import mechanisms
 from audit import AddRemove, Group, LabelFlip, Local, PrivacyCheck, Substitution, Verdict
 from audit.laws import ARITHMETIC_TOLERANCE
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
+from tests.offenders import for_each
 
 CHECKS = [check for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)]
 DECOYS = [check for check in CHECKS if check.name.startswith("decoy/")]
@@ -46,14 +47,14 @@ def test_every_module_has_every_epsilon(epsilon):
     assert found == modules
 
 
-@pytest.mark.parametrize("check", by_name(CHECKS))
+@for_each(CHECKS)
 def test_a_check_expects_pass_and_states_its_source_and_law(check):
     assert check.expected is Verdict.PASS
     assert check.claim.source
     assert callable(check.mechanism.law)
 
 
-@pytest.mark.parametrize("check", by_name(check for check in CHECKS if SLOW not in check.name))
+@for_each(check for check in CHECKS if SLOW not in check.name)
 def test_no_law_breaks_its_claim(check):
     for left, right in check.pairs:
         mechanism = check.mechanism
@@ -68,13 +69,13 @@ def test_no_law_breaks_its_claim(check):
 TIGHT = ("laplace/", "geometric/", "randomized response/", "noisy max/exponential")
 
 
-@pytest.mark.parametrize("check", by_name(check for check in CHECKS if check.name.startswith(TIGHT)))
+@for_each(check for check in CHECKS if check.name.startswith(TIGHT))
 def test_pure_epsilon_is_attained(check):
     losses = [check.mechanism.law(left).loss_against(check.mechanism.law(right)) for left, right in check.pairs]
     assert max(loss.epsilon(0.0) for loss in losses) == pytest.approx(check.claim.epsilon, rel=1e-9)
 
 
-@pytest.mark.parametrize("check", by_name(c for c in CHECKS if isinstance(c.mechanism, GaussianMechanism)))
+@for_each(c for c in CHECKS if isinstance(c.mechanism, GaussianMechanism))
 def test_gaussian_delta_is_attained_but_by_the_textbook_calibration(check):
     loss = check.mechanism.privacy_loss(*check.pairs[0])
     attained = loss.delta(check.claim.epsilon) / check.claim.delta
@@ -98,7 +99,7 @@ def test_pairs_come_close_to_the_claim(prefix, share):
         assert max(loss.epsilon(0.0) for loss in losses) >= share * check.claim.epsilon
 
 
-@pytest.mark.parametrize("check", by_name(CHECKS))
+@for_each(CHECKS)
 def test_a_mechanism_is_seeded_leaves_its_data_alone_and_can_be_sent(check):
     dataset = check.pairs[0][0]
     before, kept = joblib.hash(dataset), copy.deepcopy(dataset)

@@ -21,6 +21,7 @@ from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussia
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
 from mechanisms.queries import column_sums
 from mechanisms.sparse_vector import epoch_transcripts
+from tests.offenders import for_each
 
 OF_ALL = [check for check in faults.BASIC if type(check) is PrivacyCheck]
 CHECKS = [check for check in OF_ALL if check.parameters is None]
@@ -56,14 +57,14 @@ def test_every_mechanism_has_at_least_three_faults():
     assert all(broken.count(module) >= 3 for module in reference)
 
 
-@pytest.mark.parametrize("check", by_name(CHECKS))
+@for_each(CHECKS)
 def test_a_fault_expects_conviction_and_states_its_true_privacy(check):
     assert check.expected is Verdict.FAIL
     assert check.budget <= 200_000
     assert "True privacy:" in docstring(check)
 
 
-@pytest.mark.parametrize("check", by_name(SEARCHED))
+@for_each(SEARCHED)
 def test_a_fault_at_some_parameters_states_its_true_privacy(check):
     """Conviction is tested beside the search; here each has a docstring, and draws outputs at its simplest setting."""
     assert check.expected is Verdict.FAIL
@@ -72,12 +73,12 @@ def test_a_fault_at_some_parameters_states_its_true_privacy(check):
     assert len(bound.mechanism(bound.pairs[0][0], 3, np.random.default_rng(0))) == 3
 
 
-@pytest.mark.parametrize("check", by_name(CHECKS))
+@for_each(CHECKS)
 def test_a_fault_states_a_law_only_to_lie(check):
     assert hasattr(check.mechanism, "law") == ("right law" in check.name)
 
 
-@pytest.mark.parametrize("check", by_name(CHECKS))
+@for_each(CHECKS)
 def test_a_fault_draws_outputs_from_the_generator_alone(check):
     for dataset in check.pairs[0]:
         first, second = (check.mechanism(dataset, 50, np.random.default_rng(9)) for _ in range(2))
@@ -145,7 +146,7 @@ STATED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "stated", "computed"), STATED, ids=[name for name, *_ in STATED])
+@for_each(STATED)
 def test_stated_numbers_follow_from_the_parameters(name, stated, computed):
     assert stated in docstring(fault(name))
     digits = len(stated.split(".")[1])

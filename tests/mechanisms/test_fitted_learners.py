@@ -25,6 +25,7 @@ from mechanisms.local.classifier import LocalHistogramClassifier
 from mechanisms.stability.aggregate import SubsampleAggregate
 from mechanisms.stability.soft_labels import SoftLabelService
 from mechanisms.stability_histogram import StabilityHistogram
+from tests.offenders import for_each
 
 WITHOUT_A_CLAIM = {
     "mechanisms.cover.learners.ThresholdERM": "not private: what the private learners are compared with",
@@ -60,7 +61,7 @@ def test_every_learner_has_a_check_or_a_reason():
     assert left == []
 
 
-@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CHECKS])
+@for_each(CHECKS)
 def test_a_check_has_three_pairs_in_two_orders_and_can_be_sent(check):
     assert len(check.pairs) >= 3 or " pair " in check.name
     assert pickle.loads(pickle.dumps(check)).name == check.name

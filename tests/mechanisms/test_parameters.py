@@ -18,6 +18,7 @@ from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, 
 from mechanisms.randomized_response import RandomizedResponse
 from mechanisms.sparse_vector import SparseVectorBelow, printed_lam
 from mechanisms.stability_histogram import StabilityHistogram
+from tests.offenders import for_each
 
 VALID = [
     (LaplaceMechanism, {"query": count_positive, "l1_sensitivity": 1.0, "epsilon": 1.0}),
@@ -46,10 +47,7 @@ INVALID = {
     "upper": (0.0, -1.0, math.inf),
 }
 BROKEN = [
-    pytest.param(kind, arguments, name, value, id=f"{kind.__name__} {name}={value!r}")
-    for kind, arguments in VALID
-    for name in arguments
-    for value in INVALID.get(name, ())
+    (kind, arguments, name, value) for kind, arguments in VALID for name in arguments for value in INVALID.get(name, ())
 ]
 
 
@@ -58,7 +56,7 @@ def test_valid_parameters_are_admitted(kind, arguments):
     assert kind(**arguments) == kind(**arguments)
 
 
-@pytest.mark.parametrize(("kind", "arguments", "name", "value"), BROKEN)
+@for_each(BROKEN)
 def test_a_broken_parameter_is_named(kind, arguments, name, value):
     with pytest.raises(InvalidArgument, match=f"`{name}`"):
         kind(**{**arguments, name: value})

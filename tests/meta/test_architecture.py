@@ -1,11 +1,14 @@
 """The house: imports go one way, without circles, and the harness never knows the mechanisms."""
 
 import ast
+import functools
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
+
+from tests.offenders import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (  # lowest first: a module may import its own room and those before it
@@ -29,6 +32,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts)
 
 
+@functools.cache
 def imports(path: Path, top_only: bool) -> set[str]:
     tree = ast.parse(path.read_text())
     nodes = tree.body if top_only else ast.walk(tree)
@@ -80,7 +84,7 @@ def test_every_file_has_a_room():
     assert {path.name for path in entries if path.is_file()} == {"__init__.py", "__init__.pyi", "py.typed"}
 
 
-@pytest.mark.parametrize("path", sources("audit"), ids=module_name)
+@for_each(sources("audit"))
 def test_imports_go_down(path):
     here = room_of(module_name(path))
     if here != "audit":

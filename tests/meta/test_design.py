@@ -3,10 +3,9 @@
 import pkgutil
 import re
 
-import pytest
-
 from tests.meta.house import ROOT, headline, rooms_of_map
 from tests.meta.test_architecture import ROOMS, module_name, room_of, rooms_imported, sources
+from tests.offenders import for_each
 
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md")} - {ROOT / "CHANGELOG.md"})
 
@@ -43,7 +42,7 @@ def resolves(name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@for_each(PAGES)
 def test_pages_name_what_exists(page):
     paths, dotted = named_in(page.read_text())
     assert not {path for path in paths if not (ROOT / path).exists()}

@@ -13,6 +13,7 @@ from numpydoc.docscrape import NumpyDocString
 
 import audit
 from audit.report.kinds import CHECKS
+from tests.offenders import for_each
 
 PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
 CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}
@@ -37,13 +38,13 @@ def admits_none(annotation):
     return annotation is None or re.search(r"\b(?:None|Optional)\b", str(annotation)) is not None
 
 
-@pytest.mark.parametrize("name", CALLABLES)
+@for_each(CALLABLES)
 def test_every_parameter_is_named(name):
     kinds = {parameter.kind for parameter in parameters(name).values()}
     assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
-@pytest.mark.parametrize("name", CALLABLES)
+@for_each(CALLABLES)
 def test_what_is_required_has_no_default(name):
     """No NaN, no None and no leftover of a class stands for an argument that must be given."""
     for word, parameter in parameters(name).items():
@@ -99,7 +100,7 @@ def unit_of(name):
     return unit_of(other[1]) if other else text
 
 
-@pytest.mark.parametrize("name", BUDGETED)
+@for_each(BUDGETED)
 def test_a_budget_states_its_unit(name):
     text = unit_of(name)
     assert UNITS.search(text)
@@ -115,9 +116,9 @@ def test_the_rules_can_fail():
     try:
         for rule in (test_every_parameter_is_named, test_what_is_required_has_no_default):
             with pytest.raises(AssertionError):
-                rule("loose")
+                rule.rule("loose")
         loose.__signature__ = inspect.signature(lambda *, claim=None: None)
         with pytest.raises(AssertionError):
-            test_what_is_required_has_no_default("loose")
+            test_what_is_required_has_no_default.rule("loose")
     finally:
         del CALLABLES["loose"]

@@ -11,6 +11,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import audit
+from tests.offenders import for_each
 
 FLAT = [name for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))]
 MODULES = sorted(set(audit.__all__) - set(FLAT))  # their names are public as well: `training.Recorder`
@@ -48,7 +49,7 @@ def required(name: str, value: object) -> Iterable[str]:
         yield "Returns"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_sections(name):
     value = named[name]
     page = NumpyDocString(inspect.getdoc(value))
@@ -77,7 +78,7 @@ def test_examples(name):
     assert not failed, "".join(printed)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_public_members_are_documented(name):
     value = named[name]
     if inspect.isclass(value):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from audit.game.scorers.cells import atom_keys
 from audit.subjects import BadBatch, BadLength, Raised, Reading, concatenate, encode
+from tests.offenders import for_each
 
 
 class Held:
@@ -185,7 +186,7 @@ def test_in_one_batch_too():
     assert len(set(atom_keys(read).tolist())) == len(APART)
 
 
-@pytest.mark.parametrize("number", range(len(APART)))
+@for_each(range(len(APART)))
 def test_each_is_known_again(number):
     batch = encode([APART[number], "other", APART[number]], 3)
     keys = atom_keys(Reading.of([batch]).read(batch))

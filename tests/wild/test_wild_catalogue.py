@@ -7,11 +7,11 @@ import importlib
 import json
 import re
 
-import pytest
 from hypothesis import find
 
 from audit import Verdict
 from audit.faces.runs.suite import require_checks
+from tests.offenders import for_each
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.mechanism import Served
 
@@ -36,7 +36,7 @@ def test_names_are_unique_over_all_libraries():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@for_each(LIBRARIES)
 def test_a_library_is_well_formed(library):
     audits = AUDITS[library]
     assert require_checks(audits.CHECKS)
@@ -48,7 +48,7 @@ def test_a_library_is_well_formed(library):
         assert claim_of(check).source, f"{check.name} must say where its claim is made"
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@for_each(LIBRARIES)
 def test_every_expected_fail_is_explained_and_every_note_belongs_to_a_check(library):
     notes = getattr(AUDITS[library], "NOTES", {})
     expected = {check.name for check in AUDITS[library].CHECKS if check.expected is Verdict.FAIL}
@@ -56,7 +56,7 @@ def test_every_expected_fail_is_explained_and_every_note_belongs_to_a_check(libr
     assert not set(notes) - {check.name for check in AUDITS[library].CHECKS}
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@for_each(LIBRARIES)
 def test_requirements_are_exact_pins(library):
     lines = (CATALOGUE / library / "requirements.txt").read_text().splitlines()
     wanted = [line for line in lines if line.strip() and not line.startswith(("#", "-"))]
@@ -72,7 +72,7 @@ def test_dependencies_in_javascript_are_exact_pins():
         assert all(re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version) for version in asked.values())
 
 
-@pytest.mark.parametrize("path", sorted(CATALOGUE.rglob("serve*.py")), ids=lambda path: "/".join(path.parts[-2:]))
+@for_each(sorted(CATALOGUE.rglob("serve*.py")))
 def test_what_runs_in_the_environments_does_not_import_the_auditor(path):
     tree = ast.parse(path.read_text())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
@@ -80,6 +80,6 @@ def test_what_runs_in_the_environments_does_not_import_the_auditor(path):
     assert not {name.split(".")[0] for name in names} & {"audit", "wild", "mechanisms"}
 
 
-@pytest.mark.parametrize("path", sorted(CATALOGUE.rglob("*.py")), ids=lambda path: "/".join(path.parts[-2:]))
+@for_each(sorted(CATALOGUE.rglob("*.py")))
 def test_files_are_one_topic_long(path):
     assert len(path.read_text().splitlines()) <= 400

@@ -15,6 +15,7 @@ from audit import PrivacyCheck, Verdict
 from mechanisms import consistency, fitted
 from mechanisms.consistency import long_runs
 from mechanisms.faults import consistency as faults
+from tests.offenders import for_each
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "consistency.md"
 ALL = [*consistency.CHECKS, *long_runs.CHECKS, *faults.CHECKS]
@@ -39,7 +40,7 @@ def test_names_are_unique_and_sources_are_given():
         assert cited, check.name
 
 
-@pytest.mark.parametrize("check", by_name(ALL))
+@for_each(ALL)
 def test_checks_can_be_sent_to_a_worker(check):
     assert pickle.loads(pickle.dumps(check)).name == check.name
 
@@ -83,7 +84,7 @@ def test_decoys_are_not_convicted(check):
     assert run(check, 30_000).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("check", by_name(c for c in faults.CHECKS if isinstance(c, PrivacyCheck)))
+@for_each(c for c in faults.CHECKS if isinstance(c, PrivacyCheck))
 def test_a_fault_states_its_true_privacy_and_keeps_to_its_budget(check):
     assert "True privacy:" in type(check.mechanism).__doc__
     assert check.expected is Verdict.FAIL

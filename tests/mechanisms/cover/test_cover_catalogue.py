@@ -20,6 +20,7 @@ from audit.checks.stated import StatedCheck
 from audit.subjects import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults
+from tests.offenders import for_each
 
 ALL = [*cover.CHECKS, *faults.CHECKS]
 UTILITY = [check for check in ALL if isinstance(check, StatedCheck)]
@@ -45,12 +46,12 @@ def test_every_fault_expects_conviction_within_its_budget():
         assert check.budget <= 200_000
 
 
-@pytest.mark.parametrize("check", by_name(FAULTS))
+@for_each(FAULTS)
 def test_a_fault_says_what_it_gives(check):
     assert "True privacy:" in inspect.getdoc(type(check.mechanism))
 
 
-@pytest.mark.parametrize("check", by_name(UTILITY))
+@for_each(UTILITY)
 def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
     assert check.source
     assert check.statement.endswith(".")

@@ -31,6 +31,7 @@ from mechanisms.labels.excess import QueryPoints
 from mechanisms.labels.mixtures import Circle, Smooth
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
+from tests.offenders import for_each
 
 BOTH = [*labels.CHECKS, *faults.CHECKS]
 PRIVATE = [check for check in labels.CHECKS if isinstance(check, PrivacyCheck)]
@@ -72,7 +73,7 @@ def test_faults_and_decoys_expect_what_they_are():
             assert "True privacy:" in inspect.getdoc(type(check.mechanism))
 
 
-@pytest.mark.parametrize("check", FAULTS, ids=lambda check: check.name)
+@for_each(FAULTS)
 def test_a_fault_says_what_it_gives_and_draws_from_the_generator_alone(check):
     inner = check.mechanism.bits if isinstance(check.mechanism, bits.Promised) else check.mechanism
     assert "True privacy:" in inspect.getdoc(type(inner))
@@ -81,7 +82,7 @@ def test_a_fault_says_what_it_gives_and_draws_from_the_generator_alone(check):
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("check", UTILITY, ids=lambda check: check.name)
+@for_each(UTILITY)
 def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
     assert check.source
     assert check.statement.endswith(".")

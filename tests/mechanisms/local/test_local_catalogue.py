@@ -20,6 +20,7 @@ from audit.checks.stated import StatedCheck
 from audit.subjects import Stream
 from mechanisms import local
 from mechanisms.faults import local as faults
+from tests.offenders import for_each
 
 UTILITY = [check for check in (*local.CHECKS, *faults.CHECKS) if isinstance(check, StatedCheck)]
 FAULTS = [check for check in faults.CHECKS if isinstance(check, PrivacyCheck)]
@@ -56,17 +57,17 @@ def test_every_fault_expects_conviction_within_its_budget():
         assert check.budget is None or check.budget <= 200_000
 
 
-@pytest.mark.parametrize("check", by_name(FAULTS))
+@for_each(FAULTS)
 def test_a_fault_says_what_it_gives(check):
     assert "True privacy:" in inspect.getdoc(type(inner(check.mechanism)))
 
 
-@pytest.mark.parametrize("check", by_name(check for check in local.CHECKS if check.name.startswith("decoy/")))
+@for_each(check for check in local.CHECKS if check.name.startswith("decoy/"))
 def test_a_decoy_is_not_expected_to_fail(check):
     assert check.expected is Verdict.PASS
 
 
-@pytest.mark.parametrize("check", by_name(UTILITY))
+@for_each(UTILITY)
 def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
     assert check.source
     assert check.statement.endswith(".")

@@ -27,6 +27,7 @@ from mechanisms.stability import (
     soft_labels,
     votes,
 )
+from tests.offenders import for_each
 
 MODULES = (above_threshold, accuracy, decoys, epochs, instability, privacy_theorems, services, soft_labels, votes)
 CHECKS = [check for module in MODULES for check in module.CHECKS]
@@ -49,7 +50,7 @@ def test_names():
     assert all(check.name.startswith("fault/stability ") for check in FAULTS)
 
 
-@pytest.mark.parametrize("check", by_name(FAULTS))
+@for_each(FAULTS)
 def test_a_fault_states_its_privacy_and_expects_conviction(check):
     assert check.expected is Verdict.FAIL
     assert check.budget <= 200_000
@@ -57,7 +58,7 @@ def test_a_fault_states_its_privacy_and_expects_conviction(check):
     assert any("True privacy:" in (inspect.getdoc(type(part)) or "") for part in (check.mechanism, inner))
 
 
-@pytest.mark.parametrize("check", by_name(check for check in CHECKS if check.name.startswith("decoy/")))
+@for_each(check for check in CHECKS if check.name.startswith("decoy/"))
 def test_a_decoy_is_expected_to_pass(check):
     assert check.expected is Verdict.PASS
 
@@ -123,7 +124,7 @@ def test_a_split_by_position_gives_a_shrunk_counterexample(monkeypatch):
     assert max(distances[0] for _, distances in answers) >= 1
 
 
-@pytest.mark.parametrize("check", by_name(check for check in (*PRIVACY, *FAULTS) if check.pairs))
+@for_each(check for check in (*PRIVACY, *FAULTS) if check.pairs)
 def test_outputs_come_from_the_generator_alone(check):
     first, second = (check.mechanism(check.pairs[0][0], 20, np.random.default_rng(9)) for _ in range(2))
     assert len(first) == 20

@@ -26,6 +26,7 @@ from mechanisms.stability.service_theorems import dealt_mistakes, most_bad_point
 from mechanisms.stability.sgd import OnePassSGD
 from mechanisms.stability.sizes import ServiceSize, student_size, transfer_records
 from mechanisms.stability.soft_theorems import full_run, soft_teachers, stable_alpha, unsure_probability
+from tests.offenders import for_each
 
 CHECKS = [c for m in (average_stability, rates, service_theorems, sgd, soft_theorems, transfer) for c in m.CHECKS]
 SLOW = ("tenth of the labels", "self-consistent, simulated", "gamma=0.05", "weak quality becomes")
@@ -42,7 +43,7 @@ def test_a_theorem_gets_the_verdict_that_it_expects(check):
     assert result.verdict is check.expected, result.reason
 
 
-@pytest.mark.parametrize("check", by_name([*CHECKS, *utility.CHECKS]))
+@for_each([*CHECKS, *utility.CHECKS])
 def test_a_theorem_names_its_source_and_says_it_in_a_sentence(check):
     assert check.name.startswith(("stability/", "fault/stability "))
     assert check.source

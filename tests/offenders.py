@@ -1,0 +1,44 @@
+"""One test for a rule about many things: it looks at all of them and names every offender.
+
+An item of pytest costs each worker its collection, three reports and their transport, which is more than a rule costs
+that only looks at data. Where something is drawn or run for each thing, items can be shared out and stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def name_of(thing: Any) -> str:
+    return str(thing if isinstance(thing, Path) else getattr(thing, "name", getattr(thing, "__name__", thing)))
+
+
+def for_each(things: Iterable[Any], name: Callable[[Any], str] = name_of) -> Callable[[Callable[..., None]], Any]:
+    """Return a decorator that makes a rule about one thing a test of all `things`.
+
+    A rule fails like a test, by an assertion or any exception. A tuple is spread over the parameters of the rule. The
+    test fails if there is no thing at all; the rule itself is its attribute `rule`.
+    """
+    listed = list(things)
+
+    def decorate(rule: Callable[..., None]) -> Callable[[], None]:
+        def test() -> None:
+            offenders = []
+            assert listed, "there is nothing to look at"
+            for thing in listed:
+                try:
+                    rule(*thing) if isinstance(thing, tuple) else rule(thing)
+                except (Exception, pytest.fail.Exception) as error:
+                    offenders.append(f"{name(thing)}: {type(error).__name__}: {error}")
+            assert not offenders, f"{len(offenders)} of {len(listed)}:\n" + "\n".join(offenders)
+
+        test.__dict__.update(rule.__dict__)  # marks below the decorator
+        test.__name__, test.__qualname__, test.__doc__ = rule.__name__, rule.__qualname__, rule.__doc__
+        test.__module__, test.rule = rule.__module__, rule  # type: ignore[attr-defined]
+        return test
+
+    return decorate
