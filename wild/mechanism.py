@@ -49,6 +49,11 @@ class Served:
             command = [str(node_of(self.library)), str(CATALOGUE / "serve.js"), served, str(python.parents[1])]
         return Program([*command, self.name], timeout=self.timeout, own_randomness=self.own_randomness)
 
+    @property
+    def audited(self) -> Any:
+        """The release of the library, as its server says that it has it installed."""
+        return self.program.audited
+
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator, **setting: Any) -> Any:
         """Ask for `size` outputs, at a setting of the mechanism's parameters where these are searched.
 

@@ -23,6 +23,7 @@ import importlib.util
 import inspect
 import json
 import math
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -30,15 +31,30 @@ from pathlib import Path
 import numpy as np
 
 PROTOCOL = 1
+DESCRIBING = Path(__file__).resolve().parents[1] / "audit" / "subjects" / "distribution.py"  # imports nothing else
 
 
 def main(path: str, name: str) -> None:
     """Answer requests until the input ends."""
     answers = _claim_standard_output()
     draw = batch_of(load(path)[name])
+    audited = release_of(Path(path))
     for line in sys.stdin.buffer:
-        answers.write(answer(draw, json.loads(line)))
+        answers.write(answer(draw, json.loads(line), audited))
         answers.flush()
+
+
+def release_of(served: Path) -> dict:
+    """The audited release as it is installed here: the distribution of the first requirement beside `served.py`."""
+    requirements = served.with_name("requirements.txt")
+    if not (requirements.is_file() and DESCRIBING.is_file()):
+        return {}
+    lines = (line.strip() for line in requirements.read_text().splitlines())
+    first = next((line for line in lines if line and not line.startswith(("#", "-"))), "")
+    spec = importlib.util.spec_from_file_location("distribution", DESCRIBING)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.describe(re.split(r"[\[=<>!~; ]", first)[0]) or {}
 
 
 def load(path: str) -> dict:
@@ -79,7 +95,7 @@ def unpacked(dataset) -> tuple:
     return dataset, {}
 
 
-def answer(draw, request: dict) -> bytes:
+def answer(draw, request: dict, audited: dict) -> bytes:
     """The answer to one request; that a whole batch raised is an error, after which single outputs are asked for."""
     number = request["request"]
     if request["protocol"] != PROTOCOL:
@@ -90,10 +106,10 @@ def answer(draw, request: dict) -> bytes:
         outputs = draw(dataset, request["size"], rng, **setting)
     except (Exception, SystemExit) as error:
         return _line({"request": number, "error": f"raised {type(error).__name__}: {error}"})
-    array = as_floats(outputs)
+    array, head = as_floats(outputs), {"request": number, "audited": audited}
     if array is None:
-        return _line({"request": number, "outputs": [plain(output) for output in outputs]})
-    return _line({"request": number, "shape": array.shape}) + array.astype("<f8").tobytes()
+        return _line({**head, "outputs": [plain(output) for output in outputs]})
+    return _line({**head, "shape": array.shape}) + array.astype("<f8").tobytes()
 
 
 def as_floats(outputs):

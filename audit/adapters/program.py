@@ -98,6 +98,12 @@ class Program:
         positive(self.timeout, "timeout")
 
     @property
+    def audited(self) -> Mapping[str, Any] | None:
+        """Distribution that the program has said it audits; None while it does not run, or if it said nothing."""
+        process = _running.get(self._key)
+        return None if process is None else process.audited
+
+    @property
     def __name__(self) -> str:
         return " ".join(os.path.basename(part) for part in self.command)
 
@@ -177,6 +183,7 @@ class _Process:
         os.set_blocking(self._out, False)
         self._buffer = bytearray()
         self._numbers = itertools.count(1)
+        self.audited: Mapping[str, Any] | None = None
         self.kill = weakref.finalize(self, _kill_group, self.child, self._errors)  # called at exit at the latest
 
     def outputs(self, dataset: Any, size: int, seed: int, timeout: float) -> Any:
@@ -195,6 +202,8 @@ class _Process:
             raise _broken(f"answered request {answer.get('request')!r} instead of {request['request']}")
         if "error" in answer:
             raise SubjectFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
+        if isinstance(answer.get("audited"), dict):
+            self.audited = answer["audited"]
         outputs = answer.get("outputs")
         if not isinstance(outputs, list):
             outputs = self._array(answer.get("shape"))

@@ -23,6 +23,7 @@ from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.plain import from_plain, to_plain
+from audit.subjects.source import source_of
 from audit.subjects.subject import describe_mechanism, name_of
 
 _LINE = 100  # characters of a result's `repr`
@@ -124,6 +125,8 @@ class Result:
     isolation: str = field(default="caller", kw_only=True)
     confirmation: float | None = field(default=None, kw_only=True)  # probability of a wrong FAIL, with fresh outputs
     printed: str = field(default="", kw_only=True)  # the first 4 KB of what it printed in a process of its own
+    # which code was audited, as the process said that ran it; empty where that was this one
+    source: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False)
 
     @property
     def name(self) -> str:
@@ -171,6 +174,11 @@ class Result:
         """The verdict, or the word for it where it was expected: "CAUGHT", "OPEN" or "MISSED"."""
         return outcome(self.verdict, self.check.expected)
 
+    @property
+    def audited_source(self) -> dict[str, Any]:
+        """Source of the audited code, as plain data without what is not known: see `audit.subjects.source`."""
+        return dict(self.source) or known_source(getattr(self.check, "subject", None))
+
     def record(self) -> dict[str, Any]:
         """Return plain data without durations: the same evidence gives the same record, wherever it was gathered."""
         check, subject = self.check, self.check.subject
@@ -200,6 +208,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as in a certificate, with the duration, the isolation, and what the subject printed."""
         apart = {"seconds": self.seconds, "isolation": self.isolation, "printed": self.printed}
+        apart["sources"] = self.audited_source
         return {**self.record(), **apart}
 
     def details(self) -> Iterator[str]:
@@ -220,6 +229,11 @@ class Result:
             return notebook.html_of and notebook.html_of(self.record())
         except AuditError:
             return None
+
+
+def known_source(subject: Any) -> dict[str, Any]:
+    """Return what this process knows of the source of a callable, as plain data."""
+    return {key: value for key, value in to_plain(source_of(subject)).items() if value}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from audit.base.errors import AuditError
 from audit.base.text import described
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Result
+from audit.checks.base import Check, Result, known_source
 from audit.subjects.keeper import is_of_subject
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
@@ -38,6 +38,7 @@ def run_check(
         with open_pool(Place(workers=1), [check]) as own:
             return run_check(check, allowance, timeout, own, blocks)
     there, printed = replace(allowance, place=HERE if blocks is None else blocks), list[str]()
+    source: dict[str, Any] = {}
     try:
         if pool.is_here:
             ended: Result = pool.call(_gather_and_judge, check, there)
@@ -46,7 +47,8 @@ def run_check(
 
         def gathered(allowed: Allowance) -> Any:
             nonlocal seconds
-            evidence, taken = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
+            evidence, taken, found = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
+            source.update(found)
             seconds += float(taken)
             return check.received(evidence)
 
@@ -64,7 +66,8 @@ def run_check(
         if not is_of_subject(error):
             raise
         result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
-    return replace(result, isolation="caller" if pool.is_here else "process", printed="".join(printed))
+    isolation = "caller" if pool.is_here else "process"
+    return replace(result, isolation=isolation, printed="".join(printed), source=source)
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
@@ -73,11 +76,15 @@ def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, se
     return _judged(check, allowance, check.nothing(reason, cause), seconds)
 
 
-def _gather(check: Check, allowance: Allowance) -> tuple[Any, float]:
-    """Return evidence as plain data and its duration: what runs in a process of its own, and is judged in another."""
+def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, Any]]:
+    """Return evidence as plain data, its duration, and which code was run.
+
+    It runs in a process of its own, and is judged in another.
+    """
     started = time.perf_counter()
     evidence, _ = confirm.gather(check, allowance)
-    return check.sent(evidence), time.perf_counter() - started
+    seconds = time.perf_counter() - started
+    return check.sent(evidence), seconds, known_source(check.completed(evidence).subject)
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Result:

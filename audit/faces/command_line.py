@@ -1,4 +1,4 @@
-"""The command line: run, list, report, replay, verify, diff, compare.
+"""The command line: run, list, report, replay, verify, attest, diff, compare.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
 are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
@@ -19,15 +19,9 @@ from typing import Any
 
 import click
 
-from audit.base.defaults import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_EXECUTOR,
-    DEFAULT_SIGNIFICANCE,
-    DEFAULT_TIMEOUT,
-)
 from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
+from audit.faces.settings import setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
 
@@ -41,6 +35,7 @@ First steps:
 With a certificate:
   dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
   dp-audit verify DIR       is it whole: schema, sums, plan, digests, every verdict from its evidence
+  dp-audit attest DIR       what was audited and the result, as a statement that tools sign
   dp-audit diff OLD NEW     what got worse from one to the other
 
 \b
@@ -73,50 +68,9 @@ def cli() -> None:
     """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
 
 
-def _setting(name: str, default: Any, text: str, **more: Any) -> Callable[..., Any]:
-    return click.option(name, **{"default": default, "show_default": True, "help": text, **more})
-
-
-_SETTINGS = (
-    _setting(
-        "--budget",
-        DEFAULT_BUDGET,
-        "For each check that states no budget of its own: auto, as many outputs as resolve its claim; quick, at twice "
-        "the tolerance; deep, at 0.4 of it; or a number of outputs per dataset (losses in all).",
-        metavar="auto|quick|deep|N",
-    ),
-    _setting(
-        "--significance",
-        DEFAULT_SIGNIFICANCE,
-        "Probability that any true claim of the run is suspected, and tested again (compare: or two equal laws called "
-        "different).",
-    ),
-    _setting(
-        "--confirmation", DEFAULT_CONFIRMATION, "Probability that any true claim of the run is judged FAIL.", type=float
-    ),
-    _setting("--seed", 0, "The same seed gives the same evidence."),
-    _setting(
-        "--executor",
-        DEFAULT_EXECUTOR,
-        "'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
-        metavar="WHERE",
-    ),
-    _setting(
-        "--workers", None, "Worker processes; a cluster has its own number.", type=int, show_default="available cores"
-    ),
-    _setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which a check is stopped."),
-)
-
-
 _VERBOSE = click.option(
     "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
 )
-
-
-def _with_settings(command: Callable[..., int]) -> Callable[..., int]:
-    for option in reversed(_SETTINGS):
-        command = option(command)
-    return command
 
 
 def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
@@ -156,8 +110,8 @@ def _discovered() -> tuple[str, ...]:
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @_TARGETS
-@_setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
-@_with_settings
+@setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
+@with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
 @_VERBOSE
@@ -193,7 +147,7 @@ def run_command(
     type=_FOLDER,
     help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
 )
-@_with_settings
+@with_settings
 def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -> int:
     """Compare implementations of the same claim.
 
@@ -306,6 +260,28 @@ def verify_command(directory: Path, seal: str | None, plan: str | None, require_
     click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
     click.echo(f"not sealed: {unsealed}" if unsealed else f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
+    return 0
+
+
+@cli.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
+@_DIRECTORY
+@_reads_certificates
+def attest_command(directory: Path) -> int:
+    """Print an in-toto statement for signing tools.
+
+    Its subject is the code that was audited, with the digest of its distribution; its predicate is the result. A
+    certificate that contradicts itself is refused.
+    """
+    import json
+
+    from audit.report.attestation import statement_of
+    from audit.report.certificate import certificate_path, load_certificate
+    from audit.report.verify import problems_of
+
+    certificate = load_certificate(directory)
+    if problems := problems_of(certificate):
+        return _contradicted(problems, "the certificate is not whole: {} problems")
+    click.echo(json.dumps(statement_of(certificate, certificate_path(directory)), indent=1))
     return 0
 
 

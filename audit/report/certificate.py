@@ -25,7 +25,6 @@ from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.loading import load_json
-from audit.report.sources import source_of
 from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
 
 SCHEMA_VERSION = "1.2"
@@ -142,7 +141,7 @@ class Report:
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},
-            "sources": {result.name: source_of(getattr(result.check, "subject", None)) for result in self.results},
+            "sources": {result.name: result.audited_source for result in self.results},
             "printed": {result.name: result.printed for result in self.results if result.printed},
             "calibration": calibration_summary(),
             "provenance": provenance(self.command, self.plan),

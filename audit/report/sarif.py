@@ -26,7 +26,7 @@ def sarif_of(certificate: Mapping[str, Any]) -> str:
 
 def _finding(check: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": check["mechanism"]}]}
-    if "file" in source:
+    if source.get("file"):
         place = {"artifactLocation": {"uri": source["file"]}}
         location["physicalLocation"] = place | ({"region": {"startLine": source["line"]}} if source.get("line") else {})
     return {

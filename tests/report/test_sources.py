@@ -9,8 +9,10 @@ import numpy as np
 
 import audit
 from audit import PrivacyClaim, Verdict, per_call
+from audit.checks.base import known_source
 from audit.report.renderers import RENDERERS
-from audit.report.sources import code_of, source_of
+from audit.report.sources import code_of
+from audit.subjects.source import source_of
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 HERE = Path(__file__)
@@ -34,21 +36,21 @@ def test_every_wrapping_leads_to_the_source(monkeypatch):
     line, digest = line_of("def exact(data, size, rng):"), hashlib.sha256(HERE.read_bytes()).hexdigest()
     for subject in (exact, partial(exact), per_call(exact), partial(per_call(exact))):
         found = source_of(subject)
-        assert (found["file"], found["line"]) == ("tests/report/test_sources.py", line)
-        assert found["digest"] == digest
-    assert source_of(Instance())["line"] == line_of("class Instance:")
+        assert (found.file, found.line) == ("tests/report/test_sources.py", line)
+        assert found.digest == digest
+    assert source_of(Instance()).line == line_of("class Instance:")
     monkeypatch.chdir(HERE.parents[1] / "game")
-    assert source_of(exact)["file"] == "test_sources.py"
+    assert source_of(exact).file == "test_sources.py"
 
 
-def test_a_distribution_is_found_from_the_mechanism():
-    found = source_of(np.random.default_rng(0).laplace), source_of(np.mean), source_of(len), source_of(None)
-    assert found[1]["distribution"] == "numpy"
-    assert found[1]["file"].startswith("numpy/")
-    listed = hashlib.sha256(f"{found[1]['digest']}  {found[1]['file']}\n".encode()).hexdigest()
-    said = f"numpy {np.__version__}, 1 file with the digest {listed[:16]}"
-    assert code_of({"a": found[1], "b": found[1], "c": {}}) == said
-    assert "file" not in found[2]
+def test_the_code_in_words_names_distributions_and_one_digest_of_all_files():
+    found = known_source(np.mean)
+    assert found["distribution"] == "numpy"
+    assert found["file"].startswith("numpy/")
+    listed = hashlib.sha256(f"{found['digest']}  {found['file']}\n".encode()).hexdigest()
+    named = f"numpy {np.__version__} ({found['subject'][:16]})"
+    assert code_of({"a": found, "b": found, "c": {}}) == f"{named}, 1 file with the digest {listed[:16]}"
+    assert "file" not in known_source(len)
 
 
 class Hostile:
@@ -76,4 +78,4 @@ def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
 
 
 def test_hostile_code_has_a_source_all_the_same():
-    assert source_of(Hostile())["line"] == line_of("class Hostile:")
+    assert source_of(Hostile()).line == line_of("class Hostile:")

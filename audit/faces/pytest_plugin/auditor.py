@@ -156,7 +156,8 @@ def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
 def received(record: Mapping[str, Any]) -> Recorded:
     """Return the result that this process or another one has put into the report of a test."""
     document = dict(record)
-    apart = {name: document.pop(name) for name in ("isolation", "printed") if name in document}
+    apart: dict[str, Any] = {name: document.pop(name) for name in ("isolation", "printed") if name in document}
+    apart["source"] = document.pop("sources", {})
     return Recorded.of_record(document, float(document.pop("seconds")), **apart)
 
 

@@ -155,7 +155,7 @@ class Checkpoint:
 
     def _link(self, file: Mapping[str, Any]) -> str:
         """Return the digest of a file, which reveals edits as that of a certificate does."""
-        return digest(self.plan, *(file[part] for part in ("record", "seconds", "isolation", "printed")))
+        return digest(self.plan, *(file[part] for part in ("record", "seconds", "isolation", "printed", "sources")))
 
     def keep(self, result: Result) -> None:
         document = {
@@ -164,6 +164,7 @@ class Checkpoint:
             "seconds": result.seconds,
             "isolation": {result.name: result.isolation},
             "printed": {result.name: result.printed},
+            "sources": {result.name: result.audited_source},
         }
         document["link"] = self._link(document)
         write_whole(self._files[result.name], json.dumps(document, allow_nan=False))
@@ -196,10 +197,11 @@ def finished_checks(directory: Path) -> int:
     return len(list((directory / FOLDER).glob("[0-9]*.json")))
 
 
-def _apart(document: Mapping[str, Any], name: str) -> dict[str, str]:
-    """Return what a document says of the process of a check."""
+def _apart(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return what a document says of the process of a check, and of the code that it ran."""
     parts = {part: document.get(part, {}).get(name) for part in ("isolation", "printed")}
-    return {part: str(said) for part, said in parts.items() if said is not None}
+    source = dict(document.get("sources", {}).get(name) or {})
+    return {**{part: str(said) for part, said in parts.items() if said is not None}, "source": source}
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,157 @@
+"""Which code is audited: file and line of the mechanism, the distributions behind it, and one digest of their files."""
+
+import hashlib
+import json
+import sys
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+import audit
+from audit import AddRemove, PrivacyClaim, per_call
+from audit.adapters import Predictions, Program
+from audit.subjects import distribution
+from audit.subjects.distribution import describe, describe_folder, distribution_of
+from audit.subjects.source import source_of
+
+HERE = Path(__file__)
+PAIR = ([0, 0], [0, 0, 1])
+
+
+def laplace(data, size, rng):
+    return len(data) + rng.laplace(size=size)
+
+
+def calls_a_library(data):
+    return click.style(str(len(data)))
+
+
+class Learner:
+    def fit(self, rows):
+        return self
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A distribution of two files, one of them with a name of its own."""
+
+    def install(name="tiny", code="def release(data, size, rng):\n    return [0.0] * size\n"):
+        folder = tmp_path / "site-packages"
+        package, info = folder / name, folder / f"{name}_wheel-1.2.dist-info"
+        package.mkdir(parents=True)
+        info.mkdir()
+        (package / "__init__.py").write_text(code)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-wheel\nVersion: 1.2\n")
+        (info / "INSTALLER").write_text("anybody")
+        hashed = distribution.base64.urlsafe_b64encode(hashlib.sha256(code.encode()).digest()).decode().rstrip("=")
+        (info / "RECORD").write_text(
+            f"{name}/__init__.py,sha256={hashed},{len(code)}\n{info.name}/INSTALLER,,\n{info.name}/RECORD,,\n"
+            f"{name}/__pycache__/__init__.cpython-311.pyc,,\n../../bin/{name},sha256={hashed},3\n"
+        )
+        monkeypatch.syspath_prepend(folder)
+        for cached in (describe, describe_folder, distribution.checkouts):
+            cached.cache_clear()
+        return package / "__init__.py"
+
+    yield install
+    sys.modules.pop("tiny", None)
+    describe.cache_clear()
+
+
+def test_the_digest_is_that_of_the_wheel(installed):
+    file = installed()
+    listed = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  tiny/__init__.py\n"
+    found = describe("tiny-wheel")
+    assert found == {
+        "distribution": "tiny-wheel",
+        "version": "1.2",
+        "files": 1,
+        "subject": hashlib.sha256(listed.encode()).hexdigest(),
+        "altered": 0,
+    }
+
+
+def test_a_function_of_a_wheel_has_its_name_version_and_digest(installed):
+    installed()
+    import tiny
+
+    found = source_of(tiny.release)
+    assert (found.distribution, found.version, found.files, found.altered) == ("tiny-wheel", "1.2", 1, 0)
+    assert found.subject == describe("tiny-wheel")["subject"]
+
+
+@pytest.mark.parametrize("change", [" ", "# same length"])
+def test_a_file_that_was_changed_after_it_was_installed_counts_as_altered(installed, change):
+    code = "def release(data, size, rng):\n    return [0.0] * size  # what it was\n"
+    file = installed(code=code)
+    import tiny
+
+    file.write_text(code + change if change == " " else code.replace("what it was", "same length"))
+    assert source_of(tiny.release).altered == 1
+
+
+def test_a_mechanism_of_no_distribution_has_its_package_or_its_file():
+    found = source_of(laplace)
+    assert found.digest == hashlib.sha256(HERE.read_bytes()).hexdigest()
+    assert found.subject
+    assert (found.distribution, found.files) == ("", 1)
+    folder = describe_folder(str(HERE.parent))
+    assert folder["files"] == len(list(HERE.parent.rglob("*.py")))
+
+
+def test_what_the_code_names_is_a_library():
+    (found,) = source_of(per_call(calls_a_library)).libraries
+    assert (found.distribution, found.version) == ("click", metadata.version("click"))
+    assert len(found.subject) == 64
+    assert source_of(laplace).libraries == ()
+
+
+@pytest.mark.parametrize(
+    "made", [per_call(calls_a_library), partial(calls_a_library, [1]), Predictions(Learner, [[0]])]
+)
+def test_wrappers_and_adapters_lead_to_the_code_of_their_author(made):
+    assert source_of(made).file.endswith(HERE.name)
+
+
+def test_the_owner_of_a_file_is_found_by_the_list_of_its_files():
+    assert distribution_of(Path(click.__file__), "click") == "click"
+    import yaml
+
+    assert distribution_of(Path(yaml.__file__), "yaml").lower() == "pyyaml"
+    assert distribution_of(Path("/nowhere/site-packages/nothing.py"), "nothing") is None
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    audited = {"distribution": "elsewhere", "version": "9.1", "files": 3, "subject": "%s", "other": 1}
+    print(json.dumps({"request": asked["request"], "audited": audited, "outputs": [0.5] * asked["size"]}), flush=True)
+"""
+
+
+def test_a_program_says_what_it_is():
+    program = Program((sys.executable, "-c", PROGRAM % ("a" * 64)))
+    assert program.audited is None
+    program([0], 2, np.random.default_rng(0))
+    found = source_of(program)
+    assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
+    assert found.subject == "a" * 64
+    program.close()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_certificate_has_what_the_process_says_that_runs_the_code(workers):
+    program = Program((sys.executable, "-c", PROGRAM % ("b" * 64)))
+    check = audit.PrivacyCheck(
+        name="behind", mechanism=program, claim=PrivacyClaim(1.0, 0.0, AddRemove()), pairs=[PAIR]
+    )
+    certificate = audit.run([check], budget=100, workers=workers).certificate
+    found = certificate["sources"]["behind"]
+    assert (found["distribution"], found["subject"], found["said_by"]) == ("elsewhere", "b" * 64, "program")
+    assert json.dumps(found)
+    program.close()
