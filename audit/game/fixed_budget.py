@@ -45,14 +45,18 @@ class Split:
     def of(cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0) -> Split:
         """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's."""
         most = max(1, tuning.MOST_NUMBERS // width)
-        first, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
-        if first < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
-            first, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
-        first = min(int(first), max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs), most)
+        usual, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
+        if usual < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
+            usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
+        whole = usual + more_share * budget
+        largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs), most)
+        scanned = min(tuning.SCAN_NEEDS * pairs, tuning.SCAN_MOST * budget, whole)
+        first = int(min(max(usual, scanned), largest))
         training = max(1, first // pairs)
         calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
-        size = int(np.clip(min(first // tuning.TRAINING_CALLS, budget / calls), 1, min(training, BLOCK)))
-        room = min(int(more_share * budget), most)
+        per_call = min(min(usual, largest) // tuning.TRAINING_CALLS, budget / calls)
+        size = int(np.clip(per_call, 1, min(training, BLOCK)))
+        room = min(int(min(more_share * budget, whole - first)), most)
         step = tuning.MOST_MORE
         steps = (step, step) if room >= 2 * step else (min(step, room),)
         more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
@@ -121,39 +125,45 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
 def play(
     subject: Subject,
     pair: tuple[Any, Any],
-    events: EventPair,
+    events: Sequence[EventPair],
     runs: int,
     stream: Stream,
     place: Place,
     size: int = BLOCK,
     early: tuple[list[Outputs], list[Outputs]] = ([], []),
-) -> Stage[tuple[GameCounts, CallStatistics, int, Any]]:
+) -> Stage[tuple[list[tuple[GameCounts, CallStatistics]], int, Any]]:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
 
-    Return the counts, what the calls show of their dependence, the number of outputs drawn, and what was odd. The runs
+    Each pair of events plays a game of its own with the same runs. Return for each of them the counts and what the
+    calls show of their dependence; and the number of outputs drawn, and what was odd. The runs
     of a side are its outputs in the order of its calls, beginning with the early ones. The last call has the size of
     all others, and as many of its runs as are due are taken at random.
     """
-    rng = stream.child(COINS).rng()
-    on_left = int(rng.binomial(runs, 0.5))
+    on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
     due = (on_left, runs - on_left)
-    read = partial(guesses_of_calls, events)
-    tally = Tally.of(size, due)
+    read = partial(_guesses_of_each, events)
+    tallies = [Tally.of(size, due) for _ in events]
     for side in (LEFT, RIGHT):
         if early[side]:
-            tally.add(side, read(early[side]), is_early=True)
+            for tally, counts in zip(tallies, read(early[side]), strict=True):
+                tally.add(side, counts, is_early=True)
     left = [max(0, -(-(due[side] - len(early[side]) * size) // size)) * size for side in (LEFT, RIGHT)]
     stage = stream.child(CERTIFYING)
     plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
     numbers = itertools.count()
 
-    def take(counts: np.ndarray) -> None:
-        sides = np.array([plan.locate(next(numbers))[0] for _ in counts])
-        for side in (LEFT, RIGHT):
+    def take(found: list[np.ndarray]) -> None:
+        sides = np.array([plan.locate(next(numbers))[0] for _ in found[0]])
+        for side, (tally, counts) in itertools.product((LEFT, RIGHT), zip(tallies, found, strict=True)):
             tally.add(side, counts[sides == side])
 
     odd = yield Request(subject, plan, read, take, place)
-    return *tally.finish(rng), sum(left), odd
+    rest = stream.child(COINS, 1)
+    return [tally.finish(rest.rng()) for tally in tallies], sum(left), odd
+
+
+def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
+    return [guesses_of_calls(pair, calls) for pair in events]
 
 
 def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:

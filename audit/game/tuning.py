@@ -49,6 +49,19 @@ LINE_CUTS = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.
 LINE_MISFIT = 0.001  # level of the test of fit
 LINE_ERRORS = 3.0  # standard errors by which the slope must exceed 0
 
+# The best interval of any width. `python -m benchmarks.violations`
+SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
+SCAN_SHARE = 0.2  # of the significance; the rest is that of the simple events, certified on the same outputs
+SCAN_NEEDS = 20_000  # training outputs per dataset that show an interval of probability 0.01 at a ratio e^(epsilon + 1)
+SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
+SCAN_DISJOINT = 3  # intervals for each weight and direction
+SCREENING_STEP = 8  # outputs between possible ends of intervals where many columns are screened. TIME
+SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the screening, and read at once. TIME
+SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
+SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row
+SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ most
+CHANCE_SCAN = 3.0  # evidence of the best interval that chance seldom reaches on one pair
+
 # Counting scorers: atoms, cells, flags. LAW, VALUE
 ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind
 MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot

@@ -74,13 +74,13 @@ def comb(width, cells=2):
 @pytest.mark.parametrize(
     ("mechanism", "least"),
     [
-        (single_noise, 10.8),
+        (single_noise, 10.6),
         (single_noise_on_integers, 8.0),  # the exponents of both sides overlap
-        (rounded_noise, 10.8),
-        (lowest_bit, 10.8),
+        (rounded_noise, 10.6),
+        (lowest_bit, 10.6),
         (shifted_odd_grid, 10.0),
         (payload, 10.0),  # half of the outputs
-        (in_a_vector, 10.8),
+        (in_a_vector, 10.6),
     ],
 )
 def test_a_leak_in_every_output_fails_near_the_largest_bound(mechanism, least):

@@ -26,6 +26,7 @@ from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law, trace_curve
 from audit.claims import Point
 from audit.game import fixed_budget
+from audit.game.dependence import CallStatistics
 from audit.game.drawing import Request, Stage, carry_out
 from audit.game.events import EventPair, choose_events_for_each
 from audit.game.exchangeability import compare_calls, compare_long_call
@@ -41,12 +42,14 @@ from audit.game.fixed_budget import (
     play,
     set_aside,
 )
+from audit.game.guesses import GameCounts
 from audit.game.resolution import runs_to_confirm
+from audit.game.scanned import Scanned, scan
 from audit.game.scorers import SCORERS, Scorer, Training
 from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
-from audit.game.tuning import LONG_SHARE, LONG_SHARE_STATED, TRAINING_CALLS
-from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
+from audit.game.tuning import CHANCE_SCAN, LONG_SHARE, LONG_SHARE_STATED, SCAN_SHARE, TRAINING_CALLS
+from audit.subjects import BLOCK, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.place import HERE
 from audit.subjects.subject import identical, probe_length, states_a_law
 
@@ -119,6 +122,14 @@ class Choice:
     events: EventPair
     point: Point
     runs: int  # certifying runs, both datasets together
+    interval: Scanned | None = None  # the interval event that is certified beside them
+
+    @property
+    def shared(self) -> list[tuple[EventPair, float]]:
+        """Return the events to certify, and the share of the significance of each."""
+        if self.interval is None:
+            return [(self.events, 1.0)]
+        return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]
 
 
 class Trained(NamedTuple):
@@ -151,9 +162,9 @@ def _gather(session: Session) -> Stage[PrivacyEvidence]:
             exact = compare_with_law(mechanism, claim, pairs, trained.drawn, point, stream, allowance.significance)
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
-    game = None
+    game, events = None, None
     if choice is not None:
-        game = yield from _certify(session, trained, choice)
+        game, events = yield from _certify(session, trained, choice)
     return PrivacyEvidence(
         session.samples,
         exact,
@@ -161,7 +172,7 @@ def _gather(session: Session) -> Stage[PrivacyEvidence]:
         session.noted(),
         tested=point if claim.is_curve else None,
         curve=trace_curve(mechanism, session.pairs, point, exact) if exact else None,
-        events=None if choice is None else choice.events,
+        events=events,
         failure=failure,
         one_by_one=session.subject.one_by_one,
         need=session.need,
@@ -230,7 +241,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     if runs < 1:
         return None
     runs = min(runs, session.allowance.enough or runs)
-    critical = critical_value(session.allowance.significance)
+    critical = critical_value(session.allowance.significance * (1 - SCAN_SHARE))
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
     choices: list[tuple[float, Choice]] = []
@@ -240,12 +251,21 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
         for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
                 excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
-                choices.append((excess, Choice(index, events, point, runs)))
+                interval = scan(training, design, events.reading)
+                choices.append((excess, Choice(index, events, point, runs, interval)))
     excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
     if excess > 0:
         return best
     usual = [choice for _, choice in choices if choice.point == claim.point]
-    return max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
+    by_bound = max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
+    by_interval = max(usual, key=_evidence_of_interval, default=None)
+    if by_bound is None or by_interval is None or by_bound.events.estimated_bound > claim.point.epsilon:
+        return by_bound
+    return by_interval if _evidence_of_interval(by_interval) > CHANCE_SCAN else by_bound
+
+
+def _evidence_of_interval(choice: Choice) -> float:
+    return -math.inf if choice.interval is None else choice.interval.evidence
 
 
 def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[Outputs, Outputs]) -> float:
@@ -285,25 +305,51 @@ def play_again(session: Session, first: PrivacyEvidence, level: float) -> Iterat
         session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
         session.samples, session.anomalies = 0, Counter(first.anomalies)
         trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
-        found = carry_out(_certify(session, trained, Choice(game.pair, events, point, runs), long=0))
+        found, _ = carry_out(_certify(session, trained, Choice(game.pair, events, point, runs), long=0))
         yield replace(first, samples=session.samples, game=found, anomalies=session.noted())
 
 
-def _certify(session: Session, trained: Trained, choice: Choice, long: int | None = None) -> Stage[GameEvidence]:
-    stream, events, pair, split = session.allowance.stream, choice.events, session.pairs[choice.pair], trained.split
+def _certify(
+    session: Session, trained: Trained, choice: Choice, long: int | None = None
+) -> Stage[tuple[GameEvidence, EventPair]]:
+    """Return the game with more evidence against the claim, each at its share of the significance, and its events."""
+    stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
     early = trained.aside[choice.pair]
-    game = partial(play, session.subject, pair, events, choice.runs, stream, size=split.call, early=early)
+    each = [events for events, _ in choice.shared]
+    game = partial(play, session.subject, pair, each, choice.runs, stream, size=split.call, early=early)
     try:
-        counts, calls, drawn, found = yield from game(place=session.allowance.place)
+        counted, drawn, found = yield from game(place=session.allowance.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        counts, calls, drawn, found = yield from game(place=HERE)
+        counted, drawn, found = yield from game(place=HERE)
     session.samples += drawn
     session.note(found)
+    games = [
+        _evidence_of(choice.pair, events, share, *seen, stream, split.training)
+        for (events, share), seen in zip(choice.shared, counted, strict=True)
+    ]
+    bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
+    decisive = int(np.argmax(bounds))  # the usual events where neither certifies anything
+    evidence, events = games[decisive], each[decisive]
     if size := _long_call(session) if long is None else long:
-        calls = replace(calls, long=(yield from _call_long(session, choice, size)))
+        calls = evidence.calls
+        assert calls is not None
+        called = yield from _call_long(session, choice.pair, events, size)
+        evidence = replace(evidence, calls=replace(calls, long=called))
+    return evidence, events
+
+
+def _evidence_of(
+    pair: int,
+    events: EventPair,
+    share: float,
+    counts: GameCounts,
+    calls: CallStatistics,
+    stream: Stream,
+    training: int,
+) -> GameEvidence:
     plus, minus = events.describe()
     return GameEvidence(
-        pair=choice.pair,
+        pair=pair,
         scorer=events.score.name,
         complete=events.complete,
         general=events.general,
@@ -313,9 +359,10 @@ def _certify(session: Session, trained: Trained, choice: Choice, long: int | Non
         one_sided=events.thresholds.used < 2,
         counts=counts,
         coins=(stream.entropy, *stream.child(VIRTUAL).key),
-        training=split.training,
+        training=training,
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
         calls=calls,
+        share=share,
     )
 
 
@@ -326,12 +373,12 @@ def _long_call(session: Session) -> int:
     return BLOCK if session.allowance.budget >= share * BLOCK else 0
 
 
-def _call_long(session: Session, choice: Choice, size: int) -> Stage[tuple[int, ...]]:
+def _call_long(session: Session, pair: int, events: EventPair, size: int) -> Stage[tuple[int, ...]]:
     """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
     stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
     side = int(stream.child(0).rng().integers(2))
-    calls = Calls([Side(session.pairs[choice.pair][side], size, stream.child(1), size)])
+    calls = Calls([Side(session.pairs[pair][side], size, stream.child(1), size)])
     session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
     session.samples += size
     session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
-    return side, size, *map(int, guesses_of_calls(choice.events, outputs)[0])
+    return side, size, *map(int, guesses_of_calls(events, outputs)[0])

@@ -20,6 +20,7 @@ from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot, game_resolution, sequential_resolution
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
+from audit.game.tuning import SCAN_SHARE
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE
 
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
@@ -53,10 +54,10 @@ class GameEvidence:
     training: int  # outputs per dataset for each pair
     estimated_bound: float | None = field(metadata={"key": "promise"})  # of epsilon, from training outputs
     calls: CallStatistics | None = field(default=None, metadata={"since": "1.2"})  # what they show of dependence
-    # Whether some score that competed sees any difference on large sets of outputs; None in older records, where
-    # `complete` says it
+    # Whether some score that competed sees any difference on large sets of outputs; None in older records
     general: bool | None = field(default=None, metadata={"since": "1.2"})
     looked_for: tuple[str, ...] = field(default=(), metadata={"since": "1.2"})  # by the scores that competed, in words
+    share: float = field(default=1.0, metadata={"since": "1.2"})  # of the significance, beside events that lost
 
     def coin_seed(self) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
@@ -67,19 +68,18 @@ class GameEvidence:
 
     def epsilon_lower_bound(self, delta: float, significance: float, inflation: float | None = None) -> float:
         """Return the lower bound of epsilon at `delta`, all counts divided by the inflation, its own unless given."""
-        if inflation is None:
-            return self._bound_and_inflation(delta, significance)[0]
-        return self._bound(delta, significance)(inflation)
+        bound = self._bound(delta, significance)
+        return self._bound_and_inflation(delta, significance)[0] if inflation is None else bound(inflation)
 
     def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
         bound = self._bound(delta, significance)
         found = bound(1.0)
-        inflation = 1.0 if self.calls is None else self.calls.design_effect(found, significance)
+        inflation = 1.0 if self.calls is None else self.calls.design_effect(found, significance * self.share)
         return found if inflation == 1.0 else bound(inflation), inflation
 
     def _bound(self, delta: float, significance: float) -> Callable[[float], float]:
         share = delta / 2 if self.one_sided else delta
-        return partial(game_epsilon_lower_bound, self.counts, share, significance, self.coin_seed())
+        return partial(game_epsilon_lower_bound, self.counts, share, significance * self.share, self.coin_seed())
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,8 @@ class PrivacyEvidence(Evidence):
     @property
     def trained_on(self) -> int:
         """Outputs per dataset from which the events were learned: a sequential game learns from all of them."""
-        if self.sequential is not None:
-            return self.sequential.outcome.steps
-        return self.game.training if self.game else 0
+        trained = self.game.training if self.game else 0
+        return trained if self.sequential is None else self.sequential.outcome.steps
 
 
 @dataclass(frozen=True)
@@ -252,7 +251,8 @@ class _Case:
         game, sequential = self.evidence.game, self.evidence.sequential
         if sequential is not None:
             return sequential_resolution(point.epsilon, point.delta, sequential.outcome.steps, self.significance)
-        return game_resolution(point.epsilon, point.delta, game.counts.runs if game else 0, self.significance)
+        level = self.significance * (1.0 if game is None or game.share == 1.0 else 1.0 - SCAN_SHARE)
+        return game_resolution(point.epsilon, point.delta, game.counts.runs if game else 0, level)
 
     def refuted(self) -> Decision | None:
         """FAIL by the bound of a game at a fixed budget, or by the wealth that a sequential one reached."""

@@ -12,6 +12,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.privacy.judge import PrivacyTerms
 from audit.game.fixed_budget import Split
 from audit.game.resolution import runs_to_resolve, steps_to_resolve
+from audit.game.tuning import SCAN_SHARE
 from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
@@ -22,7 +23,8 @@ _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time does not su
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
-    runs = [_runs(terms, point, significance) for point in terms.claim.points]
+    level = significance * (1 - SCAN_SHARE)  # of the simple events
+    runs = [_runs(terms, point, level) for point in terms.claim.points]
     most = max(runs)
     return min(MOST_BUDGET, Split.budget_for(most, pairs)), most
 

@@ -84,7 +84,7 @@ class PrivacyResult(Result):
         game = self.evidence.game
         if game is None or self.evidence.is_dependent:
             return 0.0
-        counts, at, level = game.counts, self.tested, self.significance
+        counts, at, level = game.counts, self.tested, self.significance * game.share
         totals = counts.correct, counts.correct + counts.wrong, counts.abstained
         inflation = game.inflation(at.delta, level)
         return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)

@@ -64,6 +64,8 @@ KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
     "product": lambda feature, x: (x[:, 0] - feature.value) * (x[:, 1] - feature.value),
     "largest": lambda feature, x: x.max(axis=1),
     "smallest": lambda feature, x: x.min(axis=1),
+    "place of the largest": lambda feature, x: np.argmax(finite_or_zero(x), axis=1),
+    "smallest gap": lambda feature, x: np.diff(np.sort(x, axis=1), axis=1).min(axis=1, initial=np.inf),
     "number finite": lambda feature, x: np.isfinite(x).sum(axis=1),
     "first finite": lambda feature, x: x[np.arange(len(x)), np.isfinite(x).argmax(axis=1)],
     "sum of squares": lambda feature, x: (finite_or_zero(x) ** 2).sum(axis=1),
@@ -95,7 +97,7 @@ def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
         most = [k for k in np.argsort(-counts, kind="stable")[:3] if counts[k] > tuning.FREQUENT * len(sample)]
         found += [Feature("indicator", (i,), layout, float(values[k])) for k in most if len(values) > 2]
     found += _of_groups(sample, layout)
-    for pair in _pairs(rows):
+    for pair in pairs_that_differ(rows):
         middle = float(np.median(finite_or_zero(sample[:, list(pair)])))
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
         found.append(Feature("product", pair, layout, middle))
@@ -137,7 +139,7 @@ def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
     return found if layout.left is None else [*found, Feature("nearness", everything, layout)]
 
 
-def _pairs(rows: Rows) -> list[tuple[int, int]]:
+def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
     """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides."""
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)

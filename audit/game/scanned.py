@@ -1,0 +1,148 @@
+"""Choose the interval event: of every single column and of a few numbers derived from each row, the best interval.
+
+It is certified beside the events that the scorers choose, on the same fresh outputs and at a share of the significance
+of its own: an interval at an unknown place needs other evidence than a threshold does, and neither displaces the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from audit.game import tuning
+from audit.game.events import EventPair
+from audit.game.scans import Column, Excess, Interval
+from audit.game.scorers.base import Score, Training
+from audit.game.scorers.rows import Layout, Rows, at
+from audit.game.scorers.vectors import Feature, pairs_that_differ
+from audit.game.thresholds import TestDesign, Thresholds
+from audit.subjects import Outputs, Reading
+
+
+@dataclass(frozen=True)
+class IntervalScore(Score):
+    """1 or -1 in an interval of the output, of a coordinate or of a number derived from a row; 0 elsewhere."""
+
+    feature: Feature | None  # None: the output itself
+    interval: Interval
+    name = "interval"
+    seeks = ("intervals of any width",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar != (self.feature is None) or self._is_short(outputs):
+            return np.zeros(len(outputs))
+        values = outputs.numbers if self.feature is None else self.feature(outputs.numbers)
+        with np.errstate(invalid="ignore"):
+            inside = (values >= self.interval.low) & (values <= self.interval.high)
+        return np.asarray(self.interval.sign * inside)
+
+    def _is_short(self, outputs: Outputs) -> bool:
+        return self.feature is not None and outputs.numbers.shape[1] <= max(self.feature.of)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        _, low, high, _ = self.interval
+        what = "output" if self.feature is None else str(self.feature)
+        event = f"{what} in [{low:.9g}, {high:.9g}]"
+        return event, event
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """An interval event, and by how much it seems to exceed the claim."""
+
+    events: EventPair
+    evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
+
+
+def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
+    """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
+    if reading is not None:
+        training = training.with_sides(*map(reading.read, training.sides))
+    excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
+    best = max(candidates(training, excess), key=lambda found: found[1].evidence, default=None)
+    if best is None:
+        return None
+    score = IntervalScore(*best)
+    thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
+    events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
+    return Scanned(events, score.interval.evidence)
+
+
+def candidates(training: Training, excess: Excess) -> Iterator[tuple[Feature | None, Interval]]:
+    """Yield the best interval of the output, or of each of the columns and derived numbers that stand out most."""
+    if all(side.is_scalar for side in training.sides):
+        column = Column.of(training.left.numbers, training.right.numbers)
+        found = column.intervals(excess, tuning.SCAN_DISJOINT)
+        yield from ((None, interval) for interval in found[:1])
+    elif training.has_vectors:
+        rows = _thinned(training)
+        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
+        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
+        yield from screened.best(rows)
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Hold the evidence of each feature at a coarse look: ends of intervals at every few outputs only."""
+
+    features: list[Feature]
+    excess: Excess
+    evidence: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Rows, features: list[Feature], excess: Excess) -> Screened:
+        evidence = [coarse(*values, excess, len(features)) for values in each_feature(rows, features)]
+        return cls(features, excess, np.array(evidence))
+
+    def best(self, rows: Rows) -> Iterator[tuple[Feature, Interval]]:
+        """Yield the best interval of the features that stand out."""
+        for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
+            feature = self.features[index]
+            column = Column.of(feature(rows[0]), feature(rows[1]))
+            found = column.intervals(self.excess, tuning.SCAN_DISJOINT, len(self.features))
+            yield from ((feature, interval) for interval in found[:1])
+
+
+def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
+    """Return the evidence of the best interval with ends at every few outputs."""
+    found = Column.of(left, right, tuning.SCREENING_STEP).intervals(excess, 1, columns)
+    return found[0].evidence if found else -np.inf
+
+
+def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the values of each feature on both sides; coordinates are taken in blocks, side by side in memory."""
+    block: dict[int, list[np.ndarray]] = {}
+    for feature in features:
+        if feature.kind != "coordinate":
+            values = [feature(side) for side in rows]
+        else:
+            index = feature.of[0]
+            if index not in block:
+                taken = np.arange(index, min(index + tuning.COLUMNS_AT_ONCE, rows[0].shape[1]))
+                sides = [np.ascontiguousarray(at(side, taken).T) for side in rows]
+                block = {int(i): [side[k] for side in sides] for k, i in enumerate(taken)}
+            values = block[index]
+        yield values[0], values[1]
+
+
+def derived(rows: Rows, layout: Layout) -> list[Feature]:
+    """Return the coordinates, summaries of the row, and the sum, difference and product of pairs that differ most."""
+    width = rows[0].shape[1]
+    everything = tuple(range(width))
+    found = [Feature("coordinate", (i,), layout) for i in everything]
+    found += [Feature(kind, everything, layout) for kind in tuning.SCANNED_SUMMARIES]
+    few = tuning.SCANNED_ROWS
+    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[: tuning.SCANNED_PAIRS]:
+        found += [Feature(kind, pair, layout) for kind in ("difference", "sum", "product")]
+    return found
+
+
+def _thinned(training: Training) -> Rows:
+    """Return the vectors of both sides, as many rows as the numbers scanned allow."""
+    parts = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
+    width = max(1, parts[0].shape[1])
+    most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
+    left, right = (part[:: max(1, -(-len(part) // most))] for part in parts)
+    return left, right
