@@ -1,31 +1,10 @@
-"""The public names, each imported from its module when it is first used: the one list of them."""
+"""The public names, each imported from its module when it is first used; those of checks are listed with the kinds."""
 
 from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks.base import Result as Result
-from .checks.precision import PrecisionCheck as PrecisionCheck
-from .checks.precision import check_precision as check_precision
-from .checks.privacy.check import PrivacyCheck as PrivacyCheck
-from .checks.privacy.check import check_privacy as check_privacy
 from .checks.privacy.proof import Enumeration as Enumeration
-from .checks.privacy.result import PrivacyResult as PrivacyResult
-from .checks.randomness import RandomnessCheck as RandomnessCheck
-from .checks.randomness import RandomnessResult as RandomnessResult
-from .checks.randomness import check_randomness as check_randomness
-from .checks.utility import ConsistencyCheck as ConsistencyCheck
-from .checks.utility import GuaranteeCheck as GuaranteeCheck
-from .checks.utility import InequalityCheck as InequalityCheck
-from .checks.utility import LowerBoundCheck as LowerBoundCheck
-from .checks.utility import PackingCheck as PackingCheck
-from .checks.utility import PackingResult as PackingResult
-from .checks.utility import RateCheck as RateCheck
-from .checks.utility import check_consistency as check_consistency
-from .checks.utility import check_guarantee as check_guarantee
-from .checks.utility import check_inequality as check_inequality
-from .checks.utility import check_lower_bound as check_lower_bound
-from .checks.utility import check_packing as check_packing
-from .checks.utility import check_rate as check_rate
 from .claims import AddRemove as AddRemove
 from .claims import Distance as Distance
 from .claims import GaussianClaim as GaussianClaim
@@ -50,14 +29,7 @@ from .game.intervals import EpsilonInterval as EpsilonInterval
 from .game.intervals import epsilon_interval as epsilon_interval
 from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from .report.certificate import Report as Report
+from .report.kinds import *
 from .subjects import per_call as per_call
-from .training.accountants.check import AccountingCheck as AccountingCheck
-from .training.accountants.check import check_accounting as check_accounting
-from .training.canaries.check import CanaryCheck as CanaryCheck
-from .training.canaries.check import CanaryResult as CanaryResult
-from .training.canaries.check import check_canaries as check_canaries
 from .training.canaries.retrained import canary_epsilon_lower_bound as canary_epsilon_lower_bound
-from .training.runs.check import TrainingCheck as TrainingCheck
-from .training.runs.check import TrainingResult as TrainingResult
-from .training.runs.check import check_training as check_training
 from .training.runs.claim import TrainingClaim as TrainingClaim

@@ -4,9 +4,23 @@ import functools
 import gc
 import inspect
 from importlib.metadata import version as installed
+from pathlib import Path
 
 from jinja2 import BytecodeCache
 from numpydoc import docscrape_sphinx
+
+from audit import Result
+from audit.report.records import listed_kinds
+
+
+def kinds_page():
+    """List functions, checks and results of all kinds, as the reference shows them."""
+    names = {}
+    for name, kind in listed_kinds().items():
+        names |= dict.fromkeys([f"check_{name}", kind.check.__name__, kind.check.result_type.__name__])
+    rows = "".join(f"   {name}\n" for name in names if name != Result.__name__)
+    return f".. currentmodule:: audit\n\n.. autosummary::\n   :toctree: generated\n\n{rows}"
+
 
 project = "dp-audit"
 author = "the dp-audit authors"
@@ -14,11 +28,11 @@ copyright = author
 version = release = installed("dp-audit")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "myst_parser", "numpydoc"]
-exclude_patterns = ["recipes"]
+exclude_patterns = ["recipes", "kinds.rst"]
 templates_path = ["_templates"]
 default_role = "py:obj"  # `name` in a docstring links to the name where it is documented, and is code where it is not
 
-autosummary_generate = True
+autosummary_generate = ["reference.md", "kinds.rst"]
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # the Parameters sections state types, with shapes and admissible sets
 autodoc_member_order = "bysource"
@@ -34,6 +48,8 @@ html_title = f"dp-audit {version}"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+
+Path(__file__).with_name("kinds.rst").write_text(kinds_page())  # included by the reference
 
 gc.set_threshold(100_000)  # trees of pages are large and stay: looking through them for garbage takes long
 

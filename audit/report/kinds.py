@@ -1,46 +1,53 @@
-"""Register the kinds of checks, one line each. Whatever must know all kinds reads this list."""
+"""List the kinds of checks: import a check and its function, and name them in `Kinds`.
 
-from collections.abc import Mapping
-from typing import Any
+All that must know every kind follows from this list: exports of the package, records and their schema, pictures, the
+methods of the pytest fixture, the reference page.
+"""
 
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.checks import utility
-from audit.checks.base import Check
-from audit.checks.precision import PrecisionCheck
-from audit.checks.privacy.check import PrivacyCheck
-from audit.checks.randomness import RandomnessCheck
-from audit.training.accountants.check import AccountingCheck
-from audit.training.canaries.check import CanaryCheck
-from audit.training.runs.check import TrainingCheck
-
-CHECKS: Mapping[str, type[Check]] = {  # by the name of the function `audit.check_...` and of the fixture's method
-    "privacy": PrivacyCheck,
-    "precision": PrecisionCheck,
-    "randomness": RandomnessCheck,
-    "inequality": utility.InequalityCheck,
-    "guarantee": utility.GuaranteeCheck,
-    "consistency": utility.ConsistencyCheck,
-    "rate": utility.RateCheck,
-    "lower_bound": utility.LowerBoundCheck,
-    "canaries": CanaryCheck,
-    "accounting": AccountingCheck,
-    "packing": utility.PackingCheck,  # its records are those of a guarantee
-    "training": TrainingCheck,
-}
-# by the kind of a record
-KINDS: Mapping[str, type[Check]] = {check.kind: check for check in reversed(list(CHECKS.values()))}
-
-
-def require_check(check: object) -> None:
-    """Raise unless `check` is a check that a certificate can hold."""
-    if not isinstance(check, Check):
-        raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
-    check.recorded_claim()
+from audit.checks.precision import PrecisionCheck as PrecisionCheck
+from audit.checks.precision import check_precision as check_precision
+from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
+from audit.checks.privacy.check import check_privacy as check_privacy
+from audit.checks.privacy.result import PrivacyResult as PrivacyResult
+from audit.checks.randomness import RandomnessCheck as RandomnessCheck
+from audit.checks.randomness import RandomnessResult as RandomnessResult
+from audit.checks.randomness import check_randomness as check_randomness
+from audit.checks.utility.guarantee import GuaranteeCheck as GuaranteeCheck
+from audit.checks.utility.guarantee import check_guarantee as check_guarantee
+from audit.checks.utility.inequality import InequalityCheck as InequalityCheck
+from audit.checks.utility.inequality import check_inequality as check_inequality
+from audit.checks.utility.packing import PackingCheck as PackingCheck
+from audit.checks.utility.packing import PackingResult as PackingResult
+from audit.checks.utility.packing import check_packing as check_packing
+from audit.checks.utility.rate import RateCheck as RateCheck
+from audit.checks.utility.rate import check_rate as check_rate
+from audit.checks.utility.risk import ConsistencyCheck as ConsistencyCheck
+from audit.checks.utility.risk import LowerBoundCheck as LowerBoundCheck
+from audit.checks.utility.risk import check_consistency as check_consistency
+from audit.checks.utility.risk import check_lower_bound as check_lower_bound
+from audit.report.kind import Kind
+from audit.training.accountants.check import AccountingCheck as AccountingCheck
+from audit.training.accountants.check import check_accounting as check_accounting
+from audit.training.canaries.check import CanaryCheck as CanaryCheck
+from audit.training.canaries.check import CanaryResult as CanaryResult
+from audit.training.canaries.check import check_canaries as check_canaries
+from audit.training.runs.check import TrainingCheck as TrainingCheck
+from audit.training.runs.check import TrainingResult as TrainingResult
+from audit.training.runs.check import check_training as check_training
 
 
-def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the judged part of a record of any kind, computed from its claim and its evidence alone."""
-    kind = str(record.get("kind"))
-    if kind not in KINDS:
-        raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(KINDS)}")
-    return KINDS[kind].judge_record(record).record()
+class Kinds:
+    """The kinds of checks, by the names of their functions `check_...`; an auditor has them as methods."""
+
+    privacy = Kind(PrivacyCheck, check_privacy)
+    precision = Kind(PrecisionCheck, check_precision)
+    randomness = Kind(RandomnessCheck, check_randomness)
+    inequality = Kind(InequalityCheck, check_inequality)
+    guarantee = Kind(GuaranteeCheck, check_guarantee)
+    consistency = Kind(ConsistencyCheck, check_consistency)
+    rate = Kind(RateCheck, check_rate)
+    lower_bound = Kind(LowerBoundCheck, check_lower_bound)
+    packing = Kind(PackingCheck, check_packing)
+    canaries = Kind(CanaryCheck, check_canaries)
+    accounting = Kind(AccountingCheck, check_accounting)
+    training = Kind(TrainingCheck, check_training)

@@ -42,7 +42,7 @@ Line = tuple[float, float, float]  # epsilon, and delta with the left and with t
 
 def pictures_of(record: Record) -> list[Plot]:
     """Return the pictures of a recorded check, those for which its evidence has something to show."""
-    return [picture for draw in PICTURES.get(record["kind"], ()) if (picture := draw(record)) is not None]
+    return [picture for draw in PICTURES.get(record["kind"], (_bounds,)) if (picture := draw(record)) is not None]
 
 
 def trade_off(lines: Sequence[Line]) -> Points:
@@ -321,11 +321,27 @@ def _noise_histogram(record: Record) -> Plot | None:
     return plot
 
 
+def _bounds(record: Record) -> Plot | None:
+    """The bounds that a verdict rests on, for a kind of check without a picture of its own."""
+    found = [(part["quantity"], float(part["lower"]), float(part["upper"])) for part in record["found"]]
+    shown = [part for part in found if math.isfinite(part[1]) and math.isfinite(part[2])]
+    if not shown:
+        return None
+    axes = Axis.spanning("value", [end for _, *ends in shown for end in ends]), Axis("", high=float(len(shown)))
+    plot = Plot("Bounds that the verdict rests on", record["reason"], *axes)
+    for place, (quantity, low, high) in enumerate(reversed(shown)):
+        y = place + 0.35
+        plot.marks.append(Mark("row", "row", quantity, [(plot.x.low, y)]))
+        plot.line([(low, y), (high, y)], "measured wide")
+        plot.dot(((low + high) / 2, y), "measured-dot", "bounds, right together")
+    return plot
+
+
 PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
     **dict.fromkeys(("privacy", "precision"), (_errors_of_tests, _profile, _wealth)),
     **dict.fromkeys(("consistency", "lower-bound", "rate"), (_mean_loss,)),
     "randomness": (_comparisons,),
-    "guarantee": (_failures,),
+    **dict.fromkeys(("guarantee", "packing"), (_failures,)),
     "inequality": (_cases, _mean),
     "training": (_epsilons, _noise_histogram),
     "canaries": (errors_of_guesses, rates_of_guesses),

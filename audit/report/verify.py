@@ -19,7 +19,7 @@ from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.certificate import SCHEMA_VERSION, chain_of, schema, seal_of, spending, summary_of
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 from audit.report.rules import broken_rules
 from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of
 

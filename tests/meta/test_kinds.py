@@ -3,7 +3,6 @@
 import copy
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import jsonschema
@@ -15,33 +14,18 @@ from audit.base.errors import InvalidCertificate
 from audit.checks.base import Evidence, Judgment
 from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report import kinds, verify
+from audit.report import verify
 from audit.report.certificate import schema
-from audit.report.kinds import CHECKS
-from audit.report.pictures import PICTURES
+from audit.report.kind import Kind
+from audit.report.kinds import Kinds
+from audit.report.records import checks_by_kind, judged_part, listed_kinds
 from audit.report.renderers import RENDERERS
-
-REFERENCE = (Path(__file__).parents[2] / "docs" / "reference.md").read_text().split()
 
 
 def kinds_of_schema():
     """The kinds of check that some definition of the schema admits."""
     named = [part["properties"]["kind"] for name, part in schema()["$defs"].items() if name.endswith("_check")]
     return {kind for one in named for kind in one.get("enum", [one.get("const")])}
-
-
-def forgotten(checks):
-    """Pairs of a place and a kind that it does not know."""
-    due = {}
-    for name, check in checks.items():
-        exports = {f"check_{name}", check.__name__, check.result_type.__name__}
-        function, method = getattr(audit, f"check_{name}", None), getattr(Auditor, name, None)
-        due["schema", name] = check.kind in kinds_of_schema()
-        due["pictures", name] = check.kind in PICTURES
-        due["exports", name] = exports <= set(audit.__all__)
-        due["reference", name] = exports <= set(REFERENCE)
-        due["fixture", name] = method is not None and method.__wrapped__ is function
-    return {place for place, is_known in due.items() if not is_known}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +74,13 @@ class ParityCheck(StatedCheck):
         return Judgment(Verdict.FAIL if evidence.samples else Verdict.PASS, "exact", "by its last bit")
 
 
-def test_every_place_knows_every_kind():
-    assert len(CHECKS) > 5
-    assert forgotten(CHECKS) == set()
-
-
-def test_a_forgotten_kind_is_named():
-    places = ("schema", "pictures", "exports", "reference", "fixture")
-    assert forgotten({**CHECKS, "parity": ParityCheck}) == {(place, "parity") for place in places}
+def test_exports_and_fixture_follow_from_the_list():
+    assert len(listed_kinds()) > 10
+    assert len(checks_by_kind()) == len(listed_kinds())
+    assert checks_by_kind().keys() == kinds_of_schema()
+    for name, kind in listed_kinds().items():
+        assert {f"check_{name}", kind.check.__name__, kind.check.result_type.__name__} <= set(audit.__all__)
+        assert getattr(Auditor, name).__wrapped__ is getattr(audit, f"check_{name}") is kind.function
 
 
 def test_a_new_kind_needs_its_file_its_registration_and_the_schema(monkeypatch, tmp_path):
@@ -112,12 +95,12 @@ def test_a_new_kind_needs_its_file_its_registration_and_the_schema(monkeypatch, 
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(certificate, schema())
     with pytest.raises(InvalidCertificate, match="a check of kind 'parity' is not known"):
-        kinds.judged_part(certificate["checks"][0])
+        judged_part(certificate["checks"][0])
 
     extended = copy.deepcopy(schema())
     extended["$defs"]["utility_check"]["properties"]["kind"]["enum"].append("parity")
     monkeypatch.setattr(verify, "schema", lambda: extended)
-    monkeypatch.setattr(kinds, "KINDS", {**kinds.KINDS, "parity": ParityCheck})
+    monkeypatch.setattr(Kinds, "parity", Kind(ParityCheck, ParityCheck), raising=False)
     assert verify.problems_of(certificate) == []
     certificate["checks"][1]["verdict"] = "PASS"
     assert any("three" in line for line in verify.problems_of(certificate))

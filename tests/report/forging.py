@@ -11,7 +11,7 @@ import numpy as np
 from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
 from audit.laws import Laplace
 from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 from audit.report.wording import inventory
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]

@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
 from audit.laws import GaussianLoss
-from audit.report.kinds import judged_part
 from audit.report.pictures import pictures_of
+from audit.report.records import judged_part
 from audit.training.accountants.brackets import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
 
 DELTA = 1e-5

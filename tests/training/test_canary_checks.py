@@ -16,8 +16,8 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.report.kinds import judged_part
 from audit.report.pictures import pictures_of
+from audit.report.records import judged_part
 from audit.training.canaries.check import Scores
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")

@@ -135,7 +135,7 @@ class PackingCheck(StatedCheck):
     slack: float | None = None
     stop_early: bool = True
 
-    kind: ClassVar[str] = GuaranteeCheck.kind
+    kind: ClassVar[str] = "packing"
     unit: ClassVar[str] = "outputs"
     usual_budget: ClassVar[Budget] = 1_000
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}

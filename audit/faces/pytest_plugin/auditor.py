@@ -6,13 +6,12 @@ Results travel between processes as plain data in the reports of tests: `sent` a
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import pytest
 
@@ -20,24 +19,11 @@ from audit.base.errors import AuditError
 from audit.base.text import printable
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
-from audit.checks.precision import check_precision
-from audit.checks.privacy.check import check_privacy
-from audit.checks.randomness import check_randomness
-from audit.checks.utility import (
-    check_consistency,
-    check_guarantee,
-    check_inequality,
-    check_lower_bound,
-    check_packing,
-    check_rate,
-)
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import FIXTURE, Session, Settings
 from audit.faces.runs.checkpoint import Recorded
+from audit.report.kinds import Kinds
 from audit.report.wording import in_brief
-from audit.training.accountants.check import check_accounting
-from audit.training.canaries.check import check_canaries
-from audit.training.runs.check import check_training
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,36 +31,12 @@ _OWN = ("name", "significance", "confirmation", "seed")  # the session and the t
 _SHOWN = 20  # audits that came out as expected
 
 
-def _method(check: Callable[P, R]) -> Callable[Concatenate[Auditor, P], R]:
-    """Return the method that audits as a function `audit.check_...` does, with its parameters and its documentation."""
-
-    @functools.wraps(check)
-    def method(self: Auditor, /, *arguments: P.args, **settings: P.kwargs) -> R:
-        __tracebackhide__ = True
-        return self._audit(check, arguments, settings)
-
-    return method
-
-
-class Auditor:
+class Auditor(Kinds):
     """The fixture's value: audits that fail the test unless the verdict is the expected one, PASS unless given.
 
     Every method takes the parameters of the function `audit.check_...` of its name, but `name`, `significance` and
     `seed`; the significance is this test's share of the session's.
     """
-
-    privacy = _method(check_privacy)
-    precision = _method(check_precision)
-    randomness = _method(check_randomness)
-    inequality = _method(check_inequality)
-    guarantee = _method(check_guarantee)
-    consistency = _method(check_consistency)
-    rate = _method(check_rate)
-    lower_bound = _method(check_lower_bound)
-    packing = _method(check_packing)
-    training = _method(check_training)
-    canaries = _method(check_canaries)
-    accounting = _method(check_accounting)
 
     def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []
@@ -83,14 +45,14 @@ class Auditor:
         self._audits = 0
         self._planned = settings.audits or audits_in(function)
 
-    def _audit(self, check: Callable[..., R], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> R:
+    def audit(self, function: Callable[P, R], /, *arguments: P.args, **settings: P.kwargs) -> R:
         """Audit with this test's name, share and seed; keep the result, and fail the test if it is not expected."""
         __tracebackhide__ = True
         session, marked = self._session, self._settings
         if refused := [name for name in _OWN if name in settings]:
             raise TypeError(f"`{refused[0]}` is set by the fixture: leave it out")
         if session.recorded:  # a claim that no certificate can hold raises before anything is drawn
-            claim = inspect.signature(check).bind_partial(*arguments, **settings).arguments.get("claim")
+            claim = inspect.signature(function).bind_partial(*arguments, **settings).arguments.get("claim")
             if isinstance(claim, Claim):
                 claim_record(claim)
         self._audits += 1
@@ -101,6 +63,7 @@ class Auditor:
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
         parts = self._planned or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
+        check: Callable[..., R] = function
         result = check(
             *arguments,
             **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},

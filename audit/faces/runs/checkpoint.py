@@ -24,7 +24,7 @@ from audit.base.errors import InvalidArgument, InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.report.certificate import digest, load_certificate, versions, write_whole
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 from audit.report.verify import problems_of
 from audit.subjects.code import code_of_package, loaded_code, loaded_modules
 from audit.subjects.process import not_inherited

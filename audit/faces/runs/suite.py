@@ -29,7 +29,7 @@ from audit.checks.privacy.check import PrivacyCheck
 from audit.checks.running import failed_check, run_check
 from audit.faces.runs.checkpoint import Checkpoint
 from audit.report.certificate import Report, versions
-from audit.report.kinds import require_check
+from audit.report.records import require_check
 from audit.report.verify import require_whole
 from audit.subjects import BLOCK, Stream
 from audit.subjects.code import loaded_code, loaded_modules

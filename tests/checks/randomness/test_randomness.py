@@ -32,7 +32,7 @@ from audit.game.exchangeability import (
     group_equality,
 )
 from audit.report.certificate import load_certificate, schema
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 from audit.report.verify import replay
 from mechanisms import independence
 from mechanisms.faults import randomness as faults

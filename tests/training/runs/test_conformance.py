@@ -16,7 +16,7 @@ import audit
 from audit import TrainingCheck, TrainingClaim, Verdict, training
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.report.certificate import schema
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 from audit.report.rules import broken_rules
 from audit.report.verify import problems_of
 from audit.training.runs.as_run import findings
