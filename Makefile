@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild wild-newer test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
+.PHONY: audit compare wild wild-newer wild-sealed test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -17,9 +17,16 @@ compare: $(STAMP)
 wild: $(STAMP)
 	$(BIN)/python -m wild
 
-# Releases that came out since: what changed, in reports/newer/newer.md.
+# Releases that came out since: what changed, in reports/newer/newer.md. What a library does wrong is not for a public
+# log, so that what is printed goes there too.
 wild-newer: $(STAMP)
-	$(BIN)/python -m wild.newer
+	mkdir -p reports/newer
+	$(BIN)/python -m wild.newer > reports/newer/newer.log 2>&1
+
+# The same for the maintainers alone: encrypted with the passphrase in KEY.
+wild-sealed:
+	tar --create --gzip --file newer.tar.gz reports/newer
+	gpg --batch --yes --symmetric --cipher-algo AES256 --passphrase "$$KEY" newer.tar.gz
 
 TESTS := $(BIN)/python -m pytest -n logical --dist worksteal
 

@@ -1,25 +1,33 @@
 """`python -m wild`: make the environments, audit every library, repeat every FAIL, and write ledger and register.
 
+A library has one run for the claims that no finding is about, and one for each finding, whose certificates stay with
+its data. A claim that is refuted and that no finding is about becomes a folder in `drafts/`, and shows on no page.
+
 Exit status: that of `dp-audit run`; a FAIL that is expected, and repeats, counts as met.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from audit import Report, Verdict, run
 from audit.base.errors import AuditError
 from audit.base.verdict import standing, worst
-from audit.faces.runs.suite import collect
+from audit.report.certificate import JSON_NAME, load_certificate, write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
-from wild.audited import AGAIN, all_audited, folder_of
+from wild.audited import AGAIN, folder_of
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
+from wild.excerpt import excerpt
+from wild.findings import DRAFTS, Finding, findings_of
 from wild.register import write_pages
 
 SIGNIFICANCE = 0.01  # of the first run of each library, shared out over its checks
@@ -35,11 +43,10 @@ USAGE = 64
 def main(chosen: Sequence[str], select: str | None, resume: bool, seed: int, workers: int) -> None:
     """Audit released versions of libraries against their documented claims."""
     try:
-        chosen = [library for library in _chosen(chosen) if _selected(library, select)]
-        if not chosen:
+        jobs = [job for library in _chosen(chosen) for job in jobs_of(library, select)]
+        if not jobs:
             raise EnvironmentFailed(f"no check matches {select!r}")
-        done = finished() if resume else frozenset()
-        verdicts = [audited(library, select, seed, workers) for library in chosen if library not in done]
+        verdicts = [audited(job, select, seed, workers) for job in jobs if not (resume and finished(job))]
     except (AuditError, EnvironmentFailed) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(USAGE)
@@ -56,38 +63,77 @@ def _chosen(names: Sequence[str]) -> Sequence[str]:
     return names or known
 
 
-def finished() -> frozenset[str]:
-    """Return the libraries whose certificates hold all of their checks, and a repetition of every FAIL."""
-    done = {each.library: each for each in all_audited()}
-    return frozenset(
-        library
-        for library, each in done.items()
-        if {check["name"] for check in each.checks} == {check.name for check in _selected(library, None)}
-        and set(each.repetitions) == {check["name"] for check in each.checks if check["verdict"] == "FAIL"}
-    )
+class Job(NamedTuple):
+    """Hold the checks of one run: those of a finding, or those of a library that no finding is about."""
+
+    library: str
+    finding: Finding | None
+    checks: list[Any]
+
+    @property
+    def folder(self) -> Path:
+        """Where the certificate goes."""
+        return folder_of(self.library, self.finding)
 
 
-def audited(library: str, select: str | None, seed: int, workers: int) -> Verdict:
-    """Audit one library, repeat what failed, and keep both certificates; the standing of the worst check."""
-    checks = _selected(library, select)
-    if prepare(library):
-        click.echo(f"{library}: made the environment of {pin_of(library)}")
-    first = run_checks(checks, library, SIGNIFICANCE, seed, workers)
-    refuted = [result.check for result in first.results if result.verdict is Verdict.FAIL]
-    again = run_checks(refuted, library, AGAIN * len(refuted), seed + 1, workers) if refuted else None
+def jobs_of(library: str, select: str | None) -> list[Job]:
+    """Return the runs of a library, with the checks whose name matches; without a check there is no run."""
+    own = Job(library, None, list(vars(import_module(f"wild.{library}.audits"))["CHECKS"]))
+    jobs = [own, *(Job(library, finding, finding.checks(library)) for finding in findings_of(library))]
+    chosen = [job._replace(checks=[check for check in job.checks if _matches(check, select)]) for job in jobs]
+    return [job for job in chosen if job.checks]
+
+
+def _matches(check: Any, select: str | None) -> bool:
+    return select is None or fnmatch.fnmatchcase(check.name, select)
+
+
+def finished(job: Job) -> bool:
+    """Return whether the certificate of a run holds all of its checks, and a repetition of every FAIL."""
+    first, again = (_records(folder) for folder in (job.folder, job.folder / "again"))
+    failed = {name for name, verdict in first.items() if verdict == "FAIL"}
+    return set(first) == {check.name for check in job.checks} and set(again) == failed
+
+
+def _records(folder: Path) -> dict[str, str]:
+    if not (folder / JSON_NAME).is_file():
+        return {}
+    return {record["name"]: record["verdict"] for record in load_certificate(folder)["checks"]}
+
+
+def audited(job: Job, select: str | None, seed: int, workers: int) -> Verdict:
+    """Audit the checks of one run, repeat what failed, and keep both certificates; the standing of the worst check."""
+    if prepare(job.library):
+        click.echo(f"{job.library}: made the environment of {pin_of(job.library)}")
+    first = run_checks(job.checks, job.library, SIGNIFICANCE, seed, workers)
+    failed = [result.check for result in first.results if result.verdict is Verdict.FAIL]
+    again = run_checks(failed, job.library, AGAIN * len(failed), seed + 1, workers) if failed else None
     if select is None:
-        first.save(folder_of(library))
-        if again is not None:
-            again.save(folder_of(library) / "again")
+        keep(job, first, again)
     for report in filter(None, (first, again)):
         print_certificate(output_console(), report.certificate)
     return worst(_standings(first, again))
 
 
-def _selected(library: str, select: str | None) -> list[Any]:
-    """Return the checks of a library that match; an empty list when the pattern is for another library."""
-    checks = collect([f"wild.{library}.audits"])
-    return [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
+def keep(job: Job, first: Report, again: Report | None) -> None:
+    """Write the certificates of a run; what it refuted without a finding about it goes to the drafts."""
+    refuted = {result.name for result in again.results if result.verdict is Verdict.FAIL} if again else set()
+    new = refuted if job.finding is None else set()
+    _keep_part(job.folder, first, again, {result.name for result in first.results} - new)
+    if new:
+        _keep_part(DRAFTS / job.library / "unexplained" / job.library, first, again, new)
+        click.echo(f"{job.library}: refuted, and no finding is about it: {', '.join(sorted(new))}")
+
+
+def _keep_part(folder: Path, first: Report, again: Report | None, names: Collection[str]) -> None:
+    for report, place in ((first, folder), (again, folder / "again")):
+        kept = names if report is None else {result.name for result in report.results} & set(names)
+        if report is not None and kept:
+            _write(place, excerpt(report.certificate, kept))
+
+
+def _write(folder: Path, certificate: Mapping[str, Any]) -> None:
+    write_whole(folder / JSON_NAME, json.dumps(certificate, indent=1, allow_nan=False) + "\n")
 
 
 def run_checks(checks: Sequence[Any], library: str, significance: float, seed: int, workers: int) -> Report:

@@ -1,9 +1,11 @@
-"""The audits that have a certificate, each with the explanations of its author."""
+"""The audits that have a certificate, each with what is said about them."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,19 +13,66 @@ from typing import Any
 from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate
 from wild.about import About
-from wild.environments import Pin, libraries, pin_of
+from wild.environments import CATALOGUE, Pin, libraries, pin_of
+from wild.findings import DRAFTS, Finding, all_findings
 
 AGAIN = 1e-6  # significance of each repetition
 CERTIFICATES = Path("reports/wild")
+WITHHELD = CATALOGUE / "withheld.json"  # numbers of findings that are not public, for a copy without their folder
 
 Check = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Run:
+    """A certificate, the repetition of what failed in it, and the finding that its checks show.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the certificate; the repetition is in its folder `again`.
+    certificate : mapping
+        Of the run.
+    again : mapping or None
+        Of the repetition; None when nothing failed.
+    finding : Finding or None
+        None for the checks that no finding is about.
+    """
+
+    folder: Path
+    certificate: Mapping[str, Any]
+    again: Mapping[str, Any] | None = None
+    finding: Finding | None = None
+
+    @property
+    def checks(self) -> list[Check]:
+        """The records of the run."""
+        return list(self.certificate["checks"])
+
+    @property
+    def repetitions(self) -> dict[str, Check]:
+        """The records of the repetition, by name."""
+        return {} if self.again is None else {check["name"]: check for check in self.again["checks"]}
+
+    @property
+    def refuted(self) -> list[Check]:
+        """The records of the claims that both runs refuted."""
+        return [check for check in self.checks if self.is_refuted(check)]
+
+    def is_refuted(self, check: Check) -> bool:
+        """Return whether a check FAILed, and FAILed again with another seed at significance `AGAIN`."""
+        repetition = self.repetitions.get(check["name"])
+        return check["verdict"] == "FAIL" and repetition is not None and repetition["verdict"] == "FAIL"
+
+    @property
+    def certificates(self) -> list[Mapping[str, Any]]:
+        """The certificates: of the run and, where something failed, of the repetition."""
+        return [part for part in (self.certificate, self.again) if part is not None]
+
+
+@dataclass(frozen=True)
 class Audited:
     """The results of one release of a library.
-
-    A claim stands as refuted when the run's check FAILed, and FAILed again with another seed at significance `AGAIN`.
 
     Parameters
     ----------
@@ -31,22 +80,22 @@ class Audited:
         A folder of `wild`.
     pin : Pin
         Package and version.
-    certificate : mapping
-        Of its checks.
-    again : mapping or None
-        The certificate of the repetition of every FAIL; None when nothing failed.
+    runs : tuple of Run
+        Of its checks: those that no finding is about first, then one for each finding that is shown.
     notes : mapping
-        Name of a check -> explanation of its FAIL by the library's code, or a remark.
+        Name of a check -> a remark.
     about : About
         What no certificate says.
+    withheld : int >= 0
+        Number of its findings that are not public.
     """
 
     library: str
     pin: Pin
-    certificate: Mapping[str, Any]
-    again: Mapping[str, Any] | None
-    notes: Mapping[str, str]
+    runs: tuple[Run, ...]
+    notes: Mapping[str, str] = field(default_factory=dict)
     about: About = field(default_factory=About)
+    withheld: int = 0
 
     @property
     def release(self) -> str:
@@ -55,47 +104,68 @@ class Audited:
 
     @property
     def checks(self) -> list[Check]:
-        """The records of the run."""
-        return list(self.certificate["checks"])
+        """The records of all runs."""
+        return [check for run in self.runs for check in run.checks]
 
     @property
-    def refuted(self) -> list[Check]:
-        """The records of the claims that both runs refuted."""
-        return [check for check in self.checks if self.is_refuted(check)]
+    def findings(self) -> list[Run]:
+        """The runs that show a finding in this release."""
+        return [run for run in self.runs if run.finding is not None and run.refuted]
 
     @property
-    def repetitions(self) -> dict[str, Check]:
-        """The records of the repetition, by name."""
-        return {} if self.again is None else {check["name"]: check for check in self.again["checks"]}
+    def kept(self) -> list[Check]:
+        """The records of the claims that were not refuted."""
+        return [check for run in self.runs for check in run.checks if not run.is_refuted(check)]
 
     @property
-    def runs(self) -> list[Mapping[str, Any]]:
-        """The certificates: of the run and, where something failed, of the repetition."""
-        return [run for run in (self.certificate, self.again) if run is not None]
+    def unexplained(self) -> list[Check]:
+        """The records of refuted claims that no finding is about."""
+        return [check for run in self.runs if run.finding is None for check in run.refuted]
 
-    def is_refuted(self, check: Check) -> bool:
-        """Return whether a check failed in both runs."""
-        repetition = self.repetitions.get(check["name"])
-        return check["verdict"] == "FAIL" and repetition is not None and repetition["verdict"] == "FAIL"
-
-
-def folder_of(library: str) -> Path:
-    """Where the certificate of a library goes; the repetition has a folder `again` in it."""
-    return CERTIFICATES / library
+    def refuted_by_class(self) -> Counter[str]:
+        """Return the number of refuted claims of each class."""
+        return Counter(run.finding.letter for run in self.findings if run.finding for _ in run.refuted)
 
 
-def all_audited() -> list[Audited]:
-    """Every library that has a certificate, whichever run it is from."""
+def folder_of(library: str, finding: Finding | None = None) -> Path:
+    """Where the certificate of a release goes; the repetition has a folder `again` in it."""
+    return CERTIFICATES / library if finding is None else finding.folder / library
+
+
+def all_audited(*, drafts: bool = False) -> list[Audited]:
+    """Return every release with something to show; with the findings that are not public only where that is asked."""
+    findings = all_findings()
+    numbers = withheld_findings(findings)["releases"]
     found = []
     for library in libraries():
-        certificate = _loaded(folder_of(library))
-        if certificate is not None:
-            failed = any(check["verdict"] == "FAIL" for check in certificate["checks"])
-            again = _loaded(folder_of(library) / "again") if failed else None
-            audits = importlib.import_module(f"wild.{library}.audits")
-            about = getattr(audits, "ABOUT", About())
-            found.append(Audited(library, pin_of(library), certificate, again, getattr(audits, "NOTES", {}), about))
+        shown = [each for each in findings if library in each.releases and (drafts or each.is_public)]
+        runs = tuple(run for finding in (None, *shown) if (run := _run(library, finding)) is not None)
+        audits = importlib.import_module(f"wild.{library}.audits")
+        notes, about = getattr(audits, "NOTES", {}), getattr(audits, "ABOUT", About())
+        if runs or numbers.get(library):
+            found.append(Audited(library, pin_of(library), runs, notes, about, numbers.get(library, 0)))
     return found
+
+
+def withheld_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+    """Return how many findings are not public: in `all`, and of each release in `releases`.
+
+    A copy of the repository without the folder of drafts takes the numbers that were written beside the catalogue.
+    """
+    if not DRAFTS.is_dir() and WITHHELD.is_file():
+        return dict(json.loads(WITHHELD.read_text()))
+    hidden = [each for each in findings if not each.is_public]
+    releases = Counter(release for each in hidden for release in each.releases if release not in each.kept)
+    return {"all": len(hidden), "releases": dict(sorted(releases.items()))}
+
+
+def _run(library: str, finding: Finding | None) -> Run | None:
+    folder = folder_of(library, finding)
+    certificate = _loaded(folder)
+    if certificate is None:
+        return None
+    failed = any(check["verdict"] == "FAIL" for check in certificate["checks"])
+    return Run(folder, certificate, _loaded(folder / "again") if failed else None, finding)
 
 
 def _loaded(folder: Path) -> dict[str, Any] | None:

@@ -1,12 +1,13 @@
-"""The badge of an audited release: how many of its claims were refuted, and on how many checks."""
+"""The badge of an audited release: red for a severe finding, green only where every check passed."""
 
 from __future__ import annotations
 
 from html import escape
 
 from wild.audited import Audited
+from wild.findings import SEVERE
 
-GREEN, RED = "#1a6b3c", "#a3271e"
+GREEN, RED, GRAY = "#1a6b3c", "#a3271e", "#5b6168"
 _LETTER, _MARGIN = 6.4, 18  # pixels
 
 _SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{label}: {said}">
@@ -24,8 +25,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" ro
 
 def badge(each: Audited) -> str:
     """Return the badge of a release, as SVG."""
-    refuted, checks = len(each.refuted), len(each.checks)
-    label, said = f"dp-audit · {each.release}", f"{refuted} of {checks} claims refuted"
+    label, said = f"dp-audit · {each.release}", wording(each)
     left, right = (round(_LETTER * len(text)) + _MARGIN for text in (label, said))
     return _SVG.format(
         label=escape(label),
@@ -35,5 +35,24 @@ def badge(each: Audited) -> str:
         right=right,
         middle_left=left / 2,
         middle_right=left + right / 2,
-        color=RED if refuted else GREEN,
+        color=color(each),
     )
+
+
+def color(each: Audited) -> str:
+    """Return red where a claim of a severe class is refuted, green where every check passed, gray otherwise."""
+    if any(each.refuted_by_class()[letter] for letter in SEVERE):
+        return RED
+    every = each.checks and all(check["verdict"] == "PASS" for check in each.checks) and not each.withheld
+    return GREEN if every else GRAY
+
+
+def wording(each: Audited) -> str:
+    """Return the text of the badge: refuted claims by class, passed checks, findings that are not public."""
+    refuted = sorted(each.refuted_by_class().items())
+    parts = [f"class {letter}: {number} refuted" for letter, number in refuted]
+    passed = sum(check["verdict"] == "PASS" for check in each.checks)
+    parts.append(f"{passed} of {len(each.checks)} passed")
+    if each.withheld:
+        parts.append(f"{each.withheld} not public")
+    return ", ".join(parts)

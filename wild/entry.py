@@ -1,4 +1,4 @@
-"""Entries of a library's audits: each becomes a check, with its explanation or a remark."""
+"""Entries of a library's audits: each becomes a check, with a remark where one is needed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from audit import AddRemove, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict
+from audit import AddRemove, PrecisionCheck, PrivacyCheck, PrivacyClaim
 from wild.mechanism import Served
 
 Pairs = Sequence[tuple[Any, Any]]
@@ -52,7 +52,6 @@ class Release:
         epsilon: float = 1.0,
         delta: float = 0.0,
         relation: Any = None,
-        refuted: str = "",
         note: str = "",
         bits: bool = False,
         claim: Any = None,
@@ -71,10 +70,8 @@ class Release:
             Where the claim stands, and its words.
         epsilon, delta, relation
             Of the claim; the relation is add/remove unless another is given.
-        refuted : str
-            Why the claim does not hold; the check is expected to FAIL then.
         note : str
-            A remark on a claim that is kept.
+            A remark on the claim.
         bits : bool
             Whether the bits of the released floats are examined.
         claim : function, optional
@@ -92,7 +89,6 @@ class Release:
             name=f"{self.prefix}/{served}{', bits' if bits else ''} {at}",
             claim=claim or PrivacyClaim(epsilon, delta, relation, source),
             pairs=pairs,
-            expected=Verdict.FAIL if refuted else Verdict.PASS,
             **{
                 "mechanism": Served(self.library, served, own_randomness=self.own_randomness),
                 "budget": self.budget,
@@ -100,9 +96,9 @@ class Release:
                 **settings,
             },
         )
-        return Entry(check, refuted or note)
+        return Entry(check, note)
 
 
 def notes_of(entries: Iterable[Entry]) -> dict[str, str]:
-    """Return the explanations and remarks, by name of the check."""
+    """Return the remarks, by name of the check."""
     return {each.check.name: each.note for each in entries if each.note}

@@ -1,50 +1,76 @@
-"""The page `docs/found.md`: how many claims were refuted in which release; each line links to the register."""
+"""The page `docs/found.md`: each cause once, by class; each line links to the register."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from audit.report.wording import PRIVACY_KINDS, claimed, count, found, number
-from wild.audited import AGAIN, Audited, Check
+from wild.audited import AGAIN, Audited, Check, Run
+from wild.findings import CLASSES, DOCUMENTED, Finding
 from wild.markdown import anchor, escaped, table
 
 _HEAD = """# Found in the wild
 
 Released versions of libraries, each in a virtual environment of its own, audited against what their documentation
-claims. `make wild` makes this page and the [register](register/index.md): environments, a certificate for each library
-in `reports/wild/`, and a repetition of every FAIL with another seed, at significance {again:g}. A claim is listed as
-refuted when both runs refuted it; the bound is the repetition's, so it exceeds the truth with probability at most
-{again:g}. The register says which pair shows it, which lines of the release bring it about, what an adversary learns,
-what the maintainers know, and what was not audited. Whether anybody is harmed is another question.
+claims. `make wild` makes this page and the [register](register/index.md): environments, certificates, and a repetition
+of every FAIL with another seed, at significance {again:g}. A claim is refuted when both runs refuted it; the bound is
+the repetition's, so it exceeds the truth with probability at most {again:g}. The register says which pair shows it,
+which lines of the release bring it about, what an adversary learns, what the maintainers know, and what was not
+audited. Whether anybody is harmed is another question.
+
+Only what is public is here: a finding that no upstream thread, changelog or paper states is first reported to the
+library's maintainers, as SECURITY.md in the repository says, and is counted and no more until then.
 
 Bounds vary from run to run where a library draws from a generator of its own. The pairs are as small as the finding.
-A mechanism is a function or class of one release in one use: with other data, or another output, it counts again; with
-its parameters searched it does not. [Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
+[Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
 """
 
-_BY_EXACT_LAWS = """## Found by exact laws
+_CLASSES = """## Classes
 
-No sample shows these. The output law of the released code on one pair, by following every random choice that it can
-make, has at epsilon = 1 the delta of this table, where the claim is 0; `python -m benchmarks.enumeration.subjects`
-reproduces the numbers, and [proof.md](proof.md) says what they mean. Every one of them is below 1e-12, so none is
-called a FAIL.
-
-| release | mechanism | delta, at least | cause |
-| --- | --- | --- | --- |
-| diffprivlib 0.6.6 | Geometric | 2.864e-15 | the logarithm of a 53-bit uniform: 73 values, rounded weights |
-| diffprivlib 0.6.6 | GeometricTruncated | 2.362e-16 | the same, with values from 0 to 4 |
-| diffprivlib 0.6.6 | Binary | 4.753e-16 | the uniform is multiplied by e^epsilon + 1, and rounded |
-| diffprivlib 0.6.6 | PermuteAndFlip | 2.761e-17 | it raises with that probability, and prints the utilities |
-| pure-ldp 1.2.0 | DE | 1.169e-16 | a threshold of 53 bits |
-| pure-ldp 1.2.0 | SUE | 9.417e-17 | thresholds of 53 bits |
-| pure-ldp 1.2.0 | OUE | 3.123e-17 | thresholds of 53 bits |
+A certified epsilon measures the number of outputs as much as the fault, so that findings are sorted by class. A cause
+counts once, whatever the number of functions and releases that it is in.
 """
 
 
-def ledger(libraries: Sequence[Audited]) -> str:
-    """Return the page, in Markdown."""
-    parts = [_HEAD.format(again=AGAIN), summary(libraries), "## Refuted claims\n", _refuted(libraries), _BY_EXACT_LAWS]
+def ledger(libraries: Sequence[Audited], hidden: int = 0) -> str:
+    """Return the page, in Markdown; `hidden` findings are not public."""
+    parts = [
+        _HEAD.format(again=AGAIN),
+        headline(libraries, hidden) + "\n",
+        _CLASSES,
+        classes(libraries),
+        "## Findings\n",
+        _findings(libraries),
+        "## Releases\n",
+        summary(libraries),
+    ]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def headline(libraries: Sequence[Audited], hidden: int) -> str:
+    """Return how many causes are shown, in how many packages, and how many findings are not public."""
+    shown = distinct(libraries)
+    packages = {each.pin.package for each in libraries if each.findings}
+    severe = sum(finding.letter in "AB" for finding in shown)
+    return (
+        f"**{len(shown)} distinct causes in {len(packages)} packages, {severe} of them of class A or B. "
+        f"{hidden} more are not public yet.**"
+    )
+
+
+def distinct(libraries: Sequence[Audited]) -> list[Finding]:
+    """Return each finding once: its cause, whatever the number of checks and releases; documented behavior is none."""
+    findings = {run.finding.name: run.finding for each in libraries for run in each.findings if run.finding}
+    kept = [finding for finding in findings.values() if finding.letter != DOCUMENTED]
+    return sorted(kept, key=lambda finding: (finding.letter, finding.name))
+
+
+def classes(libraries: Sequence[Audited]) -> str:
+    """Return a table of the classes, with the number of causes in each."""
+    numbers = Counter(finding.letter for finding in distinct(libraries))
+    rows = [[letter, what, numbers[letter]] for letter, what in CLASSES.items() if letter != DOCUMENTED]
+    return table(["class", "what", "distinct causes"], rows)
 
 
 def summary(libraries: Sequence[Audited], folder: str = "register/") -> str:
@@ -52,32 +78,44 @@ def summary(libraries: Sequence[Audited], folder: str = "register/") -> str:
     rows = [[f"[{escaped(each.release)}]({folder}{each.library}.md)", *_numbers(each)] for each in libraries]
     if len(rows) > 1:
         rows.append(["all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])])
-    head = ["release", "mechanisms", "checks", "refuted", "PASS", "inconclusive", "outputs", "seconds of work"]
-    return table(head, [[row[0], *map(count, row[1:])] for row in rows])
+    head = ["release", "checks", "PASS", "inconclusive", *(f"refuted, {letter}" for letter in CLASSES)]
+    return table([*head, "not public", "outputs"], [[row[0], *map(count, row[1:])] for row in rows])
 
 
 def _numbers(each: Audited) -> list[int]:
+    refuted = each.refuted_by_class()
     passed = sum(check["verdict"] == "PASS" for check in each.checks)
-    refuted = len(each.refuted)
-    drawn = sum(check["evidence"]["samples"] for run in each.runs for check in run["checks"])
-    seconds = sum(sum(run["timing"].values()) for run in each.runs)
-    mechanisms = len({check["mechanism"].replace(" searched']", "']") for check in each.checks})
-    return [mechanisms, len(each.checks), refuted, passed, len(each.checks) - refuted - passed, drawn, round(seconds)]
+    outputs = sum(
+        check["evidence"]["samples"] for run in each.runs for part in run.certificates for check in part["checks"]
+    )
+    open_ones = len(each.checks) - passed - sum(refuted.values())
+    return [len(each.checks), passed, open_ones, *(refuted[letter] for letter in CLASSES), each.withheld, outputs]
 
 
-def _refuted(libraries: Sequence[Audited]) -> str:
+def _findings(libraries: Sequence[Audited]) -> str:
     rows = []
-    for each in libraries:
-        for place, check in enumerate(each.refuted, 1):
-            link = f"[{escaped(check['name'])}](register/{each.library}.md#{anchor(heading(place, check))})"
-            measured = each.repetitions[check["name"]]
-            rows.append([escaped(each.release), link, escaped(claimed(check)), certified(measured), drawn(measured)])
-    return table(["release", "check", "claim", "certified epsilon ≥", "outputs"], rows)
+    for finding in distinct(libraries):
+        where = [(each, run) for each in libraries for run in each.findings if run.finding == finding]
+        each, run = where[0]
+        link = f"[{escaped(finding.title)}](register/{each.library}.md#{anchor(heading(finding))})"
+        check = run.refuted[0]
+        measured = run.repetitions[check["name"]]
+        releases = ", ".join(escaped(other.release) for other, _ in where)
+        rows.append(
+            [finding.letter, link, releases, escaped(claimed(check)), certified(measured), truth(finding, check)]
+        )
+    return table(["class", "finding", "releases", "claim", "certified epsilon ≥", "true epsilon"], rows)
 
 
-def heading(place: int, check: Check) -> str:
-    """Return the heading of a finding on the page of its release."""
-    return f"{place}. {check['name']}"
+def heading(finding: Finding) -> str:
+    """Return the heading of a finding on the page of a release."""
+    return f"{finding.letter}: {finding.title}"
+
+
+def truth(finding: Finding, check: Check) -> str:
+    """Return the true epsilon of a check, where it is known."""
+    known = finding.true_epsilon.get(check["name"].partition("/")[2])
+    return number(known) if known is not None else "–"
 
 
 def certified(check: Check) -> str:
@@ -88,3 +126,13 @@ def certified(check: Check) -> str:
 def drawn(check: Check) -> str:
     """Return the number of outputs of a check."""
     return count(check["evidence"]["samples"])
+
+
+def measured_checks(run: Run) -> str:
+    """Return a table of the refuted claims of a finding, with what the repetition measured."""
+    rows = []
+    for check in run.refuted:
+        again = run.repetitions[check["name"]]
+        finding_truth = truth(run.finding, check) if run.finding else "–"
+        rows.append([escaped(check["name"]), escaped(claimed(check)), certified(again), finding_truth, drawn(again)])
+    return table(["check", "claim", "certified epsilon ≥", "true epsilon", "outputs"], rows)

@@ -1,9 +1,9 @@
 """`python -m wild.newer`: audit releases that came out after the audited ones, and write what changed.
 
 The newest audited release of each package is compared with the newest one in the package registry. Where that is
-newer, its environment takes the place of the old one, all checks of the library run in it, and the certificate is
-compared with the committed one as `dp-audit diff` does it. Nothing in the register changes: whoever reads the report
-adds a folder for the new release.
+newer, its environment takes the place of the old one, the checks of the library run in it, and the certificate is
+compared with the committed one as `dp-audit diff` does it. What it finds is for the maintainers of this project alone
+until the library's were told (SECURITY.md): the register does not change, and no issue is opened.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from packaging.version import Version
 
-from audit.faces.runs.suite import collect
+from audit.report.certificate import load_certificate
 from audit.report.verify import changes
-from wild.__main__ import SIGNIFICANCE, run_checks
+from wild.__main__ import SIGNIFICANCE, jobs_of, run_checks
 from wild.audited import Audited, all_audited
 from wild.environments import EnvironmentFailed, is_javascript, prepare
 from wild.markdown import escaped
@@ -62,10 +61,13 @@ def audited_newer(each: Audited, version: str, out: Path) -> list[str]:
         (catalogue / each.library).mkdir()
         (catalogue / each.library / "requirements.txt").write_text(requirements(each.pin.package, version))
         prepare(each.library, catalogue)
-    checks: Sequence[Any] = collect([f"wild.{each.library}.audits"])
-    report = run_checks(checks, each.library, SIGNIFICANCE, seed=0, workers=1)
-    report.save(out / each.library)
-    return [str(change) for change in changes(each.certificate, report.certificate)]
+    found = []
+    for job in jobs_of(each.library, None):
+        report = run_checks(job.checks, each.library, SIGNIFICANCE, seed=0, workers=1)
+        report.save(out / each.library / (job.finding.folder.name if job.finding else ""))
+        before = load_certificate(job.folder) if job.folder.is_dir() else {"checks": []}
+        found += [str(change) for change in changes(before, report.certificate)]
+    return found
 
 
 def section(each: Audited, version: str, found: Sequence[str]) -> str:

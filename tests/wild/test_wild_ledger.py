@@ -7,6 +7,7 @@ keeping one adds Laplace noise of scale 1 to a count and FAILs at epsilon = 1 wi
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from click.testing import CliRunner
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, run
 from audit.report.certificate import load_certificate
+from audit.report.verify import problems_of
 from wild import __main__ as command
-from wild import audited, mechanism
-from wild.audited import AGAIN, Audited
+from wild import audited, mechanism, register
+from wild.audited import AGAIN, Audited, Run
 from wild.environments import CATALOGUE, Pin
+from wild.findings import Finding
 from wild.markdown import short_code
 from wild.mechanism import Served
 from wild.register import pages
@@ -49,11 +52,14 @@ def check(name, budget=2_000, **settings):
 
 
 LEAKS, KEEPS = check("leaks", expected=Verdict.FAIL), check("keeps", budget=20_000)
+WHERE = "https://example.org/fakelib/issues/1"
+PUBLIC = Finding(Path("wild/fake/findings/leak"), "a small leak", "A", "public", WHY, ("fake",), address=WHERE)
+DRAFT = replace(PUBLIC, folder=Path("drafts/fake/leak"), status="draft", address="")
 
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """A catalogue with one library, in an empty working folder."""
+    """A catalogue with one library and a public finding about what leaks, in an empty working folder."""
     folder = tmp_path / "catalogue" / "fake"
     folder.mkdir(parents=True)
     (folder / "served.py").write_text(SERVED)
@@ -66,9 +72,14 @@ def fake(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "pin_of", lambda library: Pin("fakelib", "1.0"))
     monkeypatch.setattr(command, "prepare", lambda library: False)
     audits = type(sys)("wild.fake.audits")
-    audits.CHECKS, audits.NOTES = [LEAKS, KEEPS], {LEAKS.name: WHY}
+    audits.CHECKS, audits.FINDINGS = [KEEPS], [PUBLIC]
     monkeypatch.setitem(sys.modules, "wild.fake", type(sys)("wild.fake"))
     monkeypatch.setitem(sys.modules, "wild.fake.audits", audits)
+    for module in (register, audited):
+        monkeypatch.setattr(module, "all_findings", lambda: audits.FINDINGS)
+        monkeypatch.setattr(module, "WITHHELD", tmp_path / "withheld.json")
+    monkeypatch.setattr(command, "findings_of", lambda library: audits.FINDINGS)
+    monkeypatch.setattr(Finding, "own_checks", property(lambda finding: [LEAKS]))
     yield audits
     for name in ("leaks", "keeps", "repeats"):
         Served("fake", name).program.close()
@@ -81,21 +92,60 @@ def wild(*arguments):
 def test_certificates_and_ledger(fake):
     done = wild()
     assert done.exit_code == 0, done.output
-    first, again = (load_certificate(Path("reports/wild/fake") / folder) for folder in ("", "again"))
-    assert [record["verdict"] for record in first["checks"]] == ["FAIL", "PASS"]
+    first, again = (load_certificate(PUBLIC.folder / "fake" / folder) for folder in ("", "again"))
+    assert [record["verdict"] for record in load_certificate(Path("reports/wild/fake"))["checks"]] == ["PASS"]
+    assert [record["verdict"] for record in first["checks"]] == ["FAIL"]
     assert [record["name"] for record in again["checks"]] == ["fake/leaks"]
     assert again["checks"][0]["settings"]["significance"] == pytest.approx(AGAIN)
     assert again["settings"]["seed"] == first["settings"]["seed"] + 1
     found, page = Path("docs/found.md").read_text(), Path("docs/register/fake.md").read_text()
-    assert "| [fakelib 1.0](register/fake.md) | 2 | 2 | 1 | 1 | 0 |" in found
-    assert "[fake/leaks](register/fake.md#1-fakeleaks)" in found
-    assert "### 1. fake/leaks" in page
+    assert "1 distinct causes in 1 packages, 1 of them of class A or B. 0 more are not public yet." in found
+    assert "| [fakelib 1.0](register/fake.md) | 2 | 1 | 0 | 1 |" in found
+    assert "| A | [a small leak](register/fake.md#a-a-small-leak) | fakelib 1.0 |" in found
+    assert "### A: a small leak" in page
     assert "python -m wild --library fake --select 'fake/leaks'" in page
     assert WHY in page
+    assert f"public: {WHERE}" in page
     assert "Any output tells which of the two datasets it is from" in page
     assert first["seal"] in page
-    assert again["seal"] in page
     assert "| fake/keeps | (1, 0) add/remove | PASS |" in page
+
+
+def test_of_a_draft_the_pages_show_the_number_alone(fake):
+    fake.FINDINGS = [DRAFT]
+    assert wild().exit_code == 0
+    shown = {path: path.read_text() for path in Path("docs").rglob("*.*")}
+    assert not [path for path, text in shown.items() if WHY in text or "fake/leaks" in text or DRAFT.title in text]
+    assert (
+        "0 distinct causes in 0 packages, 0 of them of class A or B. 1 more are not public yet."
+        in shown[Path("docs/found.md")]
+    )
+    assert "1 of this release are not public yet" in shown[Path("docs/register/fake.md")]
+    assert "1 of 1 passed, 1 not public" in shown[Path("docs/register/fake.svg")]
+    letter = Path("drafts/fake/leak/letter.md").read_text()
+    assert WHY in letter
+    assert "left = []\nright = [0]" in letter
+    assert WHY in Path("drafts/fake/leak/page.md").read_text()
+
+
+def test_a_copy_without_the_drafts_shows_the_same_number(fake):
+    fake.FINDINGS = [DRAFT]
+    wild()
+    pages = {path: path.read_text() for path in Path("docs").rglob("*.*")}
+    shutil.rmtree("drafts")
+    fake.FINDINGS = []
+    register.write_pages()
+    assert pages == {path: path.read_text() for path in Path("docs").rglob("*.*")}
+
+
+def test_a_refuted_claim_without_a_finding_goes_to_the_drafts(fake):
+    fake.CHECKS, fake.FINDINGS = [KEEPS, LEAKS], []
+    done = wild()
+    assert "refuted, and no finding is about it: fake/leaks" in done.output
+    for folder, names in (("reports/wild/fake", ["fake/keeps"]), ("drafts/fake/unexplained/fake", ["fake/leaks"])):
+        assert [record["name"] for record in load_certificate(Path(folder))["checks"]] == names
+        assert not problems_of(load_certificate(Path(folder)))
+    assert "leaks" not in Path("docs/register/fake.md").read_text()
 
 
 def test_the_pair_of_a_finding_can_be_pasted(fake):
@@ -121,13 +171,13 @@ def test_a_resumed_run_leaves_out_what_is_finished(fake):
     finished = certificate.read_bytes()
     assert wild("--resume").exit_code == 0
     assert certificate.read_bytes() == finished
-    fake.CHECKS = [LEAKS, KEEPS, replace(KEEPS, name="fake/keeps again")]
+    fake.CHECKS = [KEEPS, replace(KEEPS, name="fake/keeps again")]
     assert wild("--resume").exit_code == 0
-    assert len(load_certificate(certificate.parent)["checks"]) == 3
+    assert len(load_certificate(certificate.parent)["checks"]) == 2
 
 
 def test_an_unexpected_fail_is_a_fail_of_the_run(fake):
-    fake.CHECKS = [check("leaks")]
+    fake.CHECKS, fake.FINDINGS = [check("leaks")], []
     assert wild().exit_code == 1
 
 
@@ -143,9 +193,9 @@ def test_a_pattern_without_a_check_is_wrong_usage(fake):
     assert "no check matches '*absent*'" in done.output
 
 
-def page_of(certificate, again=None, notes=None):
+def page_of(certificate, again=None, finding=None):
     """The page of a release with these certificates."""
-    each = Audited("fake", Pin("fakelib", "1.0"), certificate, again, notes or {})
+    each = Audited("fake", Pin("fakelib", "1.0"), (Run(Path("fake"), certificate, again, finding),))
     return pages([each])[Path("docs/register/fake.md")]
 
 
@@ -154,8 +204,8 @@ def test_a_fail_that_does_not_repeat_is_not_listed(fake):
     first = run([LEAKS], workers=0).certificate
     again = run([replace(KEEPS, name=LEAKS.name)], workers=0)
     for repetition in (again.certificate, None):
-        page = page_of(first, repetition)
-        assert "### 1." not in page
+        page = page_of(first, repetition, PUBLIC)
+        assert "### A" not in page
         assert "INCONCLUSIVE (did not repeat)" in page
 
 
@@ -164,8 +214,8 @@ def test_a_fail_of_randomness_is_listed_with_its_dataset(fake):
     served = Served("fake", "repeats")
     repeats = RandomnessCheck(name="fake/repeats", mechanism=served, dataset=[0], source="fakelib 1.0")
     certificate = run([repeats], workers=0).certificate
-    page = page_of(certificate, certificate, {repeats.name: "It keeps its seed."})
-    assert "### 1. fake/repeats" in page
+    page = page_of(certificate, certificate, replace(PUBLIC, title="repeats"))
+    assert "### A: repeats" in page
     assert "```python\ndataset = [0]\n```" in page
     assert "Noise repeats between calls" in page
 

@@ -13,7 +13,7 @@ from wild import newer
 from wild.audited import Audited
 from wild.environments import EnvironmentFailed, Pin
 
-OLD = Audited("somelib", Pin("somelib", "1.2"), {"checks": []}, None, {})
+OLD = Audited("somelib", Pin("somelib", "1.2"), ())
 
 
 def test_the_newest_release_of_a_package_counts():

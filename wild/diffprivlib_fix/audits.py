@@ -1,4 +1,4 @@
-"""diffprivlib-fix 0.6.7: checks of diffprivlib 0.6.6 that are quick or refuted something.
+"""diffprivlib-fix 0.6.7: checks of diffprivlib 0.6.6 that are quick, or that findings are about.
 
 The distribution differs from diffprivlib 0.6.6 in its version and in one argument of `models/logistic_regression.py`.
 """
@@ -6,19 +6,7 @@ The distribution differs from diffprivlib 0.6.6 in its version and in one argume
 from __future__ import annotations
 
 from wild.diffprivlib import audits
-from wild.recast import recast
+from wild.recast import Sibling
 
-CHECKS, NOTES, ABOUT = recast(
-    audits,
-    "diffprivlib_fix",
-    "diffprivlib-fix",
-    ("diffprivlib 0.6.6", "diffprivlib-fix 0.6.7"),
-    [
-        *audits.QUICK,
-        "LinearRegression 0..1*",
-        "LogisticRegression norm 100*",
-        "GaussianNB*",
-        "KMeans inertia*",
-        "RandomForestClassifier*",
-    ],
-)
+SIBLING = Sibling("diffprivlib_fix", "diffprivlib-fix", ("diffprivlib 0.6.6", "diffprivlib-fix 0.6.7"))
+CHECKS, NOTES, ABOUT = SIBLING.recast(audits, audits.QUICK)

@@ -28,7 +28,6 @@ ENTRIES = [
 CHECKS = [each.check for each in ENTRIES]
 NOTES = notes_of(ENTRIES)
 ABOUT = About(
-    access={"*": "one user's report; the collector is the adversary"},
     not_audited=(
         "Estimators and attacks, which see reports only, and the web application.",
         "The bits of the floats of `HistogramEncoding` without thresholds: numba's Laplace sampler in doubles.",

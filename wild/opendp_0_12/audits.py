@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from wild.opendp_0_14 import audits
-from wild.recast import recast
+from wild.recast import Sibling
 
-CHECKS, NOTES, ABOUT = recast(
-    audits,
-    "opendp_0_12",
-    "opendp 0.12",
-    ("OpenDP 0.14.2", "OpenDP 0.12.1"),
-)
+SIBLING = Sibling("opendp_0_12", "opendp 0.12", ("OpenDP 0.14.2", "OpenDP 0.12.1"))
+CHECKS, NOTES, ABOUT = SIBLING.recast(audits)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from wild.opendp_0_14 import audits
-from wild.recast import recast
+from wild.recast import Sibling
 
-CHECKS, NOTES, ABOUT = recast(
-    audits,
-    "opendp_0_13",
-    "opendp 0.13",
-    ("OpenDP 0.14.2", "OpenDP 0.13.0"),
-)
+SIBLING = Sibling("opendp_0_13", "opendp 0.13", ("OpenDP 0.14.2", "OpenDP 0.13.0"))
+CHECKS, NOTES, ABOUT = SIBLING.recast(audits)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from wild.recast import recast
+from wild.recast import Sibling
 from wild.tmlt_core import audits
 
-CHECKS, NOTES, ABOUT = recast(
-    audits, "tmlt_core_0_18", "tmlt-core 0.18.2", ("Tumult Core 0.20.0", "Tumult Core 0.18.2"), ["Add*"]
-)
+SIBLING = Sibling("tmlt_core_0_18", "tmlt-core 0.18.2", ("Tumult Core 0.20.0", "Tumult Core 0.18.2"))
+CHECKS, NOTES, ABOUT = SIBLING.recast(audits, ["Add*"])

@@ -1,0 +1,26 @@
+"""multi_freq_ldpy, low-order bits of histogram encoding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit import PrecisionCheck
+from wild.mechanism import Served
+from wild.multi_freq_ldpy.audits import EPSILON, GUARANTEE, LIBRARY, ONE, VALUES, claim_of
+
+
+def one_hot(value: int) -> np.ndarray:
+    """Return the vector to which histogram encoding adds noise; shape (VALUES,)."""
+    return np.eye(VALUES)[value]
+
+
+CHECKS = [
+    PrecisionCheck(
+        name=f"multi-freq-ldpy/HE bits eps={EPSILON:g}",
+        mechanism=Served(LIBRARY, "HE", own_randomness=True),
+        claim=claim_of("HE_Client", GUARANTEE),
+        pairs=[ONE],
+        budget=20_000,
+        query=one_hot,
+    ),
+]

@@ -1,0 +1,11 @@
+"""dpmm, missing values are reproduced."""
+
+from __future__ import annotations
+
+from wild.dpmm.audits import DELTA, RELEASE, SAYS
+
+_SURE = {"delta": DELTA, "tolerance": 2.0, "budget": 1_000}
+
+CHECKS = [
+    RELEASE.entry("AIM, a missing value", [([[0, 0], [1, 1]], [[0, 0], [1, 1], [None, 1]])], SAYS, **_SURE),
+]

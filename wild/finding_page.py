@@ -1,0 +1,120 @@
+"""A finding in words: claim, cause, severity, what upstream knows, and the pair that shows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from audit.report.wording import PRIVACY_KINDS, count, number
+from wild.audited import Audited, Check, Run
+from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
+from wild.ledger import heading, measured_checks
+from wild.markdown import escaped, fenced, short_code
+
+CERTAIN = 0.9  # share of the outputs that are guessed, all of them right: any output tells
+NEARLY = 0.01  # share of wrong guesses
+ONE_RESULT = "one released result, as the library returns it"
+ALL_BITS = "one released floating-point number with all its bits; rounded to a few digits, it does not tell"
+
+Told = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def finding_section(each: Audited, run: Run, told: Told) -> str:
+    """Return the section about a finding on the page of a release."""
+    finding = run.finding
+    assert finding is not None
+    lines = [f"### {escaped(heading(finding))}", "", *finding_lines(each, run, told)]
+    return "\n".join(lines)
+
+
+def finding_lines(each: Audited, run: Run, told: Told) -> Iterator[str]:
+    """Yield the lines about a finding: facts, measurements, a counterexample and the command."""
+    finding, check = run.finding, run.refuted[0]
+    assert finding is not None
+    repetition = run.repetitions[check["name"]]
+    yield f"* *Class*: {finding.letter}, {CLASSES[finding.letter]}."
+    yield f"* *Claim*: {'; '.join(escaped(text) for text in sources(run)) or escaped(each.release)}."
+    yield f"* *Cause*: {finding.cause.strip()}"
+    yield f"* *Severity*: {severity(repetition)} Access: {needed(finding, check)}."
+    yield f"* *Measured*: {escaped(repetition['reason'])}{searched(repetition)}."
+    yield f"* *Upstream*: {upstream(finding)}."
+    yield from _releases(run, told)
+    yield f"* *Certificates*: `{run.folder}/`, seal `{run.certificate['seal']}`."
+    yield ""
+    yield measured_checks(run)
+    yield from counterexample(repetition)
+    yield f"`python -m wild --library {each.library} --select '{pattern(check['name'])}'`"
+    yield ""
+
+
+def sources(run: Run) -> list[str]:
+    """Return where the refuted claims stand, each once."""
+    return list(dict.fromkeys(str(check["claim"].get("source") or "") for check in run.refuted))
+
+
+def needed(finding: Finding, check: Check) -> str:
+    """Return what an adversary must see or choose."""
+    return finding.access or (ALL_BITS if check["kind"] == "precision" else ONE_RESULT)
+
+
+def upstream(finding: Finding) -> str:
+    """Return what upstream knows."""
+    if finding.status == PUBLIC:
+        return f"public: {finding.address}"
+    return f"reported on {finding.reported}" if finding.status == REPORTED else "not reported yet"
+
+
+def _releases(run: Run, told: Told) -> Iterator[str]:
+    for check in run.refuted[:1]:
+        releases = told.get(str(check["name"]).partition("/")[2], ())
+        if releases:
+            yield f"* *Audited releases*: {', '.join(f'{version} {said}' for version, said in releases)}."
+
+
+def severity(check: Check) -> str:
+    """Return in words what an adversary learns, from the counts that certify a finding."""
+    game = check["evidence"].get("game")
+    if check["kind"] not in PRIVACY_KINDS or not game:
+        return "Noise repeats between calls, and differences of results are exact."
+    counts = game["counts"]
+    right = counts["left_plus"] + counts["right_minus"]
+    wrong = counts["left_minus"] + counts["right_plus"]
+    share = (right + wrong) / sum(counts.values())
+    if wrong == 0 and share >= CERTAIN:
+        return "Any output tells which of the two datasets it is from: nothing is hidden."
+    if wrong <= NEARLY * right:
+        errors = (
+            f"without an error in {count(right)}"
+            if wrong == 0
+            else f"with {count(wrong)} errors in {count(right + wrong)}"
+        )
+        return f"{100 * share:.0f} % of the outputs tell which of the two datasets they are from, {errors}."
+    odds, allowed = (math.exp(float(value)) for value in (check["epsilon_lower_bound"], check["claim"]["epsilon"]))
+    return (
+        f"No output is conclusive, but some change the odds between the two datasets by a factor of {number(odds, 3)} "
+        f"and more, where the claim allows {number(allowed, 3)}: the cost adds up over releases, unaccounted."
+    )
+
+
+def searched(check: Check) -> str:
+    """Return at which setting the worst was found, where parameters were searched."""
+    found = check["evidence"].get("searched")
+    if not found or not found["setting"]:
+        return ""
+    setting = ", ".join(f"{name} = {value!r}" for name, value in found["setting"].items())
+    return f"; at {escaped(setting)}, the worst of {count(found['settings'])} settings"
+
+
+def counterexample(check: Check) -> Iterator[str]:
+    """Yield the pair as code that can be pasted, and the event; a randomness check has one dataset."""
+    if check["kind"] not in PRIVACY_KINDS:
+        yield fenced(f"dataset = {check['dataset']}")
+    elif (witness := check["witness"]) is not None:
+        event = " ".join(str(witness["event"]).split())
+        sides = [f"{side} = {short_code(witness[side])}" for side in ("left", "right")]
+        yield fenced("\n".join([*sides, f"# likelier on {witness['direction']}: {event}"]))
+
+
+def pattern(name: str) -> str:
+    """Return a shell pattern that matches the name alone."""
+    return name.replace("[", "[[]").replace("'", "?")

@@ -1,0 +1,72 @@
+"""Pages of findings that are not public, each with the letter to the library's maintainers; written into `drafts/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.report.wording import claimed, count, number
+from wild.audited import Audited, Run
+from wild.finding_page import counterexample, finding_lines, sources
+
+PAGE, LETTER = "page.md", "letter.md"
+
+_LETTER = """Subject: {package} {version}: {title}
+
+Dear maintainers,
+
+an audit of {package} {version} found that the outputs do not keep the documented privacy guarantee.
+
+The documentation: {sources}.
+
+What happens: {cause}
+
+Measured with {outputs} outputs on the two neighboring datasets below: epsilon is at least {bound} where {claimed} is
+claimed; a bound above the truth has probability at most 1e-6.
+
+{pair}
+Found in: {releases}.
+
+We publish nothing before you answer, and at the latest 90 days after this report unless you ask for more time. Is it
+a fault in your view, or is it documented behavior that we overlooked? We will print your answer beside the finding.
+"""
+
+
+def letters(libraries: Sequence[Audited]) -> dict[Path, str]:
+    """Return page and letter of every finding that is not public, by path."""
+    found = {}
+    for each in libraries:
+        for run in each.findings:
+            if run.finding and run.finding.is_withheld and each.library == first(run, libraries):
+                found[run.finding.folder / PAGE] = "\n".join(
+                    [f"# {run.finding.title}\n", *finding_lines(each, run, {})]
+                )
+                found[run.finding.folder / LETTER] = letter(each, run, libraries)
+    return found
+
+
+def first(run: Run, libraries: Sequence[Audited]) -> str:
+    """Return the release that the letter is about: the first of the finding's that was audited."""
+    audited = [each.library for each in libraries if any(other.finding == run.finding for other in each.findings)]
+    assert run.finding is not None
+    return next(release for release in run.finding.releases if release in audited)
+
+
+def letter(each: Audited, run: Run, libraries: Sequence[Audited]) -> str:
+    """Return the text that goes to the maintainers."""
+    finding, check = run.finding, run.refuted[0]
+    assert finding is not None
+    repetition = run.repetitions[check["name"]]
+    releases = [other.release for other in libraries if any(found.finding == finding for found in other.findings)]
+    return _LETTER.format(
+        package=each.pin.package,
+        version=each.pin.version,
+        title=finding.title,
+        sources="; ".join(sources(run)),
+        cause=" ".join(finding.cause.split()),
+        outputs=count(repetition["evidence"]["samples"]),
+        bound=number(repetition["epsilon_lower_bound"]),
+        claimed=claimed(check),
+        pair="\n".join(counterexample(repetition)),
+        releases=", ".join(releases),
+    )
