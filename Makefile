@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild wild-newer wild-sealed test test-times test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
+.PHONY: audit compare wild wild-newer wild-sealed test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -30,16 +30,20 @@ wild-sealed:
 
 TESTS := $(BIN)/python -m pytest -n logical --dist worksteal
 
-# Everything, on all cores; `make test-times` says in addition where CPU time goes.
+# What every commit needs, on all cores: all but tests/weekly.py. `make test-times` says where CPU time goes.
 test: $(STAMP)
-	$(TESTS)
+	$(TESTS) -m "not weekly"
 
 test-times: $(STAMP)
-	$(TESTS) --cpu-times 60
+	$(TESTS) -m "not weekly" --cpu-times 60
+
+# Everything; the weekly workflow runs it.
+test-weekly: $(STAMP)
+	$(TESTS)
 
 # What a change needs before it is committed: everything but the tests that tests/conftest.py calls slow.
 test-fast: $(STAMP)
-	$(TESTS) -q -m "not slow"
+	$(TESTS) -q -m "not slow and not weekly"
 
 # Everything, with the lines and branches of audit/ that ran; fails below the floor of pyproject.toml.
 coverage: $(STAMP)

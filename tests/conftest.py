@@ -18,6 +18,8 @@ sys.dont_write_bytecode = False
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
+from tests import weekly  # noqa: E402
+
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("suite")
 
@@ -42,16 +44,17 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "meta/test_wheels.py",
     "meta/test_zoo.py",
     "subjects/workers/",
-    "verdicts/test_certificates.py",
-    "verdicts/test_curve_claims.py",
-    "verdicts/test_forgeries.py",
-    "verdicts/test_verify.py",
+    "report/test_certificates.py",
+    "report/test_curve_claims.py",
+    "report/test_forgeries.py",
+    "report/test_verify.py",
     "wild/",
 )
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by `make test-fast`")
+    config.addinivalue_line("markers", "weekly: left out by `make test`, run by `make test-weekly`; tests/weekly.py")
     config.addinivalue_line(
         "markers",
         "false_alarm(p, seeded=False): fails a correct package with probability p; tests/meta/test_false_alarms.py",
@@ -62,14 +65,18 @@ def pytest_addoption(parser):
     parser.addoption("--cpu-times", type=int, metavar="N", help="list the N most expensive files and tests by CPU time")
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the slow tests, and refuse test ids that differ between processes.
+def pytest_collection_modifyitems(config, items):
+    """Mark the slow and the weekly tests, and refuse test ids that differ between processes.
 
     pytest-xdist can only share out ids that all workers agree on.
     """
-    for item in items:
-        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+    ours = [(item, item.nodeid.removeprefix("tests/")) for item in items if item.path.is_relative_to(TESTS)]
+    for item, name in ours:
+        if name.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+        if weekly.is_weekly(name):
+            item.add_marker(pytest.mark.weekly)
+    config.stash[weekly.COLLECTED] = [name for _, name in ours]
     unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if unstable:
         raise pytest.UsageError(f"give the parameter an id: {unstable[0]} names an object by its address")
