@@ -63,7 +63,8 @@ class OpenDP(Built):
             return super().__call__(dataset, size, rng)
         answer = self._answer(dataset)
         if not str(self.built.input_domain).startswith("VectorDomain"):
-            raise InvalidArgument.of("vectorized", "be left out for this input domain", str(self.built.input_domain))
+            domain = str(self.built.input_domain)
+            raise InvalidArgument(f"vectorized=True needs a domain of vectors, got {domain}: leave `vectorized` out")
         is_vector = isinstance(answer, list)
         released = np.array(self.built((answer if is_vector else [answer]) * size))
         return released.reshape(size, -1) if is_vector else released
@@ -98,7 +99,7 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
         metric = str(measurement.input_metric).removesuffix("()")
         if metric not in _RELATIONS:
             raise InvalidArgument(
-                f"`relation` must be given: the input metric {metric} lies between answers, not datasets"
+                f"the input metric {metric} is between answers, not datasets: give `relation`, such as Substitution()"
             )
         base = _RELATIONS[metric]()
         neighbors = base if d_in == 1 else Group(d_in, base)
@@ -116,5 +117,5 @@ def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float
     if measure == "SmoothedMaxDivergence" and delta is not None:
         return PrivacyClaim(float(measurement.map(d_in).epsilon(delta)), delta, neighbors, source)
     if measure == "SmoothedMaxDivergence":
-        raise InvalidArgument.of("delta", "be given for a guarantee that is a curve of (epsilon, delta)", delta)
+        raise InvalidArgument("the guarantee is a curve of (epsilon, delta): give `delta`, such as delta=1e-6")
     raise InvalidArgument.of("measurement", "have an output measure that a claim expresses", measure)

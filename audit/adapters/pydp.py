@@ -92,7 +92,7 @@ def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
     (1, 0)-DP under add/remove
     """
     if relation is None and isinstance(built, NumericalMechanism):
-        raise InvalidArgument.of("relation", "be given for noise on an answer: its sensitivity belongs to one", None)
+        raise InvalidArgument("noise on an answer needs the relation of its sensitivity: give `relation`")
     delta = getattr(built, "delta", 0.0) or 0.0
     source = f"PyDP, {type(built).__name__}"
     return PrivacyClaim(float(built.epsilon), float(delta), AddRemove() if relation is None else relation, source)

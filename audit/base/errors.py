@@ -21,9 +21,14 @@ class InvalidArgument(AuditError, ValueError):
     """An argument lies outside its admissible set."""
 
     @classmethod
-    def of(cls, name: str, rule: str, value: object) -> InvalidArgument:
-        """Build the standard message: argument, rule, value, type."""
-        return cls(f"`{name}` must {rule}, got {_shown(value)} ({type(value).__name__})")
+    def of(cls, name: str, rule: str, value: object, instead: str = "") -> InvalidArgument:
+        """Build the standard message: argument, rule, value, type, and what to type if the rule does not say it.
+
+        A rule is about the argument alone. One that depends on another argument is a sentence of its own: what needs
+        what, and what to type.
+        """
+        said = f"`{name}` must {rule}, got {_shown(value)} ({type(value).__name__})"
+        return cls(f"{said}: {instead}" if instead else said)
 
 
 class NotNeighboring(InvalidArgument):

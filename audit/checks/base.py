@@ -257,7 +257,7 @@ class Check(ABC):
         if not (isinstance(self.name, str) and self.name):
             raise InvalidArgument.of("name", "be text, not empty", self.name)
         if not isinstance(self.expected, Verdict):
-            raise InvalidArgument.of("expected", "be a Verdict", self.expected)
+            raise InvalidArgument.of("expected", "be a Verdict, such as audit.Verdict.FAIL", self.expected)
         if self.budget is not None:
             object.__setattr__(self, "budget", budget_of(self.budget))
         if self.timeout is not None:

@@ -88,8 +88,8 @@ def judge(
         return _open(first, f"suspected, but no fresh outputs were drawn to confirm it: {first.reason}")
     second = kind.judge(terms, fresh, level)
     if is_refuted(second):
-        both = f"together: error probability {significance * LOOKS * level:.2g}"
-        return replace(first, reason=f"{first.reason}; confirmed on fresh draws: {second.reason}; {both}")
+        both = f"confirmed on fresh draws, error probability together {significance * LOOKS * level:.2g}"
+        return replace(first, reason=f"{first.reason}; {both}")
     if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
         return _open(again, f"suspected twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
     doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), fresh ones did not"

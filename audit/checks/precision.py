@@ -82,9 +82,9 @@ class PrecisionCheck(PrivacyCheck):
     def _validate(self) -> None:
         super()._validate()
         if self.method != "fixed":
-            raise InvalidArgument.of("method", "be 'fixed' for a precision check", self.method)
+            raise InvalidArgument.of("method", "be 'fixed' for a precision check", self.method, "leave it out")
         if self.datasets is not None:
-            raise InvalidArgument("`datasets` are not searched for a precision check: give `pairs`")
+            raise InvalidArgument("a precision check needs `pairs`: it does not search `datasets`")
         if not (self.query is None or callable(self.query)):
             raise InvalidArgument.of("query", "be callable as (dataset)", self.query)
 

@@ -59,7 +59,7 @@ def run_check(
     except AuditError:
         raise
     except TimeoutError:
-        result = failed_check(check, allowance, "hung", f"{check.noun} took longer than {timeout:g} s", timeout)
+        result = failed_check(check, allowance, "hung", out_of_time(check, timeout), timeout)
     except ChildProcessError as error:
         result = failed_check(check, allowance, "died", f"{check.noun} {error}")
     except BaseException as error:
@@ -68,6 +68,11 @@ def run_check(
         result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
     isolation = "caller" if pool.is_here else "process"
     return replace(result, isolation=isolation, printed="".join(printed), source=source)
+
+
+def out_of_time(check: Check, timeout: float) -> str:
+    """Return the reason of a check that was stopped at its time limit, in calls of the subject or between them."""
+    return f"{check.noun} and its audit took longer than {timeout:g} s: set `timeout` to {2 * timeout:g} or more"
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:

@@ -230,7 +230,7 @@ class Group:
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", integer(self.k, "k", at_least=1))
         if not hasattr(self.base, "distance"):
-            raise InvalidArgument.of("base", "be a relation that counts steps", self.base)
+            raise InvalidArgument.of("base", "be a relation that counts steps, such as AddRemove()", self.base)
 
     @property
     def name(self) -> str:
@@ -249,7 +249,8 @@ def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStr
 
     base, most = (relation.base, relation.k) if isinstance(relation, Group) else (relation, 1)
     if not hasattr(base, "_step"):
-        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation)
+        instead = "give `pairs` instead of `datasets`"
+        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation, instead)
 
     @st.composite
     def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:

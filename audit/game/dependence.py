@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from audit.base.errors import InvalidArgument
+from audit.base.errors import InvalidCertificate
 from audit.game.guesses import GameCounts
 
 PARTS = 8  # consecutive parts of the calls, beside the early ones, between which a change of behavior is looked for
@@ -71,11 +71,11 @@ class CallStatistics:
             or any(len(part) != 6 for part in self.parts)
             or len(self.long) not in (0, 4)
         ):
-            raise InvalidArgument("the statistics of the calls contradict each other")
+            raise InvalidCertificate("the statistics of the calls contradict each other")
         for side in (self.left, self.right):
             runs = side.calls * self.size
             if side.plus + side.minus > runs or side.plus_squares > self.size * side.plus:
-                raise InvalidArgument("the statistics of the calls contradict each other")
+                raise InvalidCertificate("the statistics of the calls contradict each other")
 
     def design_effect(self, epsilon: float, significance: float) -> float:
         """Return by how much dependence within calls inflates the variance of the test at `epsilon`; at least 1.

@@ -84,7 +84,7 @@ def game_epsilon_lower_bound(
     if delta == 0:
         return logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
     if coins is None:
-        raise InvalidArgument.of("coins", "be given when delta > 0", coins)
+        raise InvalidArgument("delta > 0 needs `coins`: give np.random.default_rng(seed)")
     virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
     epsilon = 0.0
     for _ in range(virtual.rounds):  # to the least fixed point; every epsilon below the one reached is rejected

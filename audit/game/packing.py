@@ -106,5 +106,6 @@ def largest_hit_rate(claim: PrivacyClaim, family_size: int, distance: int) -> fl
     excess = others * group_delta(claim.epsilon, distance, delta) if delta else 0.0
     rate = (1 + excess * math.exp(-epsilon)) / (1 + others * math.exp(-epsilon))
     if not rate < 1:
-        raise InvalidArgument.of("claim", "leave a packing audit something to refute: every rate is allowed", claim)
+        instead = "give a smaller `distance` or a larger `family_size`"
+        raise InvalidArgument.of("claim", "be one that not every rate of hits satisfies", claim, instead)
     return rate

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 _NUMBER = r"\d+(\.\d+)?(e[+-]?\d+)?"
 _WORDS = (
     # any output
-    "the stated likelihood ratio", "thresholds", "repeated values", r"\d+ cells",
+    "the stated likelihood ratio", "thresholds", "repeated values", r"\d+ cells", "intervals of any width",
     # vectors
     "cells of each coordinate", "distances to the inputs", "counts of flags", "votes of bits",
     "flags and released values", "logistic regression on coordinates and pairs of them",

@@ -35,7 +35,7 @@ class Place:
             object.__setattr__(self, "executor", "serial")
         elif self.executor == "serial" or self.is_cluster:
             raise InvalidArgument(
-                f"`workers` is for the executor 'processes': {self.executor!r} has its own, got {workers}"
+                f"executor={self.executor!r} has its own workers, got workers={workers}: leave `workers` out"
             )
         object.__setattr__(self, "workers", workers or None)
 

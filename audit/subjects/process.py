@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
 
 class _NotStarted(Exception):
-    """A keeper took no call."""
+    """The process that was to take a call ended before it did."""
 
 
 class Processes:

@@ -150,17 +150,17 @@ def test_claims_of_the_others():
 @pytest.mark.parametrize(
     ("refused", "message"),
     [
-        (lambda: opendp_claim(vectors("make_laplace", 1.0), 1), "`relation` must be given: the input metric L1"),
+        (lambda: opendp_claim(vectors("make_laplace", 1.0), 1), "the input metric L1"),
         (
             lambda: opendp_claim(dp.c.make_zCDP_to_approxDP(vectors("make_gaussian", 1.0, float)), 1.0, Local()),
-            "`delta` must be given",
+            "give `delta`, such as delta=1e-6",
         ),
-        (lambda: OpenDP(warner, vectorized=True)(True, 2, RNG), "`vectorized` must be left out"),
+        (lambda: OpenDP(warner, vectorized=True)(True, 2, RNG), "leave `vectorized` out"),
         (lambda: OpenDP(3), "`build` must be callable"),
         (lambda: Diffprivlib(dict)(1, 2, RNG), "`mechanism` must be a mechanism of diffprivlib"),
         (lambda: diffprivlib_claim(3, Local()), "`mechanism` must be a mechanism of diffprivlib"),
         (lambda: PyDPNoise(dict)(1, 2, RNG), "`build` must build a numerical mechanism"),
-        (lambda: pydp_claim(pydp.LaplaceMechanism(1.0, 1.0)), "`relation` must be given"),
+        (lambda: pydp_claim(pydp.LaplaceMechanism(1.0, 1.0)), "needs the relation of its sensitivity"),
     ],
 )
 def test_refusals(refused, message):

@@ -84,7 +84,7 @@ def test_a_false_claim_fails_whatever_the_levels():
 @pytest.mark.parametrize(
     ("first", "fresh", "verdict", "said"),
     [
-        (0.01, 1e-7, "FAIL", "together: error probability 1e-06"),
+        (0.01, 1e-7, "FAIL", "error probability together 1e-06"),
         (0.01, 1e-4, "INCONCLUSIVE", "suspected twice"),
         (0.01, 0.02, "PASS", "fresh ones did not"),
         (0.01, None, "INCONCLUSIVE", "no fresh outputs were drawn"),

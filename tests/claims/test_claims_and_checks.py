@@ -89,7 +89,7 @@ def test_a_pair_that_is_not_neighboring_is_named():
 
 def test_a_budget_must_reach_for_every_pair():
     mechanism = Counting()
-    with pytest.raises(AuditError, match="`budget` must be at least 2 for each of 3 pairs, got 4"):
+    with pytest.raises(AuditError, match="`budget` must be at least 6, 2 outputs for each of 3 pairs, got 4"):
         audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR] * 3, budget=4)
     assert mechanism.calls == 0
 

@@ -81,7 +81,7 @@ def test_the_same_seed_repeats(report):
 
 
 def test_several_pairs_are_refused():
-    with pytest.raises(AuditError, match="`pairs` must be a single pair"):
+    with pytest.raises(AuditError, match="method='sequential' needs one pair"):
         audit.check_privacy(laplace, PrivacyClaim(1.0), [PAIR, ([0.0], [2.0])], method="sequential")
 
 

@@ -18,7 +18,7 @@ def _(c):
 
 @refused("counts more outputs than were drawn")
 def _(c):
-    """a thousand million training outputs"""
+    """a billion training outputs"""
     c.game("good")["training"] = 10**9
 
 

@@ -69,9 +69,9 @@ def test_statistical_pass_needs_resolution_and_a_complete_score():
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
     short = verdict(PrivacyEvidence(400_000, game=game(training=100)))
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert "training saw no events of probability below 0.2: raise the budget" in short.reason
+    assert "training saw no events of probability below 0.2: use a larger budget" in short.reason
     few = GameCounts(50, 50, 100, 50, 50, 100)
-    assert "too coarse" in verdict(PrivacyEvidence(400, game=game(few))).reason
+    assert "too few outputs to tell" in verdict(PrivacyEvidence(400, game=game(few))).reason
 
 
 def test_a_pass_needs_a_general_score_and_says_what_was_looked_for():

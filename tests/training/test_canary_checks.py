@@ -116,7 +116,7 @@ def test_guesses_that_are_given_are_made():
         (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=3), "guesses"),
         (lambda: check_canaries([1.0], [0.0], "mu"), "claim"),
         (lambda: CanaryCheck(name="x", claim=CLAIM), "either `train`"),
-        (lambda: CanaryCheck(name="x", claim=CLAIM, scores_in=[3.0]), "both of"),
+        (lambda: CanaryCheck(name="x", claim=CLAIM, scores_in=[3.0]), "either `train`, or both"),
     ],
 )
 def test_refusals(call, said):

@@ -126,7 +126,7 @@ class PrivacyCheck(Check):
         if not isinstance(self.enumeration, Enumeration | None):
             raise InvalidArgument.of("enumeration", "be an `audit.Enumeration`", self.enumeration)
         if self.datasets is not None and self.pairs and not isinstance(self.pairs, AllPairs):
-            raise InvalidArgument("`pairs` must be left out when `datasets` are given")
+            raise InvalidArgument("give `pairs` or `datasets`, not both: among `datasets` a search finds the pair")
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
         elif self.method == "enumerate":
@@ -135,7 +135,8 @@ class PrivacyCheck(Check):
             from hypothesis.strategies import SearchStrategy
 
             if not isinstance(self.datasets, SearchStrategy):
-                raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets)
+                listed = "a list of all datasets needs method='enumerate'"
+                raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets, listed)
 
     @cached_property
     def example(self) -> Self:
@@ -290,11 +291,10 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     try:
         listed = tuple((left, right) for left, right in pairs)
     except (TypeError, ValueError):
-        said = InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs)
-        hint = "; for one pair, write pairs=[(left, right)]" if isinstance(pairs, tuple) and len(pairs) == 2 else ""
-        raise InvalidArgument(f"{said}{hint}") from None
+        instead = "for one pair, write pairs=[(left, right)]"
+        raise InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs, instead) from None
     if not listed:
-        raise InvalidArgument("`pairs` must hold at least one pair, got none")
+        raise InvalidArgument("`pairs` must hold at least one pair, got none: write pairs=[(left, right)]")
     for index, (left, right) in enumerate(listed):
         require_neighboring(claim.relation, left, right, f"pairs[{index}]")
     return listed

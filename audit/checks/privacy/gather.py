@@ -58,7 +58,7 @@ PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a chec
 
 @dataclass
 class Session:
-    """Share between the stages of one privacy check what is audited, and what was seen so far."""
+    """Hold the state that the stages of one privacy check share: what is audited, and what was seen so far."""
 
     subject: Subject
     terms: PrivacyTerms
@@ -69,7 +69,7 @@ class Session:
     samples: int = 0
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
-    need: tuple[float, ...] = ()  # what would resolve the claim, where the time does not suffice
+    need: tuple[float, ...] = ()  # what would resolve the claim, where the time limit is too short
 
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():
@@ -83,11 +83,12 @@ class Session:
         """Refuse what cannot be examined, before the budget is spent."""
         budget, pairs = self.allowance.budget, len(self.pairs)
         if budget < 2 * pairs:
-            raise InvalidArgument.of("budget", f"be at least 2 for each of {pairs} pairs", budget)
+            raise InvalidArgument.of("budget", f"be at least {2 * pairs}, 2 outputs for each of {pairs} pairs", budget)
         if self.method == "exact" and not states_a_law(self.subject.mechanism):
-            raise InvalidArgument.of("method", "not be 'exact' for a mechanism without law or privacy_loss", "exact")
+            stating = "give the mechanism `law(dataset)` or `privacy_loss(left, right)`"
+            raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
-            raise InvalidArgument.of("pairs", "be a single pair for method 'sequential'", pairs)
+            raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.samples += 2
         if self.allowance.enough is None and self.method in ("auto", "fixed"):

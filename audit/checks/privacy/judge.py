@@ -367,12 +367,14 @@ class _Case:
 
     def _advice(self) -> str:
         """Say what would resolve the claim."""
-        advice = "raise the budget"
+        budget = "a larger budget"
         if self.evidence.need:
-            budget, *seconds = self.evidence.need
-            takes = f", and take {seconds[0]:,.3g} s" if seconds else ""
-            advice = f"{budget:,.0f} outputs per dataset would do{takes}; give budget={budget:.0f}, a larger tolerance"
-        return f"{advice}, or state the law" if self.claim.is_curve else advice
+            outputs, *seconds = self.evidence.need
+            limit = f" and a time limit above {seconds[0]:,.3g} s" if seconds else ""
+            budget = f"budget={outputs:.0f}{limit}"
+        return (
+            f"use {budget}{', a larger tolerance or a stated law' if self.claim.is_curve else ' or a larger tolerance'}"
+        )
 
     def _by_resolution(self) -> Decision:
         claim, allowed = self.claim, self.terms.allowed_epsilon
@@ -381,11 +383,11 @@ class _Case:
         worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed(limit[0]))
         resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
         if coarse:
-            at = f" at {worst}, a point of {claim.short}," if claim.is_curve else ""
-            return _open(f"not refuted, but {resolved}{at} is too coarse for {allowed(worst):.4g}: {self._advice()}")
+            at = f" at {worst}, a point of {claim.short}" if claim.is_curve else ""
+            apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
+            return _open(f"not refuted, but {apart}: {self._advice()}")
         if (unseen := blind_spot(self.evidence.trained_on)) > EVENT_PROBABILITY:
-            advice = f"give budget={self.evidence.need[0]:.0f}" if self.evidence.need else "raise the budget"
-            return _open(f"not refuted, but training saw no events of probability below {unseen:.3g}: {advice}")
+            return _open(f"not refuted, but training saw no events of probability below {unseen:.3g}: {self._advice()}")
         if claim.is_curve:
             tested = f"of which {self.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"

@@ -18,7 +18,7 @@ from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
-_SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time does not suffice; share of it to find that out
+_SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
 
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
@@ -51,8 +51,8 @@ class Affordable(NamedTuple):
 def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, stream: Stream) -> Affordable:
     """Return the allowance that the time leaves, by the cost of an output, measured in growing calls.
 
-    A machine under load measures a higher cost, so that the least of several slow calls counts. Only where the time
-    does not suffice does evidence depend on it.
+    A machine under load measures a higher cost, so that the least of several slow calls counts. Evidence
+    depends on timing only if the time limit is too short.
     """
     assert allowance.seconds is not None
     size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0

@@ -95,13 +95,13 @@ class CurveCheck(StatedCheck):
 
     def _validate(self) -> None:
         if self.losses is None and self.evaluator is None:
-            raise InvalidArgument("one of `losses` and `evaluator` must be given, got neither")
+            raise InvalidArgument("give `losses`, `evaluator` or both: got neither")
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes, "sizes", self.least_sizes))
         if self.losses is not None and self.evaluator is not None:
             compared = _checked_sizes(self.compared_at or self.sizes[:1], "compared_at", 1)
             object.__setattr__(self, "compared_at", compared)
         elif self.compared_at:
-            raise InvalidArgument("`compared_at` needs both `losses` and `evaluator`")
+            raise InvalidArgument("`compared_at` needs `losses` and `evaluator`: give both, or leave it out")
         if self.losses is not None and not callable(self.support):
             self._convert(support=require_support)
 

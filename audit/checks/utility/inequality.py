@@ -118,11 +118,11 @@ class InequalityCheck(StatedCheck):
 
     def _validate(self) -> None:
         if (self.values is None) == (self.losses is None):
-            raise InvalidArgument("one of `values` and `losses` must be given, and not both")
+            raise InvalidArgument("give either `values` or `losses`")
         if self.sense not in get_args(Sense):
             raise InvalidArgument.of("sense", "be one of <=, >=, ==", self.sense)
         if self.sense == "==" and self.tolerance is None:
-            raise InvalidArgument("`tolerance` must be given when `sense` is '=='")
+            raise InvalidArgument("sense='==' needs `tolerance`: the largest difference that counts as equal")
         self._convert(tolerance=nonnegative, slack=nonnegative)
         if self.losses is not None:
             if not math.isfinite(real(self.bound, "bound")):

@@ -65,12 +65,12 @@ class RateTerms:
         """Return from where on the exponent can be seen if it keeps approaching; `later` is the one at `size`."""
         before, after = abs(earlier - self.exponent), abs(later - self.exponent)
         if self.band.contains(later, later):
-            return f"the grid begins too early: the exponent can be seen from about n = {size:.3g} on"
+            return f"the grid begins too early: use sizes from about n = {size:.3g} on"
         if not after < before:
             return "the local exponent does not approach the claim on this grid"
         steps = math.log(after / self.margin) / math.log(before / after)
-        still = "the grid is pre-asymptotic: its local exponent still moves towards the claim, which could be seen from"
-        return f"{still} about n = {size * 2.0 ** min(doublings * steps, 300):.1g} on (extrapolated)"
+        first = f"{size * 2.0 ** min(doublings * steps, 300):.1g}"
+        return f"the grid is pre-asymptotic: use sizes from about n = {first} on (extrapolated)"
 
 
 def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
@@ -111,7 +111,7 @@ def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) ->
             end = float(logs[-1])
             return _judge_constant(terms, (end, end), lambda off: _prolonged(pace, off), shown, found, how)
     elif first := _first_size_that_shows(terms, (*points, *beyond)):
-        why_open = f"{shown}: it can be seen from n = {first} on"
+        why_open = f"{shown}: use sizes from n = {first} on"
     elif curve.has_settled_outside(terms):
         broken = f"{shown} ({how})"
     else:

@@ -180,10 +180,19 @@ def listed_in(target: str, name: str) -> list[Any]:
     except AuditError:
         raise
     except Exception as error:
-        raise UnknownTarget(f"target {target!r} cannot be imported: {type(error).__name__}: {error}") from error
+        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
+        raise UnknownTarget(f"{said}{_how_to_import(target, error)}") from error
     if not (found := getattr(module, name, None)):
-        raise UnknownTarget(f"target {target!r} has no {name}, or none in them")
+        raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
     return list(found)
+
+
+def _how_to_import(target: str, error: BaseException) -> str:
+    if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
+        return ""
+    if error.name == "mechanisms":
+        return "; the catalog is a distribution of its own: in a checkout, type python -m pip install ./mechanisms"
+    return "; run dp-audit in the folder from which Python imports it"
 
 
 def stream_of(check: Check, seed: int) -> Stream:

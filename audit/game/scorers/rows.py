@@ -107,7 +107,7 @@ def symbol_ratio(training: Training) -> float:
 
 @dataclass(frozen=True)
 class RowScore(Score):
-    """Score vectors of one width; other shapes abstain, symbols have a ratio of their own."""
+    """Score vectors of one width; rows of other shapes get no guess; symbols are scored by their frequencies."""
 
     width: int
     of_symbols: float

@@ -146,7 +146,7 @@ class AccountingCheck(StatedCheck):
             found,
             broken=broken,
             why_open=f"no pair of {blank[0]} has an epsilon above 0" if blank else None,
-            kept=f"it says enough for {len(found)} events, at most {ratio:.4g} times the epsilon of a pair",
+            kept=f"an upper bound for all {len(found)} events, at most {ratio:.4g} times a lower bound",
         )
 
 

@@ -85,7 +85,7 @@ def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> Pr
             raise
         accountant = PLDAccountant(_ACCOUNTED[type(neighbors)])
         if not accountant.supports(event):
-            raise InvalidArgument(f"{refusal}; nor does the accountant of {neighbors.name} support it") from refusal
+            raise InvalidArgument(f"{refusal}; the accountant of {neighbors.name} does not support it") from refusal
         epsilon, how = float(accountant.compose(event).get_epsilon(level)), "PLDAccountant"
     if not math.isfinite(epsilon):
         raise InvalidArgument.of("delta", "be large enough for a finite epsilon of this event", delta)
@@ -150,7 +150,8 @@ def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
         return [_NOISE[kind](steps / event.noise_multiplier) if event.noise_multiplier else _told_apart()]
     sampled = "Sampled" in kind.__name__
     why = "its loss depends on the data or has no closed form" if sampled else "it states no law of outputs"
-    raise InvalidArgument(f"`event` has no exact loss here: {kind.__name__}, {why}")
+    name = kind.__name__
+    raise InvalidArgument(f"`event` must have an exact loss, got {name}: {why}; give its epsilon in a PrivacyClaim")
 
 
 def _steps(relation: Any) -> int:

@@ -147,7 +147,7 @@ class CanaryCheck(StatedCheck):
             object.__setattr__(self, "source", self.claim.source)
         given = self.scores_in is not None, self.scores_out is not None
         if any(given) == (self.train is not None) or any(given) != all(given):
-            raise InvalidArgument("either `train` or both of `scores_in` and `scores_out` must be given")
+            raise InvalidArgument("give either `train`, or both `scores_in` and `scores_out`")
         if all(given):
             scores = Scores.of(self.scores_in, self.scores_out)
             if self.guesses is not None:

@@ -17,6 +17,12 @@ _WORDS = {
 }
 
 
+_MEANING = {"rate": "the probability that a record enters a batch", "batch": "the number of records in a batch"}
+
+
+_MEANING = {"rate": "the probability that a record enters a batch", "batch": "the number of records in a batch"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingClaim:
     """The mechanism that an accountant is told about: T noisy sums of clipped gradients over sampled batches.
@@ -85,9 +91,11 @@ class TrainingClaim:
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
         for name, kinds in (("rate", ("poisson",)), ("batch", ("fixed", "shuffled"))):
-            if (getattr(self, name) is not None) != (self.sampling in kinds):
-                rule = f"be given for sampling {' and '.join(map(repr, kinds))}, and only there (sampling is %r)"
-                raise InvalidArgument.of(name, rule % self.sampling, getattr(self, name))
+            if getattr(self, name) is None and self.sampling in kinds:
+                raise InvalidArgument(f"sampling={self.sampling!r} needs `{name}`: {_MEANING[name]}")
+            if getattr(self, name) is not None and self.sampling not in kinds:
+                others = " or ".join(f"sampling={kind!r}" for kind in kinds)
+                raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
         if self.rate is not None:
             object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
         if self.batch is not None:

@@ -139,7 +139,7 @@ def test_reused_noise_fails(mechanism, kind):
     assert result.verdict is Verdict.FAIL
     assert kind in {finding.kind for finding in result.findings}
     assert "error probability 0.05" in result.reason
-    assert "together: error probability 1e-06" in result.reason
+    assert "error probability together 1e-06" in result.reason
     assert result.evidence.samples <= 2_048
 
 

@@ -114,8 +114,8 @@ def test_computed_lower_bound(factor, verdict):
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({}, "one of `losses` and `evaluator`"),
-        ({"losses": risk(0.2), "compared_at": (10,)}, "`compared_at` needs both"),
+        ({}, "give `losses`, `evaluator` or both"),
+        ({"losses": risk(0.2), "compared_at": (10,)}, "`compared_at` needs `losses` and `evaluator`"),
         ({"losses": risk(0.2), "evaluator": len, "compared_at": (10, 10)}, "`compared_at` must increase"),
         ({"losses": 1}, "`losses` must be callable"),
         ({"losses": risk(0.2), "sizes": ()}, "`sizes` must hold at least 1"),

@@ -151,6 +151,6 @@ def test_hanging_and_dying_learners_do_not_take_the_run_along():
     report = audit.run([hung, good, dead, odd], budget=8_000, workers=2)
     assert report["good"].verdict is Verdict.PASS
     assert report["good"].check is good
-    assert "the learner took longer than 0.5 s" in report["hung"].reason
+    assert "the learner and its audit took longer than 0.5 s" in report["hung"].reason
     assert "the learner killed its process" in report["dead"].reason
     assert {report[name].verdict for name in ("hung", "dead", "odd")} == {Verdict.INCONCLUSIVE}

@@ -85,11 +85,11 @@ def test_sampled(more, verdict):
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({}, "one of `values` and `losses`"),
-        ({"values": list, "losses": uniform}, "and not both"),
+        ({}, "give either `values` or `losses`"),
+        ({"values": list, "losses": uniform}, "either `values` or"),
         ({"values": 3}, "`values` must be callable"),
         ({"values": list, "sense": "<"}, "`sense` must be one of"),
-        ({"values": list, "sense": "=="}, "`tolerance` must be given"),
+        ({"values": list, "sense": "=="}, "sense='==' needs `tolerance`"),
         ({"values": list, "tolerance": -1.0}, "`tolerance` must"),
         ({"losses": uniform}, "`bound` must be a real number"),
         ({"losses": uniform, "bound": math.inf}, "`bound` must be finite"),

@@ -248,8 +248,8 @@ def test_evidence_that_contradicts_itself_is_named(part, changed, says):
 BAD_CLAIMS = (
     ({"noise_multiplier": 0.0}, "`noise_multiplier` must be"),
     ({"rate": 1.0}, "`rate` must"),
-    ({"rate": None}, "`rate` must be given for sampling 'poisson'"),
-    ({"batch": 5}, "`batch` must be given for sampling 'fixed' and 'shuffled'"),
+    ({"rate": None}, "sampling='poisson' needs `rate`: the probability"),
+    ({"batch": 5}, "leave it out, or use sampling='fixed' or sampling='shuffled'"),
     ({"sampling": "random"}, "`sampling` must be one of"),
     ({"steps": 0}, "`steps` must"),
     ({"delta": 0.0}, "`delta` must"),

@@ -1,0 +1,42 @@
+"""Put the reasons that the judges give today into certificates whose evidence and verdicts stay as they are.
+
+`python -m benchmarks.rejudge reports/certificate.json ...`, after a reason was reworded: `dp-audit verify` compares
+reasons too. A certificate whose verdicts or bounds differ is refused: it has to be made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from audit.report.certificate import chain_of, seal_of
+from audit.report.records import judged_part
+from audit.report.verify import problems_of
+
+
+def rejudged(certificate: dict) -> dict:
+    """Return a certificate with today's reasons, chained and sealed; raise ValueError if more than reasons differ."""
+    checks = []
+    for check in certificate["checks"]:
+        found = judged_part(check)
+        if other := [name for name, value in found.items() if name != "reason" and check.get(name) != value]:
+            raise ValueError(f"{check['name']}: the evidence gives another {other[0]}: make the certificate anew")
+        checks.append({**check, "reason": found["reason"]})
+    made = {**certificate, "checks": checks}
+    if "chain" in made:
+        made["chain"] = chain_of(made["settings"], checks, made.get("plan"))
+        made["seal"] = seal_of(made)
+    return made
+
+
+def main(names: Sequence[str]) -> None:
+    for name in names:
+        made = rejudged(json.loads(Path(name).read_text()))
+        Path(name).write_text(json.dumps(made, indent=1, allow_nan=False) + "\n")
+        print(f"{name}: {'; '.join(problems_of(made)) or 'whole'}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
