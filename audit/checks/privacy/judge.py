@@ -367,14 +367,11 @@ class _Case:
 
     def _advice(self) -> str:
         """Say what would resolve the claim."""
-        budget = "a larger budget"
-        if self.evidence.need:
-            outputs, *seconds = self.evidence.need
-            limit = f" and a time limit above {seconds[0]:,.3g} s" if seconds else ""
-            budget = f"budget={outputs:.0f}{limit}"
-        return (
-            f"use {budget}{', a larger tolerance or a stated law' if self.claim.is_curve else ' or a larger tolerance'}"
-        )
+        others = ", a larger tolerance or a stated law" if self.claim.is_curve else " or a larger tolerance"
+        if not (need := self.evidence.need):
+            return f"use a larger budget{others}"
+        limit = f" and a time limit above {need[1]:,.3g} s" if len(need) > 1 else ""
+        return f"use budget={need[0]:.0f}{limit}{others}"
 
     def _by_resolution(self) -> Decision:
         claim, allowed = self.claim, self.terms.allowed_epsilon
