@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class ThresholdedLaplace(AtomsAndDensity):
         """The threshold, and the location if it lies above."""
         return (self.threshold, self.loc) if self.loc > self.threshold else (self.threshold,)
 
-    @property
+    @cached_property
     def _noise(self) -> Laplace:
         return Laplace(self.loc, self.scale)
 

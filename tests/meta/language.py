@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -66,9 +67,15 @@ def parts_of(name: str) -> list[str]:
     return [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
 
 
-def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+@functools.lru_cache(maxsize=2)  # a file is asked about several times in a row
+def nodes_in(source: str) -> tuple[ast.AST, ...]:
+    """Return the nodes of the syntax tree of a file."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
+def names_in(source: str) -> Iterator[tuple[int, str]]:
     """Yield the names that a file defines, with their lines."""
-    for node in ast.walk(tree):
+    for node in nodes_in(source):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.lineno, node.name
         elif isinstance(node, ast.arg):
@@ -79,15 +86,17 @@ def names_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
 
 
-def docstrings_in(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def docstrings_in(source: str) -> Iterator[tuple[int, str]]:
     """Yield docstrings, those below assignments included, with their lines."""
-    for node in ast.walk(tree):
+    for node in nodes_in(source):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
 
 
 def comments_in(source: str) -> Iterator[tuple[int, str]]:
     """Yield comments with their lines."""
+    if "#" not in source:
+        return
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
@@ -96,7 +105,7 @@ def comments_in(source: str) -> Iterator[tuple[int, str]]:
 def faults_of_names(source: str, path: Path) -> list[str]:
     """Return what is wrong with the identifiers of a file and with its own name."""
     found = []
-    for line, name in [(0, path.stem), *names_in(ast.parse(source))]:
+    for line, name in [(0, path.stem), *names_in(source)]:
         found += [f"{line}: {name}: say {BANNED_PARTS[part]}" for part in parts_of(name) if part in BANNED_PARTS]
         if re.search(_BRITISH, " ".join(parts_of(name))):
             found.append(f"{line}: {name}: American spelling")
@@ -115,7 +124,7 @@ def faults_of_prose(text: str, line: int = 1) -> list[str]:
 
 def faults_of_python(source: str) -> list[str]:
     """Return what is wrong with the docstrings and comments of a file."""
-    texts = [*docstrings_in(ast.parse(source)), *comments_in(source)]
+    texts = [*docstrings_in(source), *comments_in(source)]
     return [fault for line, text in texts for fault in faults_of_prose(text, line)]
 
 
@@ -123,7 +132,7 @@ def faults_of_headlines(source: str) -> list[str]:
     """Return the docstrings whose first line is a noun clause."""
     nodes = [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in nodes_in(source)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
     ]
     first = [(node, (ast.get_docstring(node) or "").partition("\n")[0]) for node in nodes]
