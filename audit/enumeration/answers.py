@@ -14,8 +14,6 @@ import numpy as np
 
 from audit.enumeration.following import Follower
 
-_KNOWN = 2**20 + 7  # the answer in runs that confirm others: neither small nor even
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -132,19 +130,14 @@ for _name in _REFUSED:
     setattr(Symbol, f"__{_name}__", _refusal(_name))
 
 
-def known_answer(answer: Answer) -> int:
-    """Return the answer in runs that confirm others."""
-    return int(_KNOWN + answer.offset)
-
-
-def with_known(value: Any) -> Any:
-    """Return an output in which answers are known, as they are in runs that confirm others."""
+def with_known(value: Any, answer: int) -> Any:
+    """Return an output in which the answer is known, as it is in runs that confirm others."""
     if type(value) is Answer:
-        return _KNOWN + value.offset
+        return answer + value.offset
     if type(value) in (list, tuple, set, frozenset):
-        return type(value)(map(with_known, value))
+        return type(value)(with_known(entry, answer) for entry in value)
     if isinstance(value, np.ndarray) and value.dtype == object:
-        return np.array([with_known(entry) for entry in value.ravel()]).reshape(value.shape)
+        return np.array([with_known(entry, answer) for entry in value.ravel()]).reshape(value.shape)
     if type(value) is dict:
-        return {with_known(key): with_known(entry) for key, entry in value.items()}
+        return {with_known(key, answer): with_known(entry, answer) for key, entry in value.items()}
     return value

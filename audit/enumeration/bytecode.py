@@ -67,6 +67,8 @@ def _onward(number: int, instruction: dis.Instruction, index: dict[int, int]) ->
 
 def _live(code: CodeType, instructions: list[dis.Instruction], onward: Any, handlers: Any) -> list[int]:
     everything = (1 << code.co_nlocals) - 1
+    if "super" in code.co_names or "__class__" in code.co_freevars:  # it reads the first argument from the frame
+        return [everything] * len(instructions)
     before, after = [0] * len(instructions), [0] * len(instructions)
     changed = True
     while changed:

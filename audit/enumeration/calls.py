@@ -18,6 +18,7 @@ from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output,
 from audit.enumeration.states import State, subject_frames
 
 _FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
+_FEWEST_TESTS = 24  # of merges in one call: there may be many calls
 _LONGEST = 1024  # bits of a common denominator
 _LEFT = "what was left over in calls"
 
@@ -28,7 +29,7 @@ class CallExplorer(Explorer):
     def begin_at(self, before: list[Step], index: int) -> None:
         """Say after which choices the call makes its first draw, and which frame is its own, from the innermost."""
         self.before, self.index = before, index
-        self.is_refused = False
+        self.is_refused, self.fewest_tests = False, _FEWEST_TESTS
         self.value: Any = None
 
     def _once(self, script: list[Step]) -> tuple[Any, Any]:
@@ -49,8 +50,8 @@ class CallExplorer(Explorer):
             raise EndOfRun
         return self.value, None
 
-    def _is_confirmed(self, text: Any) -> bool:
-        return True  # the runs of the whole code are, and they go through the choices of the call
+    def _unconfirmed(self, text: Any) -> str | None:
+        return None  # the runs of the whole code are confirmed, and they go through the choices of the call
 
     def _mark(self) -> None:
         self.watch.returning = subject_frames()[1 + self.index]
@@ -90,6 +91,7 @@ def remember_calls(explorer: Explorer) -> None:
     while lazy.wanted:
         wanted = lazy.wanted.pop()
         inner = Explorer(wanted.call, *_shared(explorer))
+        inner.fewest_tests = _FEWEST_TESTS
         _explore(inner, explorer)
         weights, total, _ = _weights(inner)
         lazy.learn(wanted, [(inner.values[text], weight) for text, weight in weights.items()], total, _LEFT)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from audit.enumeration.answers import Symbol
+from audit.enumeration.fixed_width import is_number_of, wraps
 from audit.enumeration.following import Branches, Follower
 
 WIDEST = 4096  # values that a number may still have when all are told apart
@@ -41,10 +42,6 @@ class Draw:
     def __init__(self, follower: Follower, support: range, kind: type) -> None:
         self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
         follower.drawn.append(self)
-
-    def kind_of_point(self) -> Any:
-        """Return one of the numbers that it may still be, as the source gives it."""
-        return self.value(self.support[size_of(self.support) // 3])
 
     def value(self, point: int) -> Any:
         """Return the number at a point of the range."""
@@ -124,7 +121,7 @@ class Deferred:
         return self
 
     def __bool__(self) -> bool:
-        return self != 0
+        return bool(self != 0)
 
     def __int__(self) -> int:
         return integer_part(self, int)
@@ -163,16 +160,22 @@ class Deferred:
         return -self if compare("lt", self, 0) else self
 
     def __neg__(self) -> Any:
+        if wraps(self, operator.neg):
+            return -force(self, "a minus that wraps")
         return Deferred(self._draw, (*self._steps, ("neg", operator.neg, None)), not self._grows)
 
     def __pos__(self) -> Any:
         return self
 
+    def __invert__(self) -> Any:
+        operator.invert(self.at(self._draw.support[0]))  # a floating-point number has no such operation
+        return Deferred(self._draw, (*self._steps, ("invert", operator.invert, None)), not self._grows)
+
     def __mod__(self, other: Any) -> Any:
         draw = self._draw
-        if draw.is_float or self._steps or type(other) is not int or other <= 0:
+        if draw.is_float or self._steps or type(other) is not int or other <= 0 or not is_number_of(draw.kind, other):
             return force(self, "%") % other
-        return draw.split(("%", other), lambda: _residues(draw.support, other))
+        return draw.kind(draw.split(("%", other), lambda: _residues(draw.support, other)))
 
     def __and__(self, other: Any) -> Any:
         if type(other) is int and other >= 0 and not other & (other + 1) and not self._steps:
@@ -317,7 +320,7 @@ def _calculate(
         return function(force(number, name), other)
     if isinstance(other, _NUMBERS) and math.isfinite(other):
         direction = grows(number, other)
-        if direction is not None:
+        if direction is not None and not wraps(number, function, other):
             return Deferred(number._draw, (*number._steps, (name, function, other)), number._grows == direction)
     elif not isinstance(other, _NUMBERS):
         return function(force(number, name), other)

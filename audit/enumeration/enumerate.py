@@ -13,7 +13,7 @@ import numpy as np
 
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
-from audit.enumeration.answers import Answer, Symbol, known_answer
+from audit.enumeration.answers import Answer, Symbol
 from audit.enumeration.enumerated_law import EnumeratedLaw
 from audit.enumeration.exploring import Limits
 from audit.enumeration.following import Follower
@@ -98,7 +98,8 @@ def enumerate_law(
     limits = Limits(positive(residual, "residual"), integer(states, "states", at_least=1), deadline)
     follower = Follower()
     if generator is None:
-        return explore(_call(mechanism, dataset, _STAND_INS[rng](follower), follower), follower, limits)
+        call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
+        return explore(call, follower, limits, type(dataset) is Answer)
     holder = getattr(mechanism, "__self__", mechanism)
     try:
         kept = getattr(holder, generator)
@@ -106,7 +107,7 @@ def enumerate_law(
         raise InvalidArgument.of("generator", f"name an attribute of {type(holder).__name__}", generator) from None
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
-        return explore(_call(mechanism, dataset, None, follower), follower, limits)
+        return explore(_call(mechanism, dataset, None, follower), follower, limits, type(dataset) is Answer)
     finally:
         setattr(holder, generator, kept)
 
@@ -123,7 +124,10 @@ def _call(mechanism: Any, dataset: Any, rng: Any, follower: Follower) -> Callabl
     """Return a call of the mechanism without arguments, which gives one output."""
     if type(dataset) is Answer:
         symbolic = _call(mechanism, Symbol(follower, dataset.offset), rng, follower)
-        known = _call(mechanism, known_answer(dataset), rng, follower)
+
+        def known() -> Any:
+            return _call(mechanism, int(follower.answer + dataset.offset), rng, follower)()
+
         return lambda: symbolic() if follower.known is None else known()
     if rng is None:
         return partial(mechanism, dataset)

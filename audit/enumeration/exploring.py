@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
+from audit.enumeration import known_numbers
 from audit.enumeration.absorbing_chain import EXACT, FLOATING, Arithmetic, components, expected_visits, rounded_down
 from audit.enumeration.answers import with_known
 from audit.enumeration.following import (
@@ -17,6 +18,7 @@ from audit.enumeration.following import (
     Differs,
     EndOfRun,
     Follower,
+    KnownRun,
     Lost,
     Node,
     NotFollowed,
@@ -26,6 +28,7 @@ from audit.enumeration.following import (
     steps_of,
 )
 from audit.enumeration.lazy_calls import LazyCalls
+from audit.enumeration.merges import DIFFER, Merges, Tester
 from audit.enumeration.outputs import known_output
 from audit.enumeration.states import State, StateReader, subject_frames
 from audit.enumeration.watching import Watch
@@ -39,6 +42,7 @@ _BITS = 256  # probabilities that cannot be exact are rounded down to multiples 
 _EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
 _OFTEN = 4  # calls in one state, after which their law is found
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
+_SELDOM = 16  # runs from one look at all that a process holds to the next
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
 
 
@@ -80,6 +84,10 @@ class Explorer:
     stopped_by: str = ""
     more: int = _MORE_ROUNDS
     previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
+    merges: Merges = field(default_factory=lambda: Merges(0, 0))
+    has_answer: bool = False  # whether the dataset is a symbol
+    confirmed: Any = field(default_factory=count)
+    fewest_tests: int = 256  # of merges, if there is as much to test
     on_wanted: Callable[[Explorer], None] = lambda explorer: None
     ticket: Any = field(default_factory=count)
 
@@ -98,6 +106,29 @@ class Explorer:
             if self.waiting and not self.stopped_by:
                 cutoff = self._next_round(cutoff)
         self._end_what_waits()
+        self.test_merges()
+
+    def test_merges(self) -> None:
+        """Go through merged states by their other ways, and on to outputs: all must be as the graph says."""
+        if self.watch.behind:
+            return
+        tester = Tester(self.nodes, len(self.nodes))
+        for script, end in tester.runs(self.fewest_tests, 0 if self.stopped_by == "time" else self.runs):
+            if self._replayed(script) != end.text:
+                self.watch.behind.add(DIFFER)
+                break
+        self.merges = Merges(len(tester.merges), len(tester.tested))
+
+    def _replayed(self, script: list[Step]) -> Any:
+        """Return the output of a run by a script alone, or why it went another way."""
+        # a run that the limit of time cuts short would be taken for one that goes another way
+        kept, self.watch.on_time, self.follower.is_replay = self.watch.on_time, lambda: None, True
+        try:
+            return self._once(script)[0]
+        except EndOfRun as reason:
+            return f"{type(reason).__name__}: {reason}"
+        finally:
+            self.watch.on_time, self.follower.is_replay = kept, False
 
     def _end_what_waits(self) -> None:
         """Where the states are used up, follow what waits for as long as it needs no other ones."""
@@ -143,10 +174,10 @@ class Explorer:
             text, value = self._once(script)
             end = Output(text)
             self.values.setdefault(text, value)
-            if not self._is_confirmed(text):
+            if (where := self._unconfirmed(text)) is not None:
                 end = Lost(_UNCONFIRMED)
                 if not isinstance(value, Raised):  # else a stand-in may not be able to do what a number can
-                    self.watch.behind.add(_UNCONFIRMED)
+                    self.watch.behind.add(f"{_UNCONFIRMED}{where}")
         except Differs as reason:
             self.watch.behind.add(str(reason))
             end = Lost(str(reason))
@@ -157,8 +188,10 @@ class Explorer:
         if end is not None:
             self._arrive(end)
         self.previous = []
-        if not self.reader.is_unchanged():
-            self.watch.behind.add("a call changes what later calls see")
+        changed = [] if self.runs % _SELDOM else self.reader.around.process.changed()
+        if changed or not self.reader.is_unchanged():
+            said = f": {', '.join(changed)}" if changed else ""
+            self.watch.behind.add(f"a call changes what later calls see{said}")
             self.stopped_by = "state"
         elif self.calls.wanted or self.lazy.wanted:
             self.on_wanted(self)
@@ -178,9 +211,33 @@ class Explorer:
         finally:
             self.watch.stop()
 
-    def _is_confirmed(self, text: Any) -> bool:
-        """Run once more with known numbers where there were unknown ones; test whether the output is the same."""
-        self.follower.begin_known()
+    def _unconfirmed(self, text: Any) -> str | None:
+        """Run again with known numbers; return where the code parts from the run before, or None if it does not."""
+        follower, count = self.follower, next(self.confirmed)
+        if not follower.drawn and not self.has_answer:  # all was known in the run itself
+            return None
+        script, is_compared = list(follower.script), known_numbers.is_compared(count)
+        runs = [
+            follower.make_known(lambda support, at, p=point: known_numbers.point_of(support, p, 1000 * count + at))  # type: ignore[misc]
+            for point in known_numbers.POINTS
+        ]
+        before = self._instructions(lambda: self._replayed(script)) if is_compared else None
+        for number, run in enumerate(runs):
+            follower.answer = known_numbers.ANSWERS[(4 * count + number) % len(known_numbers.ANSWERS)]
+            if before is None:
+                if not self._is_same(text, run):
+                    return ""
+                continue
+            is_same: list[bool] = []
+            made = self._instructions(lambda: is_same.append(self._is_same(text, run)))  # noqa: B023
+            where = known_numbers.first_difference(before, made)
+            if where is not None or not is_same[0]:
+                return f" ({where})" if where else ""
+        return None
+
+    def _is_same(self, text: Any, run: KnownRun) -> bool:
+        """Test whether a run with known numbers draws as the one before it did, and has its output."""
+        self.follower.begin_known(run)
         try:
             value = self._call_once()
             found = str(value) if isinstance(value, Raised) else identify(value)
@@ -189,10 +246,17 @@ class Explorer:
         finally:
             self.watch.stop()
         return (
-            found in (text, identify(with_known(self.values[text])))
+            found in (text, identify(with_known(self.values[text], self.follower.answer)))
             and self.follower.stopped is None
             and self.follower.is_used_up()
         )
+
+    def _instructions(self, run: Callable[[], Any]) -> known_numbers.Instructions:
+        collects, self.watch.collects = self.watch.collects, False
+        with known_numbers.Instructions(self.reader.is_of_code) as made:
+            run()
+        self.watch.collects = collects
+        return made
 
     def _call_once(self) -> Any:
         try:
@@ -304,11 +368,7 @@ class Explorer:
         """Repeat runs of some outputs, from different parts of the graph: they must end as before."""
         done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
-            try:
-                text, _ = self._once(script_to(node, branch))
-            except EndOfRun as reason:
-                text = f"{type(reason).__name__}: {reason}"
-            if text != node.ends[branch].text:
+            if self._replayed(script_to(node, branch)) != node.ends[branch].text:
                 self.watch.behind.add("the same choices did not lead to the same output")
 
 

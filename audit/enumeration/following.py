@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class EndOfRun(BaseException):
@@ -66,6 +66,14 @@ class Lost:
 Step = tuple[Node, int]
 
 
+class KnownRun(NamedTuple):
+    """A run whose numbers are known when they are drawn."""
+
+    script: list[Step]  # the choices that are made at once
+    numbers: list[Any]
+    entered: list[bool]  # for each call that may be one draw: whether it was
+
+
 class Follower:
     """Hand branches to the stand-ins for randomness, first by the script, then as they are met."""
 
@@ -77,25 +85,32 @@ class Follower:
         self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], list[Step]] | None = None
         self.mark, self.on_mark = -1, self.on_script_end  # what to do at the draw of this number
         self.draws = 0
+        self.is_replay = False  # whether a run must end where its script does
         self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
         self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
         self.entered: list[bool] = []  # for each call that may be one draw: whether it was
         self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
+        self.answer = 0  # in place of a symbol, in runs whose numbers are known
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
         self.drawn, self.known, self.entered = [], None, []
-        if not script:
+        if not script and not self.is_replay:
             self.on_script_end()
 
-    def begin_known(self) -> None:
-        """Begin the same run again, with numbers that are known when they are drawn."""
-        numbers, self.entered_before = [draw.kind_of_point() for draw in self.drawn], iter(self.entered)
+    def make_known(self, point: Callable[[range, int], int]) -> KnownRun:
+        """Return the run that has ended, with known numbers: each at a point of what is left of its range."""
+        numbers = [draw.value(point(draw.support, number)) for number, draw in enumerate(self.drawn)]
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
-        self.begin(at_once or self.script[:0])
-        self.known = iter(numbers)
+        return KnownRun(at_once, numbers, list(self.entered))
+
+    def begin_known(self, run: KnownRun) -> None:
+        """Begin a run again, with numbers that are known when they are drawn."""
+        self.script, self.position, self.stopped, self.compound = list(run.script), 0, None, 0
+        self.drawn, self.entered = [], []
+        self.known, self.entered_before = iter(run.numbers), iter(run.entered)
 
     def is_used_up(self) -> bool:
         """Test whether a run has made all choices of its script, and drawn all numbers."""
@@ -121,11 +136,13 @@ class Follower:
             if node.signature != signature:
                 self.stop(Differs("the same choices did not lead to the same draw"))
             self.position = at + 1
-            if at + 1 == len(self.script):
+            if at + 1 == len(self.script) and self.known is None and not self.is_replay:
                 self.on_script_end()
             return node.branches.data[branch]
         if self.known is not None:
             self.stop(Differs("another choice is made when numbers are known"))
+        if self.is_replay:
+            self.stop(Differs("the same choices did not lead to the same output"))
         assert self.on_new_fork is not None
         steps = self.on_new_fork(signature, compute)
         self.script += steps

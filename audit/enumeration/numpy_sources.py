@@ -73,8 +73,7 @@ class _Forking:
         low, high = int(low), int(high)
         if high <= low:
             raise ValueError("low >= high")
-        drawn = below(self._follower, high - low, kind)
-        return low + drawn if low else drawn
+        return below(self._follower, high - low, kind, low)
 
     def _whole_numbers(self, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> Any:
         if high is None:

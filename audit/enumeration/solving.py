@@ -26,13 +26,13 @@ ASSUMED = (
 )
 
 
-def explore(call: Callable[[], Any], follower: Follower, limits: Limits) -> EnumeratedLaw:
+def explore(call: Callable[[], Any], follower: Follower, limits: Limits, has_answer: bool = False) -> EnumeratedLaw:
     """Return the output law of a call that draws from the follower's stand-ins."""
     started = time.monotonic()
     with Watch(follower) as watch:
         reader = StateReader(call, watch)
         explorer = Explorer(call, follower, limits, reader, watch, LazyCalls(follower, reader, watch))
-        explorer.on_wanted = remember_calls
+        explorer.on_wanted, explorer.has_answer = remember_calls, has_answer
         explorer.explore()
         explorer.repeat()
     return _law(explorer, time.monotonic() - started)

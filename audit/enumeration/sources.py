@@ -16,13 +16,15 @@ def uniform(follower: Follower) -> Any:
     return Deferred(Draw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
 
 
-def below(follower: Follower, number: int, kind: type = int) -> Any:
-    """Return an integer in [0, number), uniform, of which as little is known as is asked for."""
+def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> Any:
+    """Return an integer in [low, low + number), uniform, of which as little is known as is asked for."""
     if number <= 0:
         raise ValueError("empty range")
     if number == 1:
-        return kind(0)
-    return Deferred(Draw(follower, range(number), kind)) if follower.known is None else follower.next_known()
+        return kind(low)
+    if follower.known is not None:
+        return follower.next_known()
+    return Deferred(Draw(follower, range(low, low + number), kind))
 
 
 def some_bytes(follower: Follower, number: int) -> bytes:

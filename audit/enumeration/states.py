@@ -91,6 +91,14 @@ class StateReader:
             self._behind.add("the order of a set, which may depend on hash randomization")
         self.around.add_code(frame.f_code, frame.f_globals)
 
+    @staticmethod
+    def is_of_code(frame: FrameType) -> bool:
+        """Test whether a frame is one of the code under audit, and not of a library or of this package."""
+        file, module = frame.f_code.co_filename, frame.f_globals.get("__name__") or ""
+        return (
+            not file.startswith((HERE, "<in between>")) and not is_own(module) and not module.startswith("namedtuple_")
+        )
+
     def is_unchanged(self) -> bool:
         """Test whether a run has left its surroundings as they were."""
         return self.around.is_unchanged()
@@ -104,6 +112,8 @@ class StateReader:
                 raise NoState(min(self.around.blocked))
             if not self.around.is_unchanged():
                 raise NoState("it changes what lies outside of its frames")
+            if sys.exc_info()[1] is not None:  # no frame holds it, and `raise` alone raises it again
+                raise NoState("an exception is handled")
             return self._state(signature)
         except NoState as reason:
             self.notes.add(f"states were not merged: {reason}")

@@ -22,6 +22,7 @@ import numpy as np
 from audit.enumeration.answers import Symbol
 from audit.enumeration.following import Follower
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.enumeration.process_state import ProcessState
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.enumeration.watching import is_own
 from audit.subjects.identity import fields_of
@@ -29,8 +30,21 @@ from audit.subjects.identity import fields_of
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
 _FIXED_KINDS = (np.generic, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str))
+_BUILTINS = {id(function): function.__name__ for function in (globals, locals, vars, dir, eval, exec)}
 _REFLECTIVE = {
-    *("globals", "locals", "vars", "eval", "exec", "setattr", "delattr", "_getframe", "currentframe", "f_locals"),
+    *(
+        "globals",
+        "locals",
+        "vars",
+        "dir",
+        "eval",
+        "exec",
+        "setattr",
+        "delattr",
+        "_getframe",
+        "currentframe",
+        "f_locals",
+    ),
     *("__dict__", "__globals__", "__code__", "__closure__", "modules", "import_module", "settrace", "setprofile"),
     *("__setattr__", "__delattr__", "f_back", "get_objects", "getrefcount", "weakref", "cell_contents", "sys"),
 }
@@ -61,6 +75,7 @@ class Surroundings:
         self._bindings: list[tuple[dict[str, Any], str, Any]] = []
         self._contents: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]] = []
         self._reached_modules = self._reads_by_name = False
+        self.process = ProcessState()
 
     def is_unchanged(self) -> bool:
         """Test whether all is as it was."""
@@ -70,7 +85,7 @@ class Surroundings:
             now = read()
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
                 return False
-        return True
+        return self.process.is_unchanged()
 
     def add_code(self, code: types.CodeType, globals_: dict[str, Any]) -> None:
         """Add what code reaches by names."""
@@ -85,14 +100,23 @@ class Surroundings:
             value = globals_.get(name, _MISSING)
             self._bindings.append((globals_, name, value))
             if isinstance(value, types.ModuleType) and not is_own(value.__name__):
-                self._reached_modules = True
-                for part in names & vars(value).keys():
-                    self._bindings.append((vars(value), part, vars(value)[part]))
-                    self.add(vars(value)[part])
+                self._add_module(value, names, set())
             elif value is not _MISSING:
                 self.add(value)
         if self._reached_modules and self._reads_by_name:
             self.blocked.add("`getattr` is used, and modules are reached")
+
+    def _add_module(self, module: types.ModuleType, names: set[str], seen: set[int]) -> None:
+        """Add what has one of the names in a module, in its parts, and so on."""
+        self._reached_modules = True
+        seen.add(id(module))
+        for name in names & vars(module).keys():
+            value = vars(module)[name]
+            self._bindings.append((vars(module), name, value))
+            if not isinstance(value, types.ModuleType):
+                self.add(value)
+            elif not is_own(value.__name__) and id(value) not in seen:
+                self._add_module(value, names, seen)
 
     def add(self, value: Any) -> None:
         """Add an object, and what it holds."""
@@ -116,6 +140,8 @@ class Surroundings:
             elif isinstance(
                 value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
             ):
+                if (name := _BUILTINS.get(id(value))) is not None:
+                    self.blocked.add(f"`{name}` is reached under another name")
                 owner = getattr(value, "__self__", None)
                 waiting += [] if owner is None or isinstance(owner, types.ModuleType) else [owner]
             elif isinstance(value, (staticmethod, classmethod)):

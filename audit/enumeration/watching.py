@@ -66,10 +66,10 @@ class Watch:
         self._undo: list[tuple[Any, str, Any]] = []
         self._undo_at_end: list[Callable[[], None]] = []
         self._others: list[tuple[Any, str]] = []
-        self._collects = False
+        self.collects = False
 
     def __enter__(self) -> Watch:
-        self._collects = gc.isenabled()
+        self.collects = gc.isenabled()
         self._others = [(other, _state(other)) for other in _generators()]
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
@@ -121,7 +121,7 @@ class Watch:
     def stop(self) -> None:
         """Watch no longer."""
         sys.setprofile(None)
-        if self._collects:
+        if self.collects:
             gc.enable()
 
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:

@@ -1,0 +1,79 @@
+"""Run code again with known numbers in place of those that were not known yet: it must go the same way.
+
+A number that was split by comparisons is made known at the first point of what is left of its range, at the last one,
+in the middle, and at a random one; an answer at small, large and negative integers. Of some runs every instruction is
+compared as well: code that asks for the type of a number goes another way there at each of its values, whether or not
+the output tells.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from collections.abc import Callable
+from itertools import zip_longest
+from types import CodeType, FrameType
+from typing import Any
+
+from audit.enumeration.deferred import size_of
+
+FIRST, LAST, MIDDLE, RANDOM = "first", "last", "middle", "random"
+POINTS = (FIRST, LAST, MIDDLE, RANDOM)
+ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))
+_ALL, _EVERY = 64, 16  # runs whose instructions are compared: the first ones, and one of each group after them
+_MOST = 200_000  # instructions of one run
+
+
+def point_of(support: range, which: str, seed: int) -> int:
+    """Return one of the points that a number may still have."""
+    size = size_of(support)
+    at = {FIRST: 0, LAST: size - 1, MIDDLE: size // 2}.get(which)
+    return support[random.Random(seed).randrange(size) if at is None else at]
+
+
+def is_compared(count: int) -> bool:
+    """Test whether the instructions of the run of this number are compared."""
+    return count < _ALL or count % _EVERY == 0
+
+
+class Instructions:
+    """Note each instruction of the code under audit while it runs."""
+
+    def __init__(self, is_of_code: Callable[[FrameType], bool]) -> None:
+        self._is_of_code = is_of_code
+        self.made: list[tuple[CodeType, int, int]] = []
+        self._collects = False
+
+    def __enter__(self) -> Instructions:
+        self._collects = gc.isenabled()
+        gc.disable()  # what finalizers of garbage do is not what the code does
+        sys.settrace(self._on_call)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(None)
+        if self._collects:
+            gc.enable()
+
+    def _on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not self._is_of_code(frame):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._on_instruction
+
+    def _on_instruction(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "opcode" and len(self.made) < _MOST:
+            self.made.append((frame.f_code, frame.f_lasti, frame.f_lineno or 0))
+        return self._on_instruction
+
+
+def first_difference(one: Instructions, other: Instructions) -> str | None:
+    """Return where two runs part, by name and line; None if they do not."""
+    before = None
+    for first, second in zip_longest(one.made, other.made):
+        if first is None or second is None or first[:2] != second[:2]:
+            code, _, line = before or first or second
+            return f"{code.co_name}, line {line}"
+        before = first
+    return None
