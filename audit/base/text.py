@@ -1,7 +1,7 @@
 """Show text that the code under audit has written: nothing in it commands a terminal or a CI system."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _COMMANDS = re.compile(  # words that GitHub, or GitHub and Azure, obey in a log; a wrapped line may begin anywhere
@@ -17,6 +17,11 @@ def described(error: BaseException) -> str:
         return str(error)
     except BaseException as other:
         return f"(its text raises {type(other).__name__})"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return names in words, the first of many."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def printable(text: object) -> str:

@@ -25,8 +25,10 @@ import numpy as np
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
+from audit.game.scorers.structure import KINDS
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
+from audit.subjects.unread import unread_places
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class EventPair:
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
+    unread: tuple[str, ...] = ()  # places of the output that no score reads
     reading: Reading | None = None  # the columns that the score reads; None for those that outputs come in
 
     def guess(self, outputs: Outputs) -> np.ndarray:
@@ -113,7 +116,8 @@ def choose_events_for_each(
 ) -> list[EventPair | None]:
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
-    training = training.with_sides(*map(reading.read, training.sides))
+    sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
+    unread = unread_places(sides, training.sides, reading.coded, KINDS)
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):
@@ -132,7 +136,7 @@ def choose_events_for_each(
         proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
         sought |= dict.fromkeys(found.seeks for found in screened if found.seeks)
     best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
-    return [None if events is None else replace(events, reading=reading) for events in best]
+    return [None if events is None else replace(events, reading=reading, unread=unread) for events in best]
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:

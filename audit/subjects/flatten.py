@@ -6,6 +6,7 @@ different types share the columns that have the same name; a column of texts say
 
 from __future__ import annotations
 
+import array
 import collections
 import datetime
 import decimal
@@ -13,12 +14,12 @@ import enum
 import fractions
 import types
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from audit.subjects.columns import (
+    EXACT_INTEGERS,
     Leaves,
     Texts,
     columns_of_array,
@@ -38,17 +39,18 @@ from audit.subjects.identity import (
     Raised,
     cell_contents,
     content_of,
-    dtype_text,
     fields_of,
     identify,
     is_opaque,
-    is_table,
     shortened,
     type_name,
 )
+from audit.subjects.structure import DEEPEST
+from audit.subjects.tables import entries_of, form_of, is_arrow, is_polars, is_table
 
 _MOST_FIELDS = 64  # of one dict, sequence of several types, or object; more are one text
-_DEEPEST = 12  # levels of columns; what is deeper is one text
+_MOST_BYTES = 4096  # read as numbers; longer ones are one text
+_IN_A_BLOCK = frozenset((float, bool, np.float64, np.float32, np.int64, np.int32, np.bool_))  # entries of one block
 
 
 def flatten(values: Sequence[Any], place: str = "") -> Leaves:
@@ -59,7 +61,7 @@ def flatten(values: Sequence[Any], place: str = "") -> Leaves:
     CannotKeep
         For values with content that cannot be read.
     """
-    if place.count("[") + place.count(".") > _DEEPEST:
+    if place.count("[") + place.count(".") > DEEPEST:
         return _ragged(values, place, None)
     kinds = list(map(type, values))
     distinct = dict.fromkeys(kinds)
@@ -110,10 +112,8 @@ def _reader_of(kind: type) -> Reader:
     for base, reader in _FAMILIES:
         if issubclass(kind, base):
             return reader
-    if is_table(kind):
-        return _frames
-    if kind.__module__.split(".")[0] == "pyarrow":
-        return _arrow
+    if is_table(kind) or is_arrow(kind) or is_polars(kind):
+        return _tables
     return _sequences if issubclass(kind, tuple) and hasattr(kind, "_fields") else _objects
 
 
@@ -125,6 +125,8 @@ def _arrays(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of arrays of one shape and type of number as one block of columns."""
     shapes = {(value.dtype, value.shape) for value in values}
     dtype, shape = next(iter(shapes))
+    if len(shapes) == 1 and dtype.names is not None:
+        return _records(values, place)
     if len(shapes) > 1 or dtype.kind not in "biufcmM" or dtype == np.longdouble or dtype == np.clongdouble:
         return _ragged(values, place, [value.size for value in values], len(shapes) > 1)
     found = columns_of_array(np.stack(values), place)
@@ -132,8 +134,20 @@ def _arrays(values: Sequence[Any], place: str) -> Leaves:
     return found
 
 
+def _records(values: Sequence[Any], place: str) -> Leaves:
+    """Return a column for each field of records of one type, in arrays of one shape or alone."""
+    dtype = values[0].dtype
+    found = Leaves(len(values))
+    for name in dtype.names:
+        found.update(flatten([value[name] for value in values], f"{place}[{shown_key(name)}]"))
+    found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {shortened(str(dtype))}", len(values))
+    return found
+
+
 def _numpy_scalars(values: Sequence[Any], place: str) -> Leaves:
     dtypes = {value.dtype for value in values}  # of times: by their units
+    if len(dtypes) == 1 and values[0].dtype.names is not None:
+        return _records(values, place)
     if len(dtypes) > 1 or values[0].dtype.kind not in "biufcmM":
         return _ragged(values, place, None, len(dtypes) > 1)
     return columns_of_array(np.array(values), place)
@@ -145,7 +159,7 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         return _ragged(values, place, list(map(len, values)), True)
     width = lengths.pop()
     kinds = {type(entry) for row in values for entry in row}
-    if len(kinds) == 1 and kinds <= {float, bool} | ({int} if width > _MOST_FIELDS else set()):
+    if len(kinds) == 1 and kinds <= _IN_A_BLOCK | ({int} if width > _MOST_FIELDS else set()):
         kind = kinds.pop()
         try:
             found = columns_of_array(np.array(values, dtype=kind), place)
@@ -155,7 +169,10 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         return found
     is_mixed = len(kinds) > 1 and len({tuple(map(type, row)) for row in values}) > 1
     if width > _MOST_FIELDS:
-        return _ragged(values, place, None, is_mixed)
+        block = _numbers_of(values, place)
+        if block is not None:
+            block.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
+        return block or _ragged(values, place, None, is_mixed)
     found = Leaves(len(values), mixed=is_mixed)
     names = getattr(type(values[0]), "_fields", ())  # of a named tuple
     for index in range(width):
@@ -170,16 +187,44 @@ def _mappings(values: Sequence[Any], place: str) -> Leaves:
     orders = list(map(tuple, values))
     distinct = dict.fromkeys(orders)
     keys = list(dict.fromkeys(key for order in distinct for key in order))
+    if len(distinct) == 1 and len(keys) > _MOST_FIELDS and (block := _block(values, place)) is not None:
+        return block
     if len(keys) > _MOST_FIELDS or not all(type(key) in (str, int, bool, tuple, float) for key in keys):
         return _ragged(values, place, list(map(len, values)), len(distinct) > 1)
     found = Leaves(len(values))
     found.texts[f"keys(output{place})"] = _orders(orders)
     for key in keys:
-        _add_column(found, [row.get(key, _ABSENT) for row in values], f"{place}[{_shown_key(key)}]")
+        _add_column(found, [row.get(key, _ABSENT) for row in values], f"{place}[{shown_key(key)}]")
     return found
 
 
-def _shown_key(key: Any) -> str:
+def _block(values: Sequence[Any], place: str) -> Leaves | None:
+    """Return the entries of dicts with the same many keys as one block of columns; None unless they are numbers."""
+    found = _numbers_of([list(row.values()) for row in values], place)
+    if found is not None:
+        found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {len(values[0])}", len(values))
+        found.texts[f"keys(output{place})"] = Texts.same(shortened(repr(list(values[0]))), len(values))
+    return found
+
+
+def _numbers_of(rows: Sequence[Sequence[Any]], place: str) -> Leaves | None:
+    """Return rows of numbers of several types as one block, and the types as a text; None for what has to be a text."""
+    types = list(map(tuple, (map(type, row) for row in rows)))
+    kinds = set().union(*dict.fromkeys(types))
+    if not kinds <= {*_IN_A_BLOCK, int}:
+        return None
+    try:
+        found = columns_of_array(np.array(rows, dtype=np.float64), place)
+    except OverflowError:
+        return None
+    if kinds & {int, np.int64} and np.abs(found.numbers[place]).max() > EXACT_INTEGERS:
+        return None
+    known = {row: shortened(" ".join(kind.__name__ for kind in row)) for row in dict.fromkeys(types)}
+    found.texts[f"types(output{place})"] = Texts.of(map(known.__getitem__, types))
+    return found
+
+
+def shown_key(key: Any) -> str:
     return '"' + shortened(key).replace('"', r"\"") + '"' if isinstance(key, str) else shortened(repr(key))
 
 
@@ -237,30 +282,17 @@ def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mix
     return found
 
 
-def _frames(values: Sequence[Any], place: str) -> Leaves:
-    """Return the columns of tables of pandas, their index, and their names and types."""
-    if not all(hasattr(value, "index") for value in values) or len({value.shape for value in values}) > 1:
-        return _ragged(values, place, [len(value) for value in values], len({value.shape for value in values}) > 1)
-    forms = Texts.of(shortened(_form_of_frame(value)) for value in values)
+def _tables(values: Sequence[Any], place: str) -> Leaves:
+    """Return the entries of tables of pandas, Arrow and polars, and as a text what else they show."""
+    parts = entries_of(values)
+    if parts is None:
+        return _ragged(values, place, None)
+    forms = Texts.of(shortened(identify(form_of(value))) for value in values)
     found = Leaves(len(values), texts={f"form(output{place})": forms}, mixed=len(forms.table) > 1)
-    cells = [value.to_numpy() for value in values]
-    if values[0].ndim == 1:
-        found.update(_sequences([column.tolist() for column in cells], place))
-    else:
-        for number, key in enumerate(values[0].columns):
-            found.update(_sequences([table[:, number].tolist() for table in cells], f"{place}[{_shown_key(key)}]"))
-    found.update(_sequences([value.index.tolist() for value in values], f"{place}.index"))
+    for where, entries in parts:
+        found.update(flatten(entries, f"{place}{where}"))
+    found.texts[_type_of(place)] = Texts.same(type_name(values[0]), len(values))
     return found
-
-
-def _form_of_frame(value: Any) -> str:
-    """Return all of a table but its entries."""
-    is_frame = hasattr(value, "columns")
-    names = zip(value.columns, value.dtypes, strict=True) if is_frame else [(value.name, value.dtype)]
-    columns = [(identify(name), dtype_text(dtype)) for name, dtype in names]
-    index = value.index
-    labels = type_name(index), str(index.dtype), identify(index.name)
-    return f"{columns}, index {labels}, {identify(value.attrs)}"
 
 
 def _timestamps(values: Sequence[Any], place: str) -> Leaves:
@@ -271,19 +303,6 @@ def _timestamps(values: Sequence[Any], place: str) -> Leaves:
     found.texts[f"zone(output{place})"] = Texts.of(
         f"{value.tzinfo!r}, {getattr(value, 'unit', '')}" for value in values
     )
-    return found
-
-
-def _arrow(values: Sequence[Any], place: str) -> Leaves:
-    """Return the entries of tables, arrays and scalars of Arrow, and their types and metadata."""
-    read = next((name for name in ("to_pydict", "to_pylist", "as_py") if hasattr(values[0], name)), None)
-    if read is None:
-        return _ragged(values, place, None)
-    found = flatten([getattr(value, read)() for value in values], place)
-    forms = [getattr(value, "schema", getattr(value, "type", None)) for value in values]
-    texts = (f"{form!s}, metadata {getattr(form, 'metadata', None)}" for form in forms)
-    found.texts[f"form(output{place})"] = Texts.of(map(shortened, texts))
-    found.texts[_type_of(place)] = Texts.same(type_name(values[0]), len(values))
     return found
 
 
@@ -310,40 +329,42 @@ def _default_mappings(values: Sequence[Any], place: str) -> Leaves:
     return found
 
 
+def _deques(values: Sequence[Any], place: str) -> Leaves:
+    found = _sequences(list(map(list, values)), place)
+    limits = {value.maxlen for value in values}
+    said = [f"{type_name(value)} of at most {value.maxlen}" for value in values]
+    found.texts[_type_of(place)] = Texts.same(said[0], len(values)) if len(limits) == 1 else Texts.of(said)
+    return found
+
+
+def _typed_arrays(values: Sequence[Any], place: str) -> Leaves:
+    """Return the entries of arrays of the module `array`."""
+    codes = {value.typecode for value in values}
+    if len(codes) > 1 or values[0].typecode in "uw":
+        return _ragged(values, place, list(map(len, values)), len(codes) > 1)
+    found = _sequences(list(map(list, values)), place)
+    said = f"{type_name(values[0])} of {values[0].typecode}, length {len(values[0])}"
+    found.texts[_type_of(place)] = Texts.same(said, len(values))
+    return found
+
+
+def _bytes(values: Sequence[Any], place: str) -> Leaves:
+    """Return bytes of one length as numbers; others as they are, with their lengths."""
+    lengths = set(map(len, values))
+    if len(lengths) > 1 or not 0 < min(lengths) <= _MOST_BYTES:
+        found = read_texts(values, place)
+        found.mixed = len(lengths) > 1
+        return found
+    numbers = np.frombuffer(b"".join(values), dtype=np.uint8).reshape(len(values), -1)
+    found = columns_of_array(numbers, place)
+    found.texts[_type_of(place)] = Texts.same(f"bytes of {lengths.pop()}", len(values))
+    return found
+
+
 def _whole(values: Sequence[Any], place: str) -> Leaves:
     return _ragged(values, place, None)
 
 
-def structure_of(value: Any, depth: int = 0) -> Any:
-    """Return what decides on the columns of a value that is read alone: types, lengths and keys, at every level."""
-    kind = type(value)
-    if depth > _DEEPEST:
-        return kind
-    if kind is int:
-        return kind, -(2**63) <= value < 2**63
-    if kind in _SCALARS or isinstance(value, (type, types.ModuleType, enum.Enum)):
-        return kind
-    if kind in (list, tuple):
-        kinds = set(map(type, value))
-        if kinds == {int} and min(value) >= -(2**63) and max(value) < 2**63:  # as entry by entry, and fast
-            return kind, *[(int, True)] * len(value)
-        if kinds.issubset(_OF_ONE_STRUCTURE):
-            return kind, *map(type, value)
-        return kind, *(structure_of(entry, depth + 1) for entry in value)
-    if isinstance(value, dict):
-        return kind, repr(list(value)), *(structure_of(entry, depth + 1) for entry in value.values())
-    if isinstance(value, (np.ndarray, np.generic)):
-        return kind, value.dtype, value.shape
-    if is_table(kind) or kind.__module__.split(".")[0] == "pyarrow":
-        return kind, *(repr(getattr(value, name, None)) for name in ("dtype", "shape", "columns", "schema"))
-    held = dict(fields_of(value))
-    with suppress(LookupError):
-        held[""] = content_of(value)
-    return kind, tuple(held), *(structure_of(entry, depth + 1) for entry in held.values())
-
-
-_SCALARS = (float, bool, str, bytes, complex, type(None), set, frozenset, bytearray, Raised)
-_OF_ONE_STRUCTURE = frozenset((*_SCALARS, np.float64, np.float32, np.int64, np.int32, np.bool_))
 Reader = Callable[[Sequence[Any], str], Leaves]
 _READERS: dict[type, Reader] = {
     float: read_floats,
@@ -351,12 +372,14 @@ _READERS: dict[type, Reader] = {
     bool: read_integers,
     complex: read_complex,
     str: read_texts,
-    bytes: read_texts,
+    bytes: _bytes,
     list: _sequences,
     tuple: _sequences,
     dict: _mappings,
     collections.OrderedDict: _mappings,
     collections.defaultdict: _default_mappings,
+    collections.deque: _deques,
+    array.array: _typed_arrays,
     type(None): read_nothing,
     np.ndarray: _arrays,
     np.ma.MaskedArray: _masked,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit.base.text import described
+from audit.subjects.tables import entries_of, form_of, is_arrow, is_polars, is_table
 
 RAISED = "raised "  # how the text of an output begins that is an exception; that of a text is in quotes
 _DEEPEST = 200  # levels of nesting
@@ -150,26 +151,18 @@ class _Reader:
             yield f"<built-in {value.__module__}.{value.__qualname__}>"
         elif isinstance(value, BaseException):
             yield from self._exception(value, place, depth)
-        elif is_table(type(value)):
+        elif is_table(kind) or is_arrow(kind) or is_polars(kind):
             yield from self._table(value, place, depth)
-        elif kind.__module__.split(".")[0] == "pyarrow" and hasattr(kind, "to_pydict"):
-            yield f"{type_name(value)}({value.schema!s}, {value.schema.metadata}, "
-            yield from self.texts(value.to_pydict(), place, depth)
-            yield ")"
         else:
             yield from self._object(value, place, depth)
 
     def _table(self, value: Any, place: str, depth: int) -> Iterator[str]:
-        """Read a DataFrame, a Series or an Index of pandas, whose own attributes are caches and references."""
+        """Read a table of pandas, Arrow or polars, whose own attributes are caches and references."""
         yield f"{type_name(value)}("
-        if hasattr(value, "columns"):
-            columns = [value.iloc[:, number] for number in range(value.shape[1])]
-            yield from self.texts((list(value.columns), value.columns, columns), place, depth)
-        else:
-            yield f"{dtype_text(value.dtype)}, "
-            yield from self.texts((value.name, value.to_numpy()), place, depth)
-        if hasattr(value, "index"):
-            yield from self.texts((value.index, value.attrs), f"{place}.index", depth)
+        entries = entries_of([value])
+        if entries is None:
+            raise CannotKeep(f"{place} is a {type_name(value)}, which cannot be looked at whole")
+        yield from self.texts([form_of(value), entries], place, depth)
         yield ")"
 
     def _mapping(self, items: Iterable[tuple[Any, Any]], place: str, depth: int) -> Iterator[str]:
@@ -295,18 +288,6 @@ def is_opaque(value: Any) -> bool:
 
 def _is_written_in_python(kind: type) -> bool:
     return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE; some classes written in C have it, too
-
-
-def dtype_text(dtype: Any) -> str:
-    """Return the text of a dtype of pandas, with the categories that it holds if it has some."""
-    categories = getattr(dtype, "categories", None)
-    return str(dtype) if categories is None else f"{dtype} of {identify(categories)}, {dtype.ordered}"
-
-
-def is_table(kind: type) -> bool:
-    """Return whether a type is a DataFrame, a Series or an Index of pandas, which is not imported for this."""
-    tables = ("DataFrame", "Series", "Index")
-    return any(str(base.__module__).split(".")[0] == "pandas" and base.__name__ in tables for base in kind.__mro__)
 
 
 def cell_contents(function: types.FunctionType) -> Iterator[Any]:

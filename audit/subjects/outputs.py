@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from audit.subjects.columns import Leaves, Texts, columns_of_array
-from audit.subjects.flatten import flatten
-from audit.subjects.identity import CannotKeep, Raised, identify, is_table, shortened, type_name
+from audit.subjects.flatten import flatten, shown_key
+from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, type_name
+from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table
 
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
@@ -131,6 +132,10 @@ def _encode_array(raw: np.ndarray) -> Outputs:
     if raw.dtype.kind in "SU" and raw.ndim == 1:
         table, codes = np.unique(raw, return_inverse=True)
         return Outputs(raw, np.full(len(raw), np.nan), Texts(tuple(map(symbol_of, table)), codes))
+    if raw.dtype.names is not None and raw.ndim == 1:
+        encoded = _encode_columns(raw, {f"[{shown_key(name)}]": raw[name] for name in raw.dtype.names})
+        if encoded is not None:
+            return replace(encoded, texts={**encoded.texts, **_type_of_array(raw)})
     if raw.dtype.kind not in "biufcmM":
         return _encode_rows(raw, list(raw))
     if raw.dtype == np.float64 and raw.ndim <= 2 and not np.isnan(raw).any():
@@ -146,38 +151,56 @@ def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
     if raw.dtype == np.float64 and raw.ndim == 1:
         return {}  # the usual output; a text would only cost time
     shape = f", shape {raw.shape[1:]}" if raw.ndim > 1 else ""
-    return {"type(output)": Texts.same(f"{raw.dtype.str}{shape}", len(raw))}
+    said = raw.dtype.str if raw.dtype.names is None else shortened(str(raw.dtype))
+    return {"type(output)": Texts.same(f"{said}{shape}", len(raw))}
 
 
 def _encode_other(raw: Any) -> Outputs:
-    """Encode a list, a tuple, an array of a subclass, or a table of pandas with one output in each row."""
+    """Encode a list, a tuple, an array of a subclass, or a table with one output in each row."""
     if type(raw) is list:
         return _encode_rows(raw, raw)
     if isinstance(raw, (list, tuple)):
-        return _inside(type_name(raw), _encode_rows(raw, raw))
+        return _inside(raw, _encode_rows(raw, raw))
     if hasattr(raw, "to_numpy"):
         return _encode_table(raw)
     if isinstance(raw, np.ma.MaskedArray):
         mask = columns_of_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
-        container = f"{type_name(raw)}, fill value {identify(raw.fill_value)}"
-        return _inside(container, _with(_encode_array(np.asarray(raw.data)), mask))
-    return _inside(type_name(raw), _encode_array(np.asarray(raw)))
+        encoded = _with(_encode_array(np.asarray(raw.data)), mask)
+        return _inside(raw, encoded, f", fill value {identify(raw.fill_value)}")
+    return _inside(raw, _encode_array(np.asarray(raw)))
 
 
 def _encode_table(raw: Any) -> Outputs:
     """Encode a table of pandas, or what can become an array like one, with its labels, names and attributes."""
-    rows = np.asarray(raw.to_numpy())
-    outputs = _encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows))
+    rows, columns = np.asarray(raw.to_numpy()), columns_of_table(raw)
+    outputs = None if rows.dtype.kind in "biufcmM" or columns is None else _encode_columns(rows, columns)
+    outputs = outputs or (_encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows)))
     labels = getattr(raw, "index", None) if is_table(type(raw)) else None
     if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
         outputs = _with(outputs, flatten(list(labels), ".index"))
-    described = (getattr(raw, "name", None), getattr(raw, "columns", None), getattr(raw, "attrs", None))
-    return _inside(f"{type_name(raw)} {identify(described)}", replace(outputs, raw=rows))
+    is_known = any(test(type(raw)) for test in (is_table, is_arrow, is_polars))
+    return _inside(raw, replace(outputs, raw=rows), f" {identify(form_of(raw))}" if is_known else "")
 
 
-def _inside(container: str, outputs: Outputs) -> Outputs:
+def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | None:
+    """Encode a table by its columns, each with values of one type; None if some row has others than it has alone."""
+    leaves = Leaves(len(raw))
+    for place, column in columns.items():
+        numeric = isinstance(column, np.ndarray) and column.dtype.kind in "biufcmM"
+        found = columns_of_array(column, place) if numeric else flatten(list(column), place)
+        leaves.update(found)
+    if leaves.mixed or not leaves.numbers:
+        return None
+    leaves.texts["type(output)"] = Texts.same(f"row of {len(columns)} columns", len(raw))
+    return assembled(raw, leaves, None)
+
+
+def _inside(container: Any, outputs: Outputs, more: str = "") -> Outputs:
     """Say in every row what the outputs came in."""
-    texts = {**outputs.texts, "type(outputs)": Texts.same(shortened(container), len(outputs))}
+    held = {} if any(test(type(container)) for test in (is_table, is_arrow, is_polars)) else fields_of(container)
+    held = {name: entry for name, entry in held.items() if not name.startswith(("_mask", "_basedict", "_optinfo"))}
+    said = f"{type_name(container)}{more}{identify(held) if held else ''}"
+    texts = {**outputs.texts, "type(outputs)": Texts.same(shortened(said), len(outputs))}
     return replace(outputs, texts=texts)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from audit.subjects.columns import Leaves, Texts
-from audit.subjects.flatten import structure_of
 from audit.subjects.outputs import Names, Outputs, assembled, blocks_of, encode, names_of, symbol_of, text_keys
+from audit.subjects.structure import structure_of
 
 Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
 _PLAIN = (("", 0),)  # names of the columns of single numbers

@@ -355,6 +355,7 @@ def _evidence_of(
         complete=events.complete,
         general=events.general,
         looked_for=events.looked_for,
+        unread=events.unread,
         plus=plus,
         minus=minus,
         one_sided=events.thresholds.used < 2,

@@ -13,6 +13,7 @@ from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Found, Judgment
 from audit.checks.privacy.proof import Proof, ProofEvidence
+from audit.checks.privacy.scope import NO_GENERAL, unread_reason
 from audit.claims import Claim, Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
@@ -58,6 +59,7 @@ class GameEvidence:
     general: bool | None = field(default=None, metadata={"since": "1.2"})
     looked_for: tuple[str, ...] = field(default=(), metadata={"since": "1.2"})  # by the scores that competed, in words
     share: float = field(default=1.0, metadata={"since": "1.2"})  # of the significance, beside events that lost
+    unread: tuple[str, ...] = field(default=(), metadata={"since": "1.2"})  # places of the output that no score reads
 
     def coin_seed(self) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.coins[0], spawn_key=self.coins[1:])
@@ -352,12 +354,12 @@ class _Case:
             return _open("its output never varied, so nothing random was exercised")
         if played is None:
             return _open("nothing was tested")
+        if unread := getattr(played, "unread", ()):
+            return _open(unread_reason(unread))
         general = getattr(played, "general", None)
         if not (played.complete if general is None else general):
-            said = "not refuted, but no score that competed sees every difference between outputs of this kind"
-            said += "; give the mechanism a `law` or a `log_likelihood`, or audit parts of its outputs"
-            decision = self._by_resolution() if evidence.need else _open(said)  # more outputs may bring such a score
-            return _open(said) if decision[0] is Verdict.PASS else decision
+            decision = self._by_resolution() if evidence.need else _open(NO_GENERAL)  # more may bring such a score
+            return _open(NO_GENERAL) if decision[0] is Verdict.PASS else decision
         if evidence.sequential is not None and claim.is_curve:
             said = f"not refuted at {point}, one point of the curve of {claim.short}"
             return _open(f"{said}; the others were not tested")
@@ -390,8 +392,7 @@ class _Case:
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
         calls = self.evidence.game.calls if self.evidence.game else None
         drawn = "" if calls is None else f", in calls of {calls.size:,} outputs"
-        looked_for = ", ".join(self.evidence.game.looked_for) if self.evidence.game else ""
-        sought = looked_for and f"; looked for {looked_for}"
+        sought = f"; looked for {', '.join(words)}" if (words := getattr(self.evidence.game, "looked_for", ())) else ""
         return Verdict.PASS, "statistical", f"not refuted; {resolved}{drawn}{sought}"
 
 

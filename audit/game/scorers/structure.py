@@ -19,7 +19,8 @@ from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.subjects import Outputs
 
-_KINDS = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
+# how symbols begin that have a structure
+KINDS = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Structure(Scorer):
 def _is_ragged(outputs: Outputs) -> bool:
     """Test whether some output is text or a container that was not encoded as a vector."""
     table = outputs.symbols.table if outputs.symbols is not None and outputs.is_scalar else ()
-    return any(text.startswith(_KINDS) for text in table)
+    return any(text.startswith(KINDS) for text in table)
 
 
 def _is_container(row: Any) -> bool:

@@ -114,6 +114,6 @@ def mixed(program):
 
 def judged(certificate):
     """All of a certificate but durations, and where and when it was made."""
-    apart = {"provenance": 0, "isolation": 0, "printed": 0, "seal": 0}
+    apart = {"provenance": 0, "isolation": 0, "printed": 0, "sources": 0, "seal": 0}
     text = json.dumps({**certificate, **apart, "timing": sorted(certificate["timing"])})
     return json.loads(text)

@@ -1,0 +1,18 @@
+"""Say what a guess game did not examine, so that its PASS is barred or says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audit.base.text import listed
+
+NO_GENERAL = (
+    "not refuted, but no score that competed sees every difference between outputs of this kind; give the mechanism a "
+    "`law` or a `log_likelihood`, or audit parts of its outputs"
+)
+
+
+def unread_reason(places: Sequence[str]) -> str:
+    """Return why there is no PASS where some places of the output were not read, and what to do."""
+    said = "its texts hardly ever repeat; return its numbers as numbers, or leave out what is not released"
+    return f"not refuted, but nothing reads what is in {listed(places)}: {said}"

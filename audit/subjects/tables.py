@@ -1,0 +1,176 @@
+"""Take tables of pandas, Arrow and polars apart: their entries as plain lists and dicts, and all else that they show.
+
+None of these packages is imported here. A type is one of theirs if it is the very class of the loaded package: a name
+can be given to any class.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+_TABLES = ("DataFrame", "Series", "Index")
+_CACHES = frozenset(("_cache", "_cacher", "_item_cache", "_engine", "_is_copy"))
+_MOST_LABELS = 64  # of a table whose entries are named by them
+
+Parts = list[tuple[str, list[Any]]]  # place in the table, and what stands there in each table
+
+
+def is_table(kind: type) -> bool:
+    """Test whether a type is a DataFrame, a Series or an Index of pandas, or derived from one."""
+    return any(base in kind.__mro__ for base in _classes("pandas", _TABLES))
+
+
+def is_arrow(kind: type) -> bool:
+    """Test whether a type is one of Arrow's own."""
+    library = sys.modules.get("pyarrow.lib")  # which has names of other modules, too
+    own = (base for base in kind.__mro__ if str(base.__module__).startswith("pyarrow"))
+    return any(getattr(library, base.__name__, None) is base for base in own)
+
+
+def is_polars(kind: type) -> bool:
+    """Test whether a type is a DataFrame or a Series of polars, or derived from one."""
+    return any(base in kind.__mro__ for base in _classes("polars", _TABLES[:2]))
+
+
+def _classes(package: str, names: Sequence[str]) -> list[type]:
+    module = sys.modules.get(package)
+    return [found for name in names if isinstance(found := getattr(module, name, None), type)]
+
+
+def form_of(value: Any) -> list[Any]:
+    """Return all of a table but its entries, as plain data: types, names, categories, metadata, attributes."""
+    kind = type(value)
+    if is_table(kind):
+        return _form_of_pandas(value)
+    if is_polars(kind):
+        columns = value.get_columns() if hasattr(value, "get_columns") else [value]
+        return [
+            [column.name, repr(column.dtype), _categories(column), sorted(column.flags.items())] for column in columns
+        ]
+    schema = getattr(value, "schema", None)
+    metadata = getattr(schema, "metadata", None), getattr(value, "metadata", None)
+    columns = value.columns if hasattr(value, "columns") else [value]
+    return [
+        str(schema),
+        str(getattr(value, "type", "")),
+        list(metadata),
+        [_form_of_arrow(column) for column in columns],
+    ]
+
+
+def _form_of_arrow(column: Any) -> list[Any]:
+    """Return dictionaries and the lengths of chunks: they show values that no entry has."""
+    chunks = getattr(column, "chunks", None)
+    parts = [column] if chunks is None else chunks
+    dictionaries = [part.dictionary.to_pylist() for part in parts if hasattr(part, "dictionary")]
+    return [dictionaries, None if chunks is None else list(map(len, chunks))]
+
+
+def _categories(column: Any) -> list[Any]:
+    with suppress(Exception):  # of a column that has none
+        return list(column.cat.get_categories().to_list())
+    return []
+
+
+def _form_of_pandas(value: Any) -> list[Any]:
+    found: list[Any] = [dict(_attributes(value))]
+    if hasattr(value, "columns"):
+        dtypes = enumerate(value.dtypes)  # to take a column out is slow, and those of NumPy hold nothing else
+        forms = [
+            str(dtype) if type(dtype).__module__.startswith("numpy") else _form_of_array(value.iloc[:, number])
+            for number, dtype in dtypes
+        ]
+        found += [_form_of_index(value.columns, with_labels=True), forms]
+    elif hasattr(value, "index"):
+        found += [value.name, _form_of_array(value)]
+    else:
+        return [*found, _form_of_index(value)]
+    return [*found, _form_of_index(value.index), dict(value.attrs), value.flags.allows_duplicate_labels]
+
+
+def _form_of_array(column: Any) -> list[Any]:
+    """Return the type of a column, with its categories, and what stands under its mask."""
+    array = column.array
+    hidden = []
+    with suppress(AttributeError, TypeError, IndexError):
+        hidden = array._data[array._mask].tolist()
+    return [*_form_of_dtype(column.dtype), hidden]
+
+
+def _form_of_dtype(dtype: Any) -> list[Any]:
+    categories = getattr(dtype, "categories", None)
+    said = [
+        str(dtype),
+        *(repr(getattr(dtype, name, None)) for name in ("storage", "na_value", "ordered", "tz", "closed")),
+    ]
+    return [*said, None if categories is None else [str(categories.dtype), list(categories)]]
+
+
+def _form_of_index(index: Any, with_labels: bool = False) -> list[Any]:
+    levels = [[str(level.dtype), list(level)] for level in getattr(index, "levels", ())]
+    said = [type(index).__name__, list(index.names), repr(getattr(index, "freq", None)), levels]
+    return [*said, *_form_of_dtype(index.dtype), list(index) if with_labels else None]
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the attributes that a table has beside those of any table."""
+    base = next(base for base in _classes("pandas", _TABLES) if base in type(value).__mro__)
+    own = {*vars(value), *getattr(type(value), "_metadata", ())} - _usual(base)
+    yield from ((name, getattr(value, name, None)) for name in sorted(own) if name != "_name")
+
+
+@lru_cache(maxsize=8)
+def _usual(base: type) -> frozenset[str]:
+    """Return the attributes of any table of a class."""
+    return frozenset((*vars(base([])), *_CACHES))
+
+
+def entries_of(values: Sequence[Any]) -> Parts | None:
+    """Return the entries of tables, as lists, or as dicts where each entry has a name; None if they cannot be read.
+
+    Names are those of columns, and the labels of an index of texts: a group that one table lacks is a missing key.
+    """
+    first = values[0]
+    if not is_table(type(first)):
+        read = next((name for name in ("to_pydict", "to_pylist", "as_py", "to_list") if hasattr(first, name)), None)
+        if read is None:
+            return [("", [table.to_dict(as_series=False) for table in values])] if hasattr(first, "to_dict") else None
+        return [("", [getattr(table, read)() for table in values])]
+    if not hasattr(first, "index"):
+        return [("", [index.tolist() for index in values])]
+    return [("", list(map(_entries, values))), (".index", [table.index.tolist() for table in values])]
+
+
+def _entries(table: Any) -> Any:
+    labels = table.index.tolist()
+    is_named = len(labels) <= _MOST_LABELS and all(type(label) is str for label in labels) and table.index.is_unique
+
+    def named(column: Any) -> Any:
+        entries = column.tolist()
+        return dict(zip(labels, entries, strict=True)) if is_named else entries
+
+    if not hasattr(table, "columns"):
+        return named(table)
+    columns = [named(table.iloc[:, number]) for number in range(table.shape[1])]
+    names = table.columns.tolist()
+    return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
+
+
+def columns_of_table(table: Any) -> dict[str, Any] | None:
+    """Return the columns of a table of pandas by their places, if their names differ; None for other tables."""
+    if not (is_table(type(table)) and hasattr(table, "columns") and table.columns.is_unique):
+        return None
+    names = (f'["{name}"]' if isinstance(name, str) else f"[{name!r}]" for name in table.columns.tolist())
+    return {name: table.iloc[:, number].to_numpy() for number, name in enumerate(names)}
+
+
+def structure_of_table(table: Any) -> tuple[Any, ...]:
+    """Return what decides on the columns of a table that is read alone."""
+    seen = tuple(repr(getattr(table, name, None)) for name in ("dtype", "shape", "columns", "schema"))
+    index = getattr(table, "index", None) if is_table(type(table)) else None
+    labels = index.tolist() if index is not None and len(index) <= _MOST_LABELS else []
+    return (type(table), *seen, tuple(labels) if all(type(label) is str for label in labels) else ())
