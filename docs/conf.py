@@ -44,6 +44,8 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["cards.css"]
 html_title = f"dp-audit {version}"
 html_copy_source = False
 html_show_sourcelink = False
