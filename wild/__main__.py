@@ -8,14 +8,12 @@ Exit status: that of `dp-audit run`; a FAIL that is expected, and repeats, count
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -24,10 +22,11 @@ from audit.base.errors import AuditError
 from audit.base.verdict import standing, worst
 from audit.report.certificate import JSON_NAME, load_certificate, write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
-from wild.audited import AGAIN, folder_of
+from wild.audited import AGAIN
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
 from wild.excerpt import excerpt
-from wild.findings import DRAFTS, Finding, findings_of
+from wild.findings import DRAFTS
+from wild.jobs import Job, jobs_of
 from wild.register import write_pages
 
 SIGNIFICANCE = 0.01  # of the first run of each library, shared out over its checks
@@ -61,31 +60,6 @@ def _chosen(names: Sequence[str]) -> Sequence[str]:
     if unknown := sorted(set(names) - set(known)):
         raise EnvironmentFailed(f"no library {unknown[0]!r}; there are {', '.join(known)}")
     return names or known
-
-
-class Job(NamedTuple):
-    """Hold the checks of one run: those of a finding, or those of a library that no finding is about."""
-
-    library: str
-    finding: Finding | None
-    checks: list[Any]
-
-    @property
-    def folder(self) -> Path:
-        """Where the certificate goes."""
-        return folder_of(self.library, self.finding)
-
-
-def jobs_of(library: str, select: str | None) -> list[Job]:
-    """Return the runs of a library, with the checks whose name matches; without a check there is no run."""
-    own = Job(library, None, list(vars(import_module(f"wild.{library}.audits"))["CHECKS"]))
-    jobs = [own, *(Job(library, finding, finding.checks(library)) for finding in findings_of(library))]
-    chosen = [job._replace(checks=[check for check in job.checks if _matches(check, select)]) for job in jobs]
-    return [job for job in chosen if job.checks]
-
-
-def _matches(check: Any, select: str | None) -> bool:
-    return select is None or fnmatch.fnmatchcase(check.name, select)
 
 
 def finished(job: Job) -> bool:

@@ -34,10 +34,11 @@ def finding_lines(each: Audited, run: Run, told: Told) -> Iterator[str]:
     repetition = run.repetitions[check["name"]]
     yield f"* *Class*: {finding.letter}, {CLASSES[finding.letter]}."
     yield f"* *Claim*: {'; '.join(escaped(text) for text in sources(run)) or escaped(each.release)}."
-    yield f"* *Cause*: {finding.cause.strip()}"
+    yield f"* *Cause*: {' '.join(finding.cause.split())}"
     yield f"* *Severity*: {severity(repetition)} Access: {needed(finding, check)}."
     yield f"* *Measured*: {escaped(repetition['reason'])}{searched(repetition)}."
     yield f"* *Upstream*: {upstream(finding)}."
+    yield from looked_up(finding)
     yield from _releases(run, told)
     yield f"* *Certificates*: `{run.folder}/`, seal `{run.certificate['seal']}`."
     yield ""
@@ -62,6 +63,16 @@ def upstream(finding: Finding) -> str:
     if finding.status == PUBLIC:
         return f"public: {finding.address}"
     return f"reported on {finding.reported}" if finding.status == REPORTED else "not reported yet"
+
+
+def looked_up(finding: Finding) -> Iterator[str]:
+    """Yield what was searched for upstream's knowledge of the cause, when, and what of it is relevant."""
+    for search in finding.searches:
+        relevant = ", ".join(search.relevant) or "none about this cause"
+        yield (
+            f"* *Looked up*: {search.date}, {search.where}, for “{escaped(search.query)}”: {count(search.hits)} hits; "
+            f"relevant: {relevant}."
+        )
 
 
 def _releases(run: Run, told: Told) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from audit.report.wording import claimed, count, number
 from wild.audited import Audited, Run
 from wild.finding_page import counterexample, finding_lines, sources
+from wild.texts import README, recorded
 
 PAGE, LETTER = "page.md", "letter.md"
 
@@ -25,7 +26,7 @@ Measured with {outputs} outputs on the two neighboring datasets below: epsilon i
 claimed; a bound above the truth has probability at most 1e-6.
 
 {pair}
-Found in: {releases}.
+{caveats}Found in: {releases}.
 
 We publish nothing before you answer, and at the latest 90 days after this report unless you ask for more time. Is it
 a fault in your view, or is it documented behavior that we overlooked? We will print your answer beside the finding.
@@ -69,4 +70,11 @@ def letter(each: Audited, run: Run, libraries: Sequence[Audited]) -> str:
         claimed=claimed(check),
         pair="\n".join(counterexample(repetition)),
         releases=", ".join(releases),
+        caveats=_caveats(each.library),
     )
+
+
+def _caveats(library: str) -> str:
+    """The README's own words of caution, so that the maintainers see that they were read."""
+    said = [each["quote"] for each in recorded(library).get("caveats", []) if each["place"] in README]
+    return "We read in your README: " + " / ".join(f'"{quote}"' for quote in said) + "\n\n" if said else ""

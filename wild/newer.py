@@ -20,9 +20,10 @@ from packaging.version import Version
 
 from audit.report.certificate import load_certificate
 from audit.report.verify import changes
-from wild.__main__ import SIGNIFICANCE, jobs_of, run_checks
+from wild.__main__ import SIGNIFICANCE, run_checks
 from wild.audited import Audited, all_audited
 from wild.environments import EnvironmentFailed, is_javascript, prepare
+from wild.jobs import jobs_of
 from wild.markdown import escaped
 
 OUT = Path("reports/newer")

@@ -28,6 +28,7 @@ from wild.findings import DOCUMENTED, DRAFTS, all_findings
 from wild.ledger import certified, drawn, headline, ledger, summary
 from wild.letters import letters
 from wild.markdown import escaped, short_code, table
+from wild.texts import README, RECORD, WORDS, recorded
 
 DOCS = Path("docs")
 SHOWN_PAIRS, SHOWN_CODE = 3, 60  # of a check that was not refuted: pairs, and characters of a dataset
@@ -167,6 +168,7 @@ def release_page(each: Audited, told: Mapping[str, Sequence[tuple[str, str]]]) -
         parts += ["## Documented behavior\n", "What the documentation describes is no finding.\n"]
         parts += [finding_section(each, run, told) for run in documented]
     parts += ["## Not refuted\n", _kept(each.kept), *_remarks(each)]
+    parts += ["## What the distribution says of itself\n", *_caveats(each)]
     parts += ["## Not audited\n", *(f"* {text}" for text in each.about.not_audited or ("Not listed yet.",)), ""]
     return "\n".join(parts)
 
@@ -175,6 +177,17 @@ def _hidden(each: Audited) -> str:
     if not each.withheld:
         return ""
     return f"{each.withheld} of this release are not public yet: its maintainers are told first.\n"
+
+
+def _caveats(each: Audited) -> Iterator[str]:
+    """Yield the sentences of the README that hold a word of caution, and how many docstrings hold one."""
+    found = recorded(each.library).get("caveats", [])
+    shown = [said["quote"] for said in found if said["place"] in README]
+    yield f"Sentences of its README with one of the words {', '.join(WORDS)} (`python -m wild.texts`):\n"
+    yield from [f"* {escaped(quote)}" for quote in shown] or ["* none."]
+    if len(found) > len(shown):
+        yield f"\nSo do {len(found) - len(shown)} sentences of docstrings: `wild/{each.library}/{RECORD}`."
+    yield ""
 
 
 def _facts(each: Audited) -> str:

@@ -9,10 +9,10 @@ import json
 import re
 
 from tests.offenders import for_each
-from wild.__main__ import jobs_of
 from wild.audited import withheld_findings
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.findings import all_findings
+from wild.jobs import jobs_of
 from wild.mechanism import Served
 
 LIBRARIES = libraries()

@@ -19,7 +19,7 @@ from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdic
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of
 from wild import __main__ as command
-from wild import audited, mechanism, register
+from wild import audited, jobs, mechanism, register
 from wild.audited import AGAIN, Audited, Run
 from wild.environments import CATALOGUE, Pin
 from wild.findings import Finding
@@ -78,7 +78,7 @@ def fake(tmp_path, monkeypatch):
     for module in (register, audited):
         monkeypatch.setattr(module, "all_findings", lambda: audits.FINDINGS)
         monkeypatch.setattr(module, "WITHHELD", tmp_path / "withheld.json")
-    monkeypatch.setattr(command, "findings_of", lambda library: audits.FINDINGS)
+    monkeypatch.setattr(jobs, "findings_of", lambda library: audits.FINDINGS)
     monkeypatch.setattr(Finding, "own_checks", property(lambda finding: [LEAKS]))
     yield audits
     for name in ("leaks", "keeps", "repeats"):

@@ -8,7 +8,7 @@ from wild.entry import Release, notes_of
 DELTA = 1e-5  # as in `served.py`
 RELEASE = Release("dpmm", "dpmm", "dpmm 0.1.9", budget=17_000)
 SAYS = 'README: "end-to-end Differential Privacy guarantees", epsilon=0.9 and proc_epsilon=0.1'
-BINS = 'README: "continuous data is discretized with DP (Uniform and PrivTree)", epsilon=1'
+BINS = 'README: "data is discretized with DP (Uniform and PrivTree", epsilon=1'
 _TABLE = {"delta": DELTA, "tolerance": 2.5, "budget": 17_000}
 
 ENTRIES = [

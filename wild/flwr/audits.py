@@ -19,7 +19,7 @@ ENTRIES = [
 CHECKS = [each.check for each in ENTRIES]
 NOTES = notes_of(ENTRIES)
 ABOUT = About(
-    repository="adap/flower",
+    repository="flwrlabs/flower",
     not_audited=(
         "Central differential privacy (`DifferentialPrivacyServerSideFixedClipping` and its siblings): they take a "
         "noise multiplier and claim no epsilon.",
