@@ -4,7 +4,7 @@ from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks.base import Result as Result
-from .checks.privacy.proof import Enumeration as Enumeration
+from .checks.privacy.enumerated import Enumeration as Enumeration
 from .claims import AddRemove as AddRemove
 from .claims import Distance as Distance
 from .claims import GaussianClaim as GaussianClaim

@@ -25,9 +25,8 @@ def rejudged(certificate: dict) -> dict:
             raise ValueError(f"{check['name']}: the evidence gives another {other[0]}: make the certificate anew")
         checks.append({**check, "reason": found["reason"]})
     made = {**certificate, "checks": checks}
-    if "chain" in made:
-        made["chain"] = chain_of(made["settings"], checks, made.get("plan"))
-        made["seal"] = seal_of(made)
+    made["chain"] = chain_of(made["settings"], checks, made["plan"])
+    made["seal"] = seal_of(made)
     return made
 
 

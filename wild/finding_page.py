@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from audit.report.wording import PRIVACY_KINDS, count, number
+from audit.report.wording import PRIVACY_KINDS, count, number, ways_of
 from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import heading, measured_checks
@@ -84,7 +84,7 @@ def _releases(run: Run, told: Told) -> Iterator[str]:
 
 def severity(check: Check) -> str:
     """Return in words what an adversary learns, from the counts that certify a finding."""
-    game = check["evidence"].get("game")
+    game = ways_of(check["evidence"]).get("guess game")
     if check["kind"] not in PRIVACY_KINDS or not game:
         return "Noise repeats between calls, and differences of results are exact."
     counts = game["counts"]
@@ -109,7 +109,7 @@ def severity(check: Check) -> str:
 
 def searched(check: Check) -> str:
     """Return at which setting the worst was found, where parameters were searched."""
-    found = check["evidence"].get("searched")
+    found = ways_of(check["evidence"]).get("search")
     if not found or not found["setting"]:
         return ""
     setting = ", ".join(f"{name} = {value!r}" for name, value in found["setting"].items())

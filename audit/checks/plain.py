@@ -1,7 +1,8 @@
 """Frozen dataclasses as plain data and back: a certificate stores what a judge needs, and nothing that is code.
 
-The metadata of a field may say more: `key`, its name in records; `digits`, to which a number is rounded; `since`, for a
-field that older records lack; `recorded=False`, for one that no record holds.
+A class with a name `way` is recorded with it: a field may be of one of several such classes. The metadata of a field
+may say more: `key`, its name in records; `digits`, to which a number is rounded; `since`, for a field that older
+records lack; `recorded=False`, for one that no record holds.
 """
 
 import dataclasses
@@ -21,7 +22,8 @@ _TEXTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 def to_plain(value: Any) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that JSON does not know as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {key: _field_to_plain(part, getattr(value, part.name)) for key, part in _recorded(value).items()}
+        tag = {"way": value.way} if hasattr(value, "way") else {}
+        return tag | {key: _field_to_plain(part, getattr(value, part.name)) for key, part in _recorded(value).items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -59,12 +61,12 @@ def _build(kind: Any, data: Any) -> Any:
         return data
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         fields = _recorded(kind).items()
+        data = {key: part for key, part in data.items() if key != "way"} if hasattr(kind, "way") else data
         names = {key: part.name for key, part in fields if "since" not in part.metadata or key in data}
         return kind(**_build_fields(kind, names, data))
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
-        inner = next(part for part in parts if part is not type(None))
-        return None if data is None else _build(inner, data)
+        return None if data is None else _build(_member(parts, data), data)
     if origin is tuple:
         if not isinstance(data, (list, tuple)):
             raise TypeError(f"{data!r} is not a list")
@@ -75,6 +77,14 @@ def _build(kind: Any, data: Any) -> Any:
     if origin is not None and issubclass(origin, Mapping):
         return {_build(parts[0], key): _build(parts[1], entry) for key, entry in data.items()}
     return _scalar(kind, data)
+
+
+def _member(kinds: tuple[Any, ...], data: Any) -> Any:
+    """Return the member of a union that the data is of: the one with their tag, or the only one beside None."""
+    members = [kind for kind in kinds if kind is not type(None)]
+    if len(members) == 1:
+        return members[0]
+    return {kind.way: kind for kind in members}[data["way"]]
 
 
 def _build_fields(kind: Any, names: Mapping[str, str | None], data: Any) -> dict[str, Any]:

@@ -229,13 +229,12 @@ def _digest(context: click.Context, parameter: click.Parameter, value: str | Non
     return value
 
 
-@cli.command("verify", epilog="Example: dp-audit verify certificate --require-seal --seal $(cat certificate.seal)")
+@cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
 @_DIRECTORY
 @click.option("--seal", metavar="HEX", callback=_digest, help="The seal that the certificate must have.")
 @click.option("--plan", metavar="HEX", callback=_digest, help="The plan that the run must have had; see its checks.")
-@click.option("--require-seal", is_flag=True, help="Refuse a certificate of an older schema version: it is not sealed.")
 @_reads_certificates
-def verify_command(directory: Path, seal: str | None, plan: str | None, require_seal: bool) -> int:
+def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     """Say whether a certificate is whole.
 
     Checks its schema, its sums, its plan, its digests, what its evidence has to agree with, and every verdict against
@@ -245,20 +244,19 @@ def verify_command(directory: Path, seal: str | None, plan: str | None, require_
     forger who computes them again: compare seal and plan with those kept in another place, or sign the file.
     """
     from audit.report.certificate import load_certificate
-    from audit.report.verify import notes_on, problems_of, why_unsealed
+    from audit.report.verify import notes_on, problems_of
 
     certificate = load_certificate(directory)
-    problems, unsealed = problems_of(certificate), why_unsealed(certificate)
+    problems = problems_of(certificate)
     if not problems:
-        found = {"seal": certificate.get("seal"), "plan": certificate.get("chain", {}).get("start")}
+        found = {"seal": certificate["seal"], "plan": certificate["chain"]["start"]}
         given = {"seal": seal, "plan": plan}
         other = [name for name, value in given.items() if value not in (None, found[name])]
         problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
-        problems += [f"seal: not sealed, {unsealed}"] if require_seal and unsealed else []
     if problems:
         return _contradicted(problems, "the certificate is not whole: {} problems")
     click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
-    click.echo(f"not sealed: {unsealed}" if unsealed else f"seal: {found['seal']}\nplan: {found['plan']}")
+    click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
     return 0
 

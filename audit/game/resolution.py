@@ -134,6 +134,6 @@ def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, signif
     return None
 
 
-def blind_spot(training: int) -> float:
+def blind_spot(training: float) -> float:
     """Return the probability below which events were not examined: too few training outputs hit them."""
     return _FEWEST_HITS / max(training, _FEWEST_HITS)

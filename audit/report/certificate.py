@@ -25,10 +25,9 @@ from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.loading import load_json
-from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of
+from audit.report.wording import PRIVACY_KINDS, inventory, is_met, standing_of, ways_of
 
-SCHEMA_VERSION = "1.2"
-READABLE_VERSIONS = ("1.0", "1.1", SCHEMA_VERSION)
+SCHEMA_VERSION = "2.0"
 JSON_NAME = "certificate.json"
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
@@ -212,7 +211,7 @@ def plan_of(
 
 def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was known of a check before it drew anything, beside its budget; null for what a search found."""
-    settings, searched = record["settings"], record["evidence"].get("searched")
+    settings, searched = record["settings"], ways_of(record["evidence"]).get("search")
     terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}
     pairs, by_setting = record.get("pairs"), bool(searched and searched["setting"])
     if by_setting:
@@ -221,7 +220,7 @@ def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
         "mechanism": record["mechanism"],
         "claim": None if by_setting else digest(record["claim"]),
         "pairs": None if searched or pairs is None else digest(pairs),
-        "confirmation": settings.get("confirmation"),
+        "confirmation": settings["confirmation"],
         "terms": terms,
     }
 
@@ -232,7 +231,8 @@ def spending(record: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "randomness":
         used = {"randomness": evidence["comparisons"]}
     elif kind in PRIVACY_KINDS:
-        used = {"guess_game": evidence["game"] or evidence["sequential"], "goodness_of_fit": evidence["exact"]}
+        ways = ways_of(evidence)
+        used = {"guess_game": {"guess game", "sequential game"} & set(ways), "goodness_of_fit": "stated law" in ways}
     else:
         simulated = evidence["uses"] not in ("evaluator", "stated values")
         used = {"utility": simulated, "goodness_of_fit": not simulated and evidence.get("compared")}
@@ -312,10 +312,10 @@ def digest(*parts: Any) -> str:
 
 
 def chain_of(
-    settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the chain of a run: its start, which is known before anything is drawn, and a link for each check."""
-    start = link = digest(settings) if plan is None else digest(settings, plan)
+    start = link = digest(settings, plan)
     links = [link := digest(link, record) for record in records]
     return {"algorithm": "sha256", "start": start, "links": links}
 
@@ -332,13 +332,12 @@ def certificate_path(directory: str | os.PathLike[str]) -> Path:
 
 
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of a known version."""
+    """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of this version."""
     path = certificate_path(directory)
     data: dict[str, Any] = load_json(path)
-    known = isinstance(data, dict) and data.get("schema_version") in READABLE_VERSIONS
+    known = isinstance(data, dict) and data.get("schema_version") == SCHEMA_VERSION
     if not known or not isinstance(data.get("checks"), list) or not data["checks"]:
-        versions = " or ".join(READABLE_VERSIONS)
-        raise InvalidCertificate(f"{path} is not a certificate of schema version {versions} with checks in it")
+        raise InvalidCertificate(f"{path} is not a certificate of schema version {SCHEMA_VERSION} with checks in it")
     return data
 
 

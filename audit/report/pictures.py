@@ -23,7 +23,7 @@ from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.canary_pictures import errors_of_guesses, rates_of_guesses, stated_epsilons
 from audit.report.plots import Axis, Mark, Plot, Points
-from audit.report.wording import number
+from audit.report.wording import number, ways_of
 
 _ALPHAS = (1 - np.cos(np.linspace(0, math.pi, 81))) / 2  # dense at both ends, where the curves bend
 _MANY = 10  # lines: their corners are closer together than the grid
@@ -56,9 +56,16 @@ def trade_off(lines: Sequence[Line]) -> Points:
     return list(zip(alphas.tolist(), best.tolist(), strict=True))
 
 
+def _curve(record: Record) -> Any:
+    """Return the privacy profile of the worst pair by its stated law; None if there is none."""
+    law = ways_of(record["evidence"]).get("stated law")
+    return law and law["curve"]
+
+
 def _errors_of_tests(record: Record) -> Plot | None:
     evidence, claim, bound = record["evidence"], claim_of(record["claim"]), record["epsilon_lower_bound"]
-    game, curve, tested = evidence["game"], evidence.get("curve"), evidence.get("tested") or record["claim"]
+    game, curve = ways_of(evidence).get("guess game"), _curve(record)
+    tested = evidence["tested"] or record["claim"]
     if not game and not curve:
         return None
     if isinstance(claim, PrivacyClaim):
@@ -106,8 +113,8 @@ def _interval(count: int, trials: int, share: float) -> tuple[float, float]:
 
 
 def _profile(record: Record) -> Plot | None:
-    curve, claim = record["evidence"].get("curve"), claim_of(record["claim"])
-    tested = record["evidence"].get("tested") or record["claim"]
+    curve, claim = _curve(record), claim_of(record["claim"])
+    tested = record["evidence"]["tested"] or record["claim"]
     if not curve:
         return None
     epsilons = [float(line[0]) for line in curve["profile"]]
@@ -129,9 +136,10 @@ def _profile(record: Record) -> Plot | None:
 
 
 def _wealth(record: Record) -> Plot | None:
-    if not record["evidence"]["sequential"]:
+    game = ways_of(record["evidence"]).get("sequential game")
+    if not game:
         return None
-    outcome = record["evidence"]["sequential"]["outcome"]
+    outcome = game["outcome"]
     wealth = [float(value) for value in outcome["grid_log_wealth"]]
     needed = math.log(1 / record["settings"]["significance"])
     plot = Plot(

@@ -38,8 +38,7 @@ def rendered(template: str, certificate: Certificate) -> str:
     certificate = printable_data(certificate)
     groups = wording.grouped([_with_process(check, certificate) for check in certificate["checks"]])
     checks = list(chain.from_iterable(groups.values()))
-    audited = certificate.get("audited") or wording.inventory(checks)  # version 1.0 does not say it
-    words = {"certificate": certificate, "audited": audited, "checks": checks}
+    words = {"certificate": certificate, "audited": certificate["audited"], "checks": checks}
     return environment("audit.report").get_template(template).render(words)
 
 
@@ -92,6 +91,7 @@ def environment(package: str) -> jinja2.Environment:
         "paper",
         "standing_of",
         "tally",
+        "ways_of",
     )
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(

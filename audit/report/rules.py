@@ -23,17 +23,17 @@ from audit.game.fixed_budget import VIRTUAL
 from audit.game.sought import unknown_words
 from audit.report.call_rules import counts_its_calls, long_call_fits
 from audit.report.certificate import digest, planned_terms
-from audit.report.wording import PRIVACY_KINDS
+from audit.report.wording import PRIVACY_KINDS, ways_of
 from audit.training.runs.recorder import RECORDED
 
 _ROUNDING = 1e-9  # relative
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
-_METHODS = {
-    "game": ("auto", "fixed"),
-    "exact": ("auto", "exact"),
-    "sequential": ("sequential",),
-    "proofs": ("enumerate",),
-}  # that bring a part
+_METHODS = {  # that look in a way
+    "guess game": ("auto", "fixed"),
+    "stated law": ("auto", "exact"),
+    "sequential game": ("sequential",),
+    "enumeration": ("enumerate",),
+}
 
 Record = Mapping[str, Any]
 
@@ -47,7 +47,9 @@ class Case:
     look: int | None = None  # at fresh outputs; None for the first evidence
 
     def __getitem__(self, key: str) -> Any:
-        """Return a part of the evidence, of the settings or of the record; None if there is none."""
+        """Return a way of looking, or a part of the evidence, settings or record; None if there is none."""
+        if found := ways_of(self.check["evidence"]).get(key):
+            return found
         for place in (self.check["evidence"], self.check["settings"], self.check):
             if key in place:
                 return place[key]
@@ -56,16 +58,21 @@ class Case:
     @property
     def played(self) -> int:
         """Outputs that the game counts, and those that trained it."""
-        return int(sum(self["game"]["counts"].values()) + 2 * len(self["pairs"]) * self["game"]["training"])
+        return int(sum(self["guess game"]["counts"].values()) + 2 * len(self["pairs"]) * self["guess game"]["training"])
 
     @property
     def outcome(self) -> Any:
-        return self["sequential"]["outcome"]
+        return self["sequential game"]["outcome"]
 
     @property
     def named_pairs(self) -> list[int]:
-        single = (self[part] for part in ("game", "sequential", "curve", "witness"))
-        return [part["pair"] for part in (*self["exact"], *single) if part]
+        law = self["stated law"] or {"laws": (), "curve": None}
+        single = (self["guess game"], self["sequential game"], law["curve"], self["witness"])
+        return [part["pair"] for part in (*law["laws"], *single) if part]
+
+    @property
+    def laws(self) -> Any:
+        return self["stated law"]["laws"]
 
     @property
     def means(self) -> list[Record]:
@@ -74,25 +81,21 @@ class Case:
 
     def has_own_coins(self) -> bool:
         """Test whether the coins follow from a seed and the name: the run's, or in a session of pytest a test's own."""
-        seed, key, found = self.run["settings"]["seed"], name_key(self["name"]), self["game"]["coins"]
+        seed, key, found = self.run["settings"]["seed"], name_key(self["name"]), self["guess game"]["coins"]
         own = seed if self["seed"] is None else self["seed"]
-        of_test = max(found[0], key) if self.run["schema_version"] < "1.2" else own + key  # not recorded before
         last = [VIRTUAL] if self.look is None else [CONFIRMING + self.look, VIRTUAL]
-        return found in ([seed, key, *last], [of_test, *last])
-
-    def knows_its_calls(self) -> bool:
-        return self.run["schema_version"] < "1.2" or self["game"].get("calls") is not None  # not recorded before
+        return found in ([seed, key, *last], [own + key, *last])
 
     def is_of_a_law(self) -> bool:
         """Test whether what went wrong may stand beside a game: only a law that cannot be evaluated ends no game."""
-        return not self["game"] or self["failure"].startswith(UNEVALUATED)
+        return not self["guess game"] or self["failure"].startswith(UNEVALUATED)
 
     def is_one_sided(self) -> bool:
-        game, counts = self["game"], self["game"]["counts"]
+        game, counts = self["guess game"], self["guess game"]["counts"]
         return any(game[side] == "never" and not counts[f"left_{side}"] + counts[f"right_{side}"] for side in _SIDES)
 
     def has_own_witness(self) -> bool:
-        witness, game, counts = self["witness"], self["game"], self["game"]["counts"]
+        witness, game, counts = self["witness"], self["guess game"], self["guess game"]["counts"]
         leads = counts["left_plus"] - counts["right_plus"] >= counts["right_minus"] - counts["left_minus"]
         due = [game["pair"], *(("left", game["plus"]) if leads else ("right", game["minus"]))]
         return [witness["pair"], witness["direction"], witness["event"]] == due and self["verdict"] == "FAIL"
@@ -100,9 +103,7 @@ class Case:
     def is_fitted_as_finely(self, law: Record) -> bool:
         """Test whether a resolution is that of its outputs, at an equal share for each law and each test of it."""
         level = 2 * math.exp(-(law["fit_resolution"] ** 2) * 2 * law["fit_outputs"])
-        if self.run["schema_version"] < "1.2" and _same(level, self["significance"] / 2):
-            return True
-        tests = self["significance"] / len(self["exact"]) / level
+        tests = self["significance"] / len(self.laws) / level
         return tests > 0.5 and math.isclose(tests, round(tests), rel_tol=1e-6)
 
     def has_own_wealth(self) -> bool:
@@ -113,7 +114,7 @@ class Case:
 
     def has_planned_looks(self) -> bool:
         taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
-        growths = (LOOKS_GROW, 2.0) if self.run["schema_version"] < "2" else (LOOKS_GROW,)  # looks doubled once
+        growths = (LOOKS_GROW, 2.0)  # looks doubled in the reference certificate, until it is written anew
         early = [looks_for(self["budget"], True, *plan)[1] for plan in product(FIRST_LOOKS, growths)]
         plans = [*early, looks_for(self["budget"], False)[1]]
         return any((planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
@@ -133,7 +134,7 @@ def _bets_fit(sample: Record) -> bool:
 
 
 _SIDES = ("plus", "minus")
-_ODD = ("nan", "raised")
+_ANOMALOUS = ("nan", "raised")
 _COMPUTED = ("evaluator", "stated values", RECORDED)  # evidence that is not bounded by a budget
 Rule = tuple[str, str, Callable[[Case], bool]]  # the part that it is about, what a breach of it says, the rule
 # fmt: off
@@ -141,32 +142,32 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("pairs", "speaks of a pair that is not listed", lambda c: max(c.named_pairs, default=0) < len(c["pairs"])),
     ("method", "its method brings no such evidence", lambda c: all(
         c["method"] in methods for part, methods in _METHODS.items() if c[part])),
-    ("oddities", "has more oddities than outputs", lambda c: max(map(c["oddities"].get, _ODD, (0, 0))) <= c["samples"]),
-    ("proofs", "does not prove of each pair", lambda c: (
-        [p["pair"] for p in c["proofs"]] == list(range(len(c["pairs"]))))),
-    ("game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
-    ("game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
-    ("game", "its coins are not those of its seed and its name", Case.has_own_coins),
-    ("game", "its events are not those that were counted", lambda c: c.is_one_sided() == c["game"]["one_sided"]),
-    ("game", "its game does not say what its calls show", Case.knows_its_calls),
-    ("game", "its calls are not those of the runs that it counts", lambda c: (
-        not c["game"].get("calls") or counts_its_calls(c["game"]))),
-    ("game", "its long call is not one that was drawn", lambda c: (
-        not c["game"].get("calls") or long_call_fits(c["game"]["calls"], c["samples"] - c.played))),
-    ("game", "looked for what no score looks for", lambda c: not unknown_words(c["game"].get("looked_for", ()))),
-    ("covers", "says what a proof covers, and proves nothing", lambda c: bool(c["proofs"])),
+    ("ways", "looked twice in one way", lambda c: len(c["ways"]) == len(ways_of(c["evidence"]))),
+    ("anomalies", "has more anomalies than outputs", lambda c: (
+        max(map(c["anomalies"].get, _ANOMALOUS, (0, 0))) <= c["samples"])),
+    ("enumeration", "does not prove of each pair", lambda c: (
+        [p["pair"] for p in c["enumeration"]["laws"]] == list(range(len(c["pairs"]))))),
+    ("guess game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
+    ("guess game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
+    ("guess game", "its coins are not those of its seed and its name", Case.has_own_coins),
+    ("guess game", "its events are not those that were counted", lambda c: (
+        c.is_one_sided() == c["guess game"]["one_sided"])),
+    ("guess game", "its calls are not those of the runs that it counts", lambda c: counts_its_calls(c["guess game"])),
+    ("guess game", "its long call is not one that was drawn", lambda c: (
+        long_call_fits(c["guess game"]["calls"], c["samples"] - c.played))),
+    ("guess game", "looked for what no score looks for", lambda c: not unknown_words(c["guess game"]["looked_for"])),
     ("failure", "ended early, and has a game all the same", Case.is_of_a_law),
     ("witness", "its witness is not the event by which a game refuted it", Case.has_own_witness),
-    ("exact", "does not state the law of each pair", lambda c: (
-        [p["pair"] for p in c["exact"]] == list(range(len(c["pairs"]))))),
-    ("exact", "fits more outputs than were drawn", lambda c: (
-        2 * sum(p["fit_outputs"] for p in c["exact"]) <= c["samples"])),
-    ("exact", "its law was not tested as finely as it says", lambda c: all(map(c.is_fitted_as_finely, c["exact"]))),
-    ("exact", "has a delta beyond its own bound", lambda c: all(
-        p["delta_lower_bound"] <= p["delta_upper_bound"] * (1 + _ROUNDING) + 1e-12 for p in c["exact"])),
-    ("sequential", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
-    ("sequential", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
-    ("sequential", "its wealth is not the one against its claim", Case.has_own_wealth),
+    ("stated law", "does not state the law of each pair", lambda c: (
+        [p["pair"] for p in c.laws] == list(range(len(c["pairs"]))))),
+    ("stated law", "fits more outputs than were drawn", lambda c: (
+        2 * sum(p["fit_outputs"] for p in c.laws) <= c["samples"])),
+    ("stated law", "its law was not tested as finely as it says", lambda c: all(map(c.is_fitted_as_finely, c.laws))),
+    ("stated law", "has a delta beyond its own bound", lambda c: all(
+        p["delta_lower_bound"] <= p["delta_upper_bound"] * (1 + _ROUNDING) + 1e-12 for p in c.laws)),
+    ("sequential game", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
+    ("sequential game", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
+    ("sequential game", "its wealth is not the one against its claim", Case.has_own_wealth),
 )
 OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("evidence", "drew more than its budget has", lambda c: c["samples"] <= c["budget"] or c["uses"] in _COMPUTED),
@@ -204,8 +205,7 @@ def broken_rules(certificate: Record) -> Iterator[str]:
         looks = [list(_breaches(case, rules)) for case in _fresh(check, certificate)]
         if looks and all(looks):  # its fresh outputs are from none of the looks that there may be
             yield from (f"{check['name']}: on fresh outputs, {says}" for says in looks[0])
-    if "plan" in certificate:
-        yield from _unplanned(certificate)
+    yield from _unplanned(certificate)
     yield from _misplaced(certificate, names)
 
 

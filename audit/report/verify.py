@@ -18,10 +18,10 @@ from audit.base.verdict import Verdict
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.certificate import SCHEMA_VERSION, chain_of, schema, seal_of, spending, summary_of
+from audit.report.certificate import chain_of, schema, seal_of, spending, summary_of
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
-from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of
+from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of, ways_of
 
 _MOST = 10  # violations of the schema that are listed
 _ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
@@ -76,18 +76,12 @@ def require_whole(certificate: Certificate) -> None:
         raise NotWhole(f"no certificate was written, since it would contradict itself: {problems[0]}{more}")
 
 
-def why_unsealed(certificate: Certificate) -> str | None:
-    """Return why a certificate counts as not sealed, or None; an older version has less that a seal could protect."""
-    version = certificate["schema_version"]
-    return None if version == SCHEMA_VERSION else f"schema version {version}, the current one is {SCHEMA_VERSION}"
-
-
 def notes_on(certificate: Certificate) -> Iterator[str]:
     """Yield what a reader of a whole certificate should know before its verdict means something."""
     unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
     if unusual:
         yield f"note: {len(unusual)} checks are not expected to PASS: {', '.join(unusual[:_MOST])}"
-    if (unspent := certificate.get("plan", {}).get("unspent", 0.0)) > 0:
+    if (unspent := certificate["plan"]["unspent"]) > 0:
         yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
 
 
@@ -112,8 +106,7 @@ def _sums(certificate: Certificate) -> Iterator[str]:
     if set(certificate["timing"]) != {check["name"] for check in checks}:
         yield "timing: names other checks than were run"
     stated = summary_of(checks)
-    if "audited" in certificate:
-        stated["audited"] = inventory(checks, certificate["audited"]["targets"])
+    stated["audited"] = inventory(checks, certificate["audited"]["targets"])
     for key, value in stated.items():
         if certificate[key] != value:
             yield f"{key}: says {certificate[key]!r}, its checks give {value!r}"
@@ -126,16 +119,14 @@ def _significance(certificate: Certificate) -> Iterator[str]:
     if spent > allowed * (1 + _ROUNDING):
         yield f"significance_spent: adds up to {spent:.6g}, allowed {allowed:.6g}"
     due = [{**spending(record), "note": ""} for record in certificate["checks"]]
-    if [{"randomness": 0.0, **entry, "note": ""} for entry in listed] != due:
+    if [{**entry, "note": ""} for entry in listed] != due:
         yield "significance_spent: does not list what the checks spent"
 
 
 def _digests(certificate: Certificate) -> Iterator[str]:
     """The chain and the seal are those of the settings, the checks and the document."""
-    if "chain" not in certificate:  # version 1.0 had neither
-        return
     stated = certificate["chain"]
-    due = chain_of(certificate["settings"], certificate["checks"], certificate.get("plan"))
+    due = chain_of(certificate["settings"], certificate["checks"], certificate["plan"])
     if stated["start"] != due["start"]:
         yield "chain: the settings or the plan are not those that were chained"
     elif stated != due:
@@ -234,7 +225,7 @@ def _epsilons(old: Record, new: Record) -> Found:
 
 def _guesses(record: Record) -> tuple[float, float] | None:
     """Return an exact interval of the rate of right guesses; None without a game."""
-    game = record["evidence"]["game"]
+    game = ways_of(record["evidence"]).get("guess game")
     if game is None:
         return None
     counts = GameCounts(**game["counts"])

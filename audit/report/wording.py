@@ -30,6 +30,11 @@ def interval(ends: Sequence[float]) -> str:
     return f"[{number(ends[0])}, {number(ends[1])}]"
 
 
+def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ways in which a privacy check looked, by name; none for other kinds."""
+    return {way["way"]: way for way in evidence.get("ways", ())}
+
+
 def claimed(check: Check) -> str:
     """Return the claim of a check of any kind, short."""
     claim = check["claim"]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import audit
 import mechanisms
+from audit.checks.privacy.enumerated import Enumerated
 
 LIMITS = audit.Enumeration(time_limit=5.0, states=20_000)
 
@@ -49,7 +50,7 @@ def main() -> None:
         )
         counts[f"{result.verdict} ({result.basis})"] += 1
         if result.basis in ("proved", "enumerated"):
-            proof = result.evidence.proofs[0]
+            proof = result.evidence.by(Enumerated).laws[0]
             claim = f"({check.claim.epsilon:g}, {check.claim.delta:g})"
             row = (module, check.name, claim, check.expected, result.verdict, len(proof.law), proof.states)
             print(f"| {' | '.join(map(str, row))} |", flush=True)

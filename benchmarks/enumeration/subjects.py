@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import audit
+from audit.checks.privacy.enumerated import Enumerated
 from benchmarks.enumeration import samplers
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
@@ -120,7 +121,7 @@ def main() -> None:
             claim = audit.PrivacyClaim(epsilon, delta, audit.Local())
             started = time.process_time()
             result = audit.check_privacy(mechanism, claim, [(left, right)], method="enumerate", name=name, workers=0)
-            states = sum(proof.states for proof in result.evidence.proofs)
+            states = sum(proof.states for proof in result.evidence.by(Enumerated).laws)
             row = (
                 name,
                 f"({epsilon:g}, {delta:g})",

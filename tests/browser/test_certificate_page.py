@@ -11,7 +11,7 @@ from audit.report.certificate import load_certificate
 from audit.report.renderers import html_of
 from audit.report.wording import outcome_of
 
-OLD = Path(__file__).parents[1] / "report" / "certificate-1.0.json"
+SAVED = Path(__file__).parents[1] / "report" / "certificate.json"
 HOSTILE = "<img src=x onerror=alert(1)>"
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 
@@ -42,7 +42,7 @@ _TEXTS = """() => {
 @pytest.fixture(scope="module")
 def certificate():
     """One check of every kind, and one whose name, mechanism, source and reason are markup."""
-    found = load_certificate(OLD)
+    found = load_certificate(SAVED)
     check = copy.deepcopy(next(check for check in found["checks"] if check["kind"] == "privacy"))
     check.update(name=HOSTILE, mechanism=HOSTILE, verdict="INCONCLUSIVE", basis="none")
     check["reason"] = 'raised ValueError: </script><script>alert(2)</script> "quoted" & <b>bold</b>'

@@ -11,6 +11,7 @@ from audit.checks.privacy import search
 from audit.report.certificate import load_certificate
 from audit.report.renderers import html_of
 from audit.report.verify import problems_of
+from audit.report.wording import ways_of
 from mechanisms.faults import parameters as faults
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}
@@ -75,8 +76,9 @@ def test_the_certificate_names_the_setting(tmp_path):
     document = load_certificate(tmp_path)
     (record,) = document["checks"]
     assert record["claim"]["epsilon"] == 2.0
-    assert record["evidence"]["searched"]["setting"] == {"epsilon": 2.0}
-    assert record["settings"]["budget"] == record["evidence"]["searched"]["budget"]
+    search = ways_of(record["evidence"])["search"]
+    assert search["setting"] == {"epsilon": 2.0}
+    assert record["settings"]["budget"] == search["budget"]
     assert problems_of(document) == []
     assert "epsilon = 2.0: the worst of 4 that were tried" in html_of(document)
     assert "the worst of 4 settings: epsilon=2.0" in str(report["mine"])

@@ -6,6 +6,7 @@ import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
+from audit.checks.privacy.sequential_game import SequentialGame
 from audit.report.certificate import schema
 from audit.report.verify import replay
 
@@ -44,14 +45,14 @@ def report():
 
 def test_verdicts(report):
     refuted, resolved, stateful, short = report.results
-    assert (refuted.verdict, refuted.evidence.sequential.outcome.stopped) == (Verdict.FAIL, "refuted")
+    assert (refuted.verdict, refuted.evidence.by(SequentialGame).outcome.stopped) == (Verdict.FAIL, "refuted")
     assert refuted.samples < 5_000
     assert refuted.epsilon_lower_bound >= 0.5
-    assert (resolved.verdict, resolved.evidence.sequential.outcome.stopped) == (Verdict.PASS, "resolved")
+    assert (resolved.verdict, resolved.evidence.by(SequentialGame).outcome.stopped) == (Verdict.PASS, "resolved")
     assert resolved.samples < 120_000
     assert stateful.verdict is Verdict.INCONCLUSIVE
     assert "earlier calls" in stateful.reason
-    assert (short.verdict, short.evidence.sequential.outcome.stopped) == (Verdict.INCONCLUSIVE, "budget")
+    assert (short.verdict, short.evidence.by(SequentialGame).outcome.stopped) == (Verdict.INCONCLUSIVE, "budget")
 
 
 def test_a_large_delta_is_not_acquitted():
@@ -71,7 +72,7 @@ def test_the_recorded_wealth_decides(report):
     import copy
 
     forged = copy.deepcopy(report.certificate)
-    forged["checks"][0]["evidence"]["sequential"]["outcome"]["log_wealth"] = 0.1
+    forged["checks"][0]["evidence"]["ways"][0]["outcome"]["log_wealth"] = 0.1
     assert any("verdict" in difference for difference in replay(forged).differences)
 
 

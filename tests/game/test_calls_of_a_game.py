@@ -8,7 +8,9 @@ from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.judge import GameEvidence, PrivacyEvidence, PrivacyTerms, judge
+from audit.checks.privacy.guess_game import GuessGame
+from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.way import PrivacyTerms
 from audit.game.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
 from audit.game.guesses import GameCounts
 
@@ -111,10 +113,13 @@ def test_drift_keeps_its_level_and_finds_a_change():
     assert tally.finish(rng)[1].drift() < LOG_LEVEL
 
 
+NO_CALLS = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)  # they show nothing, as calls of one output do
+
+
 def judged(counts, calls, epsilon):
-    evidence = GameEvidence(0, "output", True, "x", "y", False, counts, (0, 3), 5_000, None, calls)
+    evidence = GuessGame(0, "output", True, "x", "y", False, counts, (0, 3), 5_000, None, calls)
     claim = PrivacyClaim(epsilon, relation=Local())
-    return judge(PrivacyTerms(claim), PrivacyEvidence(10**6, game=evidence), 0.05)
+    return judge(PrivacyTerms(claim), PrivacyEvidence(10**6, (evidence,)), 0.05)
 
 
 def test_runs_that_all_end_alike_are_as_many_as_their_calls():
@@ -127,13 +132,13 @@ def test_runs_that_all_end_alike_are_as_many_as_their_calls():
     shared = judged(counts, calls, 4.5)
     assert shared.verdict is Verdict.INCONCLUSIVE
     assert "nearly all runs ended alike, in 200 calls" in shared.reason
-    assert judged(counts, None, 4.5).verdict is Verdict.FAIL  # a record without calls
+    assert judged(counts, NO_CALLS, 4.5).verdict is Verdict.FAIL  # a record without calls
 
 
 def test_the_design_effect_lowers_the_bound():
     rng = np.random.default_rng(5)
     counts, calls = game(rng, shared=0.5)
-    plain, corrected = (judged(counts, part, 0.1).epsilon_lower_bound for part in (None, calls))
+    plain, corrected = (judged(counts, part, 0.1).epsilon_lower_bound for part in (NO_CALLS, calls))
     assert corrected < plain - 0.05
 
 

@@ -135,12 +135,6 @@ def _(c):
     del c["chain"], c["seal"]
 
 
-@refused("schema: $: False schema does not allow")
-def _(c):
-    """a plan under a version that has none"""
-    c["schema_version"] = "1.1"
-
-
 @refused("schema: $.checks[0]")
 def _(c):
     """a count beyond 2^53"""
@@ -169,7 +163,7 @@ MALFORMED = {
     "a number": 1,
     "a list as a name": {"name": ["good"]},
     "a list as a kind": {"kind": ["privacy"]},
-    "no coins": ("game", {"coins": []}),
+    "no coins": ("guess game", {"coins": []}),
     "settings that are null": {"settings": None},
     "an expected verdict of no kind": {"expected": "MAYBE"},
     "evidence that is text": {"evidence": "samples"},
@@ -209,7 +203,7 @@ def _(c):
 @left_alone
 def _(c):
     """a law that is not the mechanism's, with a p-value to match"""
-    part = c.check("exact")["evidence"]["exact"][0]
+    part = c.laws()[0]
     part.update(epsilon_upper_bound=0.5, epsilon_lower_bound=0.5, fit_pvalue=0.9)
 
 
@@ -234,7 +228,7 @@ def _(c):
     share = 0.05 / len(c["checks"])
     for check in c["checks"]:
         check["settings"].update(significance=share, confirmation=c["settings"]["confirmation"] * share / 0.05)
-    for part in c.check("exact")["evidence"]["exact"]:
+    for part in c.laws():
         part["fit_resolution"] = (np.log(4 / share) / 2 / part["fit_outputs"]) ** 0.5
     c.check("early")["witness"] = None
     c.plan_again()

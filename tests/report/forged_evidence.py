@@ -3,6 +3,8 @@
 import numpy as np
 from forging import refused
 
+from audit.report.wording import ways_of
+
 
 @refused("counts more outputs than were drawn")
 def _(c):
@@ -38,40 +40,46 @@ def _(c):
 @refused("fits more outputs than were drawn")
 def _(c):
     """a law that was fitted on more outputs than were drawn"""
-    for part in c.check("exact")["evidence"]["exact"]:
+    for part in c.laws():
         part.update(fit_outputs=10**6, fit_resolution=(np.log(4 * 9 / 0.05) / 2e6) ** 0.5)
 
 
 @refused("not tested as finely as it says")
 def _(c):
     """a finer test of a law than its outputs allow"""
-    c.check("exact")["evidence"]["exact"][0]["fit_resolution"] /= 10
+    c.laws()[0]["fit_resolution"] /= 10
 
 
 @refused("not tested as finely as it says")
 def _(c):
     """a law that was never fitted, with a p-value"""
-    for part in c.check("exact")["evidence"]["exact"]:
+    for part in c.laws():
         part.update(fit_outputs=0, fit_resolution=None, fit_pvalue=1.0)
 
 
 @refused("fits more outputs than were drawn")
 def _(c):
     """an invented law in place of a game, with no outputs"""
-    law = {**c.check("exact")["evidence"]["exact"][0], "fit_outputs": 1, "fit_resolution": 1.8}
-    c.check("leak")["evidence"].update(samples=0, game=None, exact=[law])
+    law = {**c.laws()[0], "fit_outputs": 1, "fit_resolution": 1.8}
+    c.check("leak")["evidence"].update(samples=0, ways=[{"way": "stated law", "laws": [law], "curve": None}])
+
+
+@refused("looked twice in one way")
+def _(c):
+    """a second game beside the first"""
+    c.check("good")["evidence"]["ways"].append({**c.game("good"), "training": 10})
 
 
 @refused("does not state the law of each pair")
 def _(c):
     """the law of the worst pair left out"""
-    del c.check("exact")["evidence"]["exact"][1]
+    del c.laws()[1]
 
 
 @refused("has a delta beyond its own bound")
 def _(c):
     """a law whose delta is at most less than it is at least"""
-    c.check("exact")["evidence"]["exact"][0].update(delta_lower_bound=0.5)
+    c.laws()[0].update(delta_lower_bound=0.5)
 
 
 @refused("coins are not those")
@@ -142,35 +150,35 @@ def _(c):
     c.check("good")["settings"]["method"] = "exact"
 
 
-@refused("more oddities than outputs")
+@refused("more anomalies than outputs")
 def _(c):
     """more exceptions than outputs, which bars a FAIL by a law"""
-    c.check("exact")["evidence"]["oddities"] = {"raised": 10**9}
+    c.check("exact")["evidence"]["anomalies"] = {"raised": 10**9}
 
 
 @refused("took more steps than outputs were drawn")
 def _(c):
     """more steps of a sequential game than outputs"""
-    c.check("early")["evidence"]["sequential"]["outcome"].update(steps=15_000, log_wealth=0.0, stopped="budget")
+    c.way("early", "sequential game")["outcome"].update(steps=15_000, log_wealth=0.0, stopped="budget")
 
 
 @refused("wealth is not the one against its claim")
 def _(c):
     """a wealth too small to refute, beside a grid that says more"""
-    c.check("early")["evidence"]["sequential"]["outcome"].update(log_wealth=0.0)
+    c.way("early", "sequential game")["outcome"].update(log_wealth=0.0)
 
 
 @refused("wealth is not the one against its claim")
 def _(c):
     """epsilons that end before the claim's"""
-    outcome = c.check("early")["evidence"]["sequential"]["outcome"]
+    outcome = c.way("early", "sequential game")["outcome"]
     outcome.update(grid=outcome["grid"][:2], grid_log_wealth=[0.0, 0.0], log_wealth=0.0)
 
 
 @refused("wealth is not the one against its claim")
 def _(c):
     """words where a wealth is due"""
-    c.check("early")["evidence"]["sequential"]["outcome"].update(grid_log_wealth=["much"])
+    c.way("early", "sequential game")["outcome"].update(grid_log_wealth=["much"])
 
 
 @refused("does not follow from")
@@ -262,13 +270,13 @@ def _(c):
 @refused("on fresh outputs, its game counts more outputs than were drawn")
 def _(c):
     """more fresh guesses than fresh outputs"""
-    c.check("leak")["evidence"]["confirmation"]["game"]["counts"]["right_abstain"] += 10**6
+    ways_of(c.check("leak")["evidence"]["confirmation"])["guess game"]["counts"]["right_abstain"] += 10**6
 
 
 @refused("on fresh outputs, its coins are not those of its seed and its name")
 def _(c):
     """the coins of the first outputs for the fresh ones"""
-    c.check("leak")["evidence"]["confirmation"]["game"]["coins"] = c.game("leak")["coins"]
+    ways_of(c.check("leak")["evidence"]["confirmation"])["guess game"]["coins"] = c.game("leak")["coins"]
 
 
 @refused("on fresh outputs, its coins are not those of its seed and its name")

@@ -12,7 +12,7 @@ from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, 
 from audit.laws import Laplace
 from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
 from audit.report.records import judged_part
-from audit.report.wording import inventory
+from audit.report.wording import inventory, ways_of
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
 
@@ -56,8 +56,14 @@ class Forged(dict):
     def check(self, name):
         return next(check for check in self["checks"] if check["name"] == name)
 
+    def way(self, name, way):
+        return ways_of(self.check(name)["evidence"])[way]
+
     def game(self, name):
-        return self.check(name)["evidence"]["game"]
+        return self.way(name, "guess game")
+
+    def laws(self):
+        return self.way("exact", "stated law")["laws"]
 
     def planned(self, name):
         return next(entry for entry in self["plan"]["checks"] if entry["check"] == name)

@@ -79,12 +79,12 @@ def test_replay_recomputes_every_verdict(certificate):
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("checks", 1, "evidence", "game", "counts", "left_plus"), 10),
+        (("checks", 1, "evidence", "ways", 0, "counts", "left_plus"), 10),
         (("checks", 1, "verdict"), "PASS"),
         (("checks", 1, "claim", "epsilon"), 5.0),
         (("checks", 1, "epsilon_lower_bound"), 0.1),
         (("checks", 0, "settings", "significance"), 1e-9),
-        (("checks", 1, "evidence", "game", "coins"), [4]),
+        (("checks", 1, "evidence", "ways", 0, "coins"), [4]),
         (("verdict",), "PASS"),
         (("counts", "FAIL"), 0),
     ],

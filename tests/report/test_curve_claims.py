@@ -29,13 +29,18 @@ from audit import (
     ZeroConcentratedClaim,
 )
 from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, judge
+from audit.checks.privacy.guess_game import GuessGame
+from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.stated_law import PairLaw, StatedLaw
+from audit.checks.privacy.way import PrivacyTerms
 from audit.claims import Point
+from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
 from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
 from audit.report.verify import replay
+from audit.report.wording import ways_of
 
 LEVEL = 1e-6
 Q = 1 / (1 + math.e)
@@ -166,6 +171,10 @@ def test_the_certificate_is_valid_replays_and_renders(report, certificate):
         assert short in text
 
 
+def way(record, name):
+    return ways_of(record["evidence"])[name]
+
+
 def record_of(certificate, name):
     return next(record for record in certificate["checks"] if record["name"] == name)
 
@@ -187,7 +196,7 @@ def test_a_stricter_point_than_the_claim_implies_is_refused(certificate, name):
         (lambda record: record["evidence"].update(tested={"epsilon": -1.0, "delta": 0.5}), True),
         (lambda record: record["evidence"].update(tested={"epsilon": 0.0, "delta": 1.0}), False),  # laxer
         (lambda record: record.update(verdict="PASS"), False),
-        (lambda record: record["evidence"]["game"]["counts"].update(left_plus=1), False),
+        (lambda record: way(record, "guess game")["counts"].update(left_plus=1), False),
     ],
 )
 def test_a_forged_record_is_refused_or_contradicted(certificate, change, refused):
@@ -201,14 +210,14 @@ def test_a_forged_record_is_refused_or_contradicted(certificate, change, refused
 
 @pytest.mark.parametrize("keeps", [1.5, "true", [True]])
 def test_a_law_that_neither_keeps_nor_breaks_is_refused(certificate, keeps):
-    record_of(certificate, "gaussian/kept")["evidence"]["exact"][0]["keeps"] = keeps
+    way(record_of(certificate, "gaussian/kept"), "stated law")["laws"][0]["keeps"] = keeps
     with pytest.raises(InvalidCertificate):
         replay(certificate)
 
 
 def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
     record = record_of(certificate, "gaussian/half, exact")
-    record["evidence"]["exact"][0]["keeps"] = True
+    way(record, "stated law")["laws"][0]["keeps"] = True
     with pytest.raises(InvalidCertificate, match="said to keep 1-GDP"):
         replay(certificate)
 
@@ -227,25 +236,26 @@ def quiet(runs, epsilon):
 
 
 def game(counts, training=10**6):
-    return GameEvidence(0, "cells", True, "x >= 1", "x <= 0", False, counts, (0, 3), training, None)
+    calls = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)
+    return GuessGame(0, "cells", True, "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
 
 
 def test_a_statistical_pass_needs_every_point_resolved():
     claim, few, many = GaussianClaim(1.0), quiet(10**5, 0.0), quiet(10**8, 0.0)
     tested = claim.points[4]
-    coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, game=game(few), tested=tested), 0.01)
+    coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, ways=(game(few),), tested=tested), 0.01)
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert "at (0, 0.3829), a point of 1-GDP (resolution" in coarse.reason
-    fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, game=game(many), tested=tested), 0.01)
+    fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many),), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "statistical")
     for point in claim.points:
         assert str(point) in fine.reason
-    blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, game=game(many, training=100), tested=tested), 0.01)
+    blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many, training=100),), tested=tested), 0.01)
     assert blind.verdict is Verdict.INCONCLUSIVE
 
 
 def law(keeps, **changes):
-    tight = ExactEvidence(0, 1.0, 1.0, 0.1, 0.1, 0.4, 0.0, 0.5, 1000, 0.01, keeps, "1-Gaussian DP: by hand")
+    tight = PairLaw(0, 1.0, 1.0, 0.1, 0.1, 0.4, 0.0, 0.5, 1000, 0.01, keeps, "1-Gaussian DP: by hand")
     return dataclasses.replace(tight, **changes)
 
 
@@ -262,7 +272,7 @@ def law(keeps, **changes):
     ],
 )
 def test_the_law_s_own_judgment_decides(parts, verdict):
-    evidence = PrivacyEvidence(4, tuple(parts), tested=Point(1.0, 0.2))
+    evidence = PrivacyEvidence(4, (StatedLaw(tuple(parts)),), tested=Point(1.0, 0.2))
     assert judge(PrivacyTerms(GaussianClaim(1.0)), evidence, 0.01).verdict is verdict
 
 
@@ -323,15 +333,6 @@ def test_delta_is_bounded_at_the_tested_epsilon(report):
         truth = GaussianClaim(mu).profile(result.tested.epsilon)
         assert result.delta_lower_bound <= truth
         assert (result.delta_lower_bound > result.tested.delta) is (mu > 1)
-
-
-def test_a_certificate_from_before_the_kinds_still_replays():
-    approximate = audit.PrivacyClaim(0.5, 1e-3, LOCAL)
-    old = audit.run([check("old", approximate, without_law(LaplaceNoise(1.0)))], workers=0, budget=2_000).certificate
-    record = old["checks"][0]
-    del record["claim"]["kind"], record["evidence"]["tested"]
-    assert replay(old).differences == ()
-    assert "(0.5, 0.001)" in markdown_of(old)
 
 
 @pytest.mark.parametrize(

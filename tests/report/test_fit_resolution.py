@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge
+from audit.checks.privacy.judge import PrivacyEvidence, judge
 from audit.checks.privacy.stated_law import compare_with_law
+from audit.checks.privacy.way import PrivacyTerms
 from audit.laws import Finite, Laplace, Product
 from audit.subjects import Stream, encode
 
@@ -26,9 +27,9 @@ def judged(law, outputs, pairs, epsilon):
     """The evidence and the judgment, when these outputs were drawn on every dataset."""
     claim, drawn = PrivacyClaim(epsilon, relation=Local()), encode(outputs, SIZE)
     terms = (claim, [(0.0, 0.0)] * pairs, [(drawn, drawn)] * pairs, claim.point, Stream(3), SIGNIFICANCE)
-    exact = compare_with_law(Stated(lambda data: law), *terms)
-    judgment = judge(PrivacyTerms(claim), PrivacyEvidence(2 * SIZE, exact), SIGNIFICANCE)
-    return exact[0].fit_resolution, judgment
+    stated = compare_with_law(Stated(lambda data: law), *terms)
+    judgment = judge(PrivacyTerms(claim), PrivacyEvidence(2 * SIZE, (stated,)), SIGNIFICANCE)
+    return stated.laws[0].fit_resolution, judgment
 
 
 def displaced(distance, columns, rng):

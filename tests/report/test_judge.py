@@ -7,19 +7,24 @@ import pytest
 
 from audit import PrivacyClaim, Verdict
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms, judge
+from audit.checks.privacy.guess_game import GuessGame
+from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.stated_law import PairLaw, StatedLaw
+from audit.checks.privacy.way import PrivacyTerms
+from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
 
 CLAIM = PrivacyClaim(1.0)
+NO_CALLS = SideCalls(0, 0, 0, 0, 0, 0)
 LEAK = GameCounts(90_000, 10_000, 0, 10_000, 90_000, 0)  # log 9 = 2.197
 QUIET = GameCounts(50_000, 50_000, 100_000, 50_000, 50_000, 100_000)
 
 
 def game(counts=QUIET, **changes):
-    base = GameEvidence(
+    base = GuessGame(
         pair=0,
         scorer="cells",
-        complete=True,
+        general=True,
         plus="output >= 1",
         minus="output <= 0",
         one_sided=False,
@@ -27,12 +32,13 @@ def game(counts=QUIET, **changes):
         coins=(0, 3),
         training=20_000,
         estimated_bound=0.5,
+        calls=CallStatistics(1, NO_CALLS, NO_CALLS),
     )
     return dataclasses.replace(base, **changes)
 
 
 def law(epsilon=1.0, delta=0.0, **changes):
-    base = ExactEvidence(
+    base = PairLaw(
         pair=0,
         epsilon_upper_bound=epsilon,
         epsilon_lower_bound=epsilon,
@@ -47,44 +53,57 @@ def law(epsilon=1.0, delta=0.0, **changes):
     return dataclasses.replace(base, **changes)
 
 
+def stated(*laws):
+    return PrivacyEvidence(4, (StatedLaw(laws),))
+
+
 def verdict(evidence, claim=CLAIM, significance=0.01, tolerance=None):
     return judge(PrivacyTerms(claim, tolerance), evidence, significance)
 
 
 def test_a_refuted_claim_fails_and_says_by_how_much():
-    found = verdict(PrivacyEvidence(400_000, game=game(LEAK)))
+    found = verdict(PrivacyEvidence(400_000, (game(LEAK),)))
     assert (found.verdict, found.basis) == (Verdict.FAIL, "statistical")
     assert 2.15 < found.epsilon_lower_bound < math.log(9)
     assert "180000 of 200000 guesses were right" in found.reason
 
 
 def test_a_bound_below_the_claim_does_not_fail():
-    assert verdict(PrivacyEvidence(400_000, game=game(LEAK)), PrivacyClaim(2.2)).verdict is not Verdict.FAIL
+    assert verdict(PrivacyEvidence(400_000, (game(LEAK),)), PrivacyClaim(2.2)).verdict is not Verdict.FAIL
 
 
 def test_statistical_pass_needs_resolution_and_a_complete_score():
-    good = PrivacyEvidence(400_000, game=game())
+    good = PrivacyEvidence(400_000, (game(),))
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "statistical")
-    assert verdict(PrivacyEvidence(400_000, game=game(complete=False))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, (game(general=False),))).verdict is Verdict.INCONCLUSIVE
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
-    short = verdict(PrivacyEvidence(400_000, game=game(training=100)))
+    short = verdict(PrivacyEvidence(400_000, (game(training=100),)))
     assert short.verdict is Verdict.INCONCLUSIVE
     assert "training saw no events of probability below 0.2: use a larger budget" in short.reason
     few = GameCounts(50, 50, 100, 50, 50, 100)
-    assert "too few outputs to tell" in verdict(PrivacyEvidence(400, game=game(few))).reason
+    assert "too few outputs to tell" in verdict(PrivacyEvidence(400, (game(few),))).reason
 
 
-def test_a_pass_needs_a_general_score_and_says_what_was_looked_for():
-    """Records without `general` are judged by `complete`, which meant the same, and keep their reason."""
-    old, new = game(), game(complete=False, general=True, looked_for=("thresholds", "63 cells"))
-    assert "looked for" not in verdict(PrivacyEvidence(400_000, game=old)).reason
-    found = verdict(PrivacyEvidence(400_000, game=new))
+def test_a_pass_says_what_was_looked_for():
+    found = verdict(PrivacyEvidence(400_000, (game(looked_for=("thresholds", "63 cells")),)))
     assert found.verdict is Verdict.PASS
     assert found.reason.endswith("; looked for thresholds, 63 cells")
-    counted = dataclasses.replace(new, complete=True, general=False)
-    assert verdict(PrivacyEvidence(400_000, game=counted)).verdict is Verdict.INCONCLUSIVE
-    plain = {key: value for key, value in to_plain(old).items() if key not in ("general", "looked_for")}
-    assert from_plain(GameEvidence, plain) == old
+    assert "looked for" not in verdict(PrivacyEvidence(400_000, (game(),))).reason
+
+
+@pytest.mark.parametrize(
+    ("law_of_pair", "counts", "due"),
+    [
+        (law(), LEAK, Verdict.FAIL),  # counted outputs refute the claim, whatever the law says
+        (law(2.0, 0.3), QUIET, Verdict.FAIL),
+        (law(fit_pvalue=1e-9), QUIET, Verdict.INCONCLUSIVE),
+        (law(), GameCounts(50, 50, 100, 50, 50, 100), Verdict.PASS),  # a game that is too short leaves it to the law
+        (law(epsilon_upper_bound=1.5, epsilon_lower_bound=0.5, delta_upper_bound=0.1), QUIET, Verdict.PASS),
+    ],
+)
+def test_of_two_ways_the_worst_answer_decides_and_an_open_one_leaves_it_to_the_other(law_of_pair, counts, due):
+    ways = StatedLaw((law_of_pair,)), game(counts)
+    assert {verdict(PrivacyEvidence(400_000, order)).verdict for order in (ways, ways[::-1])} == {due}
 
 
 def test_the_default_tolerance():
@@ -97,53 +116,51 @@ def test_nothing_tested_is_not_a_pass():
 
 
 def test_exact_pass_needs_the_law_and_the_sampler():
-    assert (verdict(PrivacyEvidence(4, (law(),))).verdict, verdict(PrivacyEvidence(4, (law(),))).basis) == (
-        Verdict.PASS,
-        "exact",
-    )
-    misfit = verdict(PrivacyEvidence(4, (law(fit_pvalue=1e-9),)))
+    found = verdict(stated(law()))
+    assert (found.verdict, found.basis) == (Verdict.PASS, "exact")
+    misfit = verdict(stated(law(fit_pvalue=1e-9)))
     assert misfit.verdict is Verdict.INCONCLUSIVE
     assert "disagree" in misfit.reason
-    assert verdict(PrivacyEvidence(4, (law(fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
-    assert verdict(PrivacyEvidence(4, (law(), law(pair=1, fit_pvalue=1e-9)))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(stated(law(fit_pvalue=None))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(stated(law(), law(pair=1, fit_pvalue=1e-9))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_rounding_is_not_a_violation_and_a_small_violation_is():
     tight = law(1.0 + 4e-16, 1e-16)
-    assert verdict(PrivacyEvidence(4, (tight,))).verdict is Verdict.PASS
-    assert verdict(PrivacyEvidence(4, (law(1.0 + 1e-6, 1e-6),))).verdict is Verdict.FAIL
+    assert verdict(stated(tight)).verdict is Verdict.PASS
+    assert verdict(stated(law(1.0 + 1e-6, 1e-6))).verdict is Verdict.FAIL
 
 
 def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
     broken = law(2.0, 0.3)
-    found = verdict(PrivacyEvidence(4, (broken,)))
+    found = verdict(stated(broken))
     assert (found.verdict, found.basis) == (Verdict.FAIL, "exact")
     assert "taking the law for granted" in found.reason
-    assert verdict(PrivacyEvidence(4, (dataclasses.replace(broken, fit_pvalue=None),))).verdict is Verdict.INCONCLUSIVE
-    assert verdict(PrivacyEvidence(4, (dataclasses.replace(broken, fit_pvalue=1e-9),))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(stated(dataclasses.replace(broken, fit_pvalue=None))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(stated(dataclasses.replace(broken, fit_pvalue=1e-9))).verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_open_bracket_decides_nothing():
     wide = law(epsilon_lower_bound=0.5, epsilon_upper_bound=1.5, delta_upper_bound=0.1)
-    assert verdict(PrivacyEvidence(4, (wide,))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(stated(wide)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("above", "passes"), [(1e-15, True), (1e-8, False), (1e-7, False), (1e-6, False)])
 def test_a_narrow_bracket_around_the_claimed_delta_decides_nothing_beyond_rounding(above, passes):
     claim = PrivacyClaim(1.0, 1e-5)
     near = law(1.0 + 1e-6, epsilon_lower_bound=1.0 - 1e-6, delta_lower_bound=9e-6, delta_upper_bound=1e-5 + above)
-    assert verdict(PrivacyEvidence(4, (near,)), claim).verdict is (Verdict.PASS if passes else Verdict.INCONCLUSIVE)
+    assert verdict(stated(near), claim).verdict is (Verdict.PASS if passes else Verdict.INCONCLUSIVE)
 
 
-@pytest.mark.parametrize("oddity", ["nan", "raised", "own randomness", "mutated its dataset", "constant"])
-def test_anomalies_bar_a_pass_and_not_a_fail(oddity):
-    assert verdict(PrivacyEvidence(400_000, game=game(), anomalies={oddity: 3})).verdict is Verdict.INCONCLUSIVE
-    assert verdict(PrivacyEvidence(400_000, game=game(LEAK), anomalies={oddity: 3})).verdict is Verdict.FAIL
+@pytest.mark.parametrize("anomaly", ["nan", "raised", "own randomness", "mutated its dataset", "constant"])
+def test_anomalies_bar_a_pass_and_not_a_fail(anomaly):
+    assert verdict(PrivacyEvidence(400_000, (game(),), anomalies={anomaly: 3})).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, (game(LEAK),), anomalies={anomaly: 3})).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("oddity", ["state", "mutated its dataset between calls"])
-def test_dependent_runs_bar_every_verdict(oddity):
-    found = verdict(PrivacyEvidence(400_000, (law(),), game(LEAK), {oddity: 1}))
+@pytest.mark.parametrize("anomaly", ["state", "mutated its dataset between calls"])
+def test_dependent_runs_bar_every_verdict(anomaly):
+    found = verdict(PrivacyEvidence(400_000, (StatedLaw((law(),)), game(LEAK)), {anomaly: 1}))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.epsilon_lower_bound == 0.0
 
@@ -157,20 +174,29 @@ def test_one_sided_games_charge_half_of_delta():
     """P(S+) = 0.05 e + 0.1 = 0.236 against Q(S+) = 0.05: exactly (1, 0.1) through one direction, delta / 2 a run."""
     counts = GameCounts(47_183, 0, 152_817, 10_000, 0, 190_000)
     claim = PrivacyClaim(1.0, 0.1)
-    full = verdict(PrivacyEvidence(400_000, game=game(counts)), claim).epsilon_lower_bound
-    half = verdict(PrivacyEvidence(400_000, game=game(counts, one_sided=True)), claim).epsilon_lower_bound
+    full = verdict(PrivacyEvidence(400_000, (game(counts),)), claim).epsilon_lower_bound
+    half = verdict(PrivacyEvidence(400_000, (game(counts, one_sided=True),)), claim).epsilon_lower_bound
     assert full == 0.0
     assert 0.95 < half < 1.0
 
 
 def test_evidence_survives_a_round_trip():
-    evidence = PrivacyEvidence(7, (law(math.inf),), game(LEAK), {"nan": 2}, failure="x")
+    evidence = PrivacyEvidence(7, (StatedLaw((law(math.inf),)), game(LEAK)), {"nan": 2}, failure="x")
     assert from_plain(PrivacyEvidence, to_plain(evidence)) == evidence
 
 
-@pytest.mark.parametrize("change", [{"samples": -1}, {"game": 3}, {"exact": [{}]}, {"oddities": {"nan": "many"}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"samples": -1},
+        {"ways": 3},
+        {"ways": [{}]},
+        {"ways": [{"way": "stated law", "laws": [{}]}]},
+        {"anomalies": {"nan": "many"}},
+    ],
+)
 def test_malformed_evidence_is_refused(change):
     from audit.base.errors import InvalidCertificate
 
     with pytest.raises(InvalidCertificate):
-        from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (law(),), game())) | change)
+        from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (StatedLaw((law(),)), game()))) | change)

@@ -15,7 +15,7 @@ import pytest
 
 import audit
 from audit.base.errors import InvalidArgument
-from audit.checks.privacy.proof import TOLERANCE, Proof, ProofEvidence
+from audit.checks.privacy.enumerated import TOLERANCE, Enumerated, PairTable
 from audit.claims import Point
 from audit.report import checker
 from audit.report.verify import problems_of, replay
@@ -93,9 +93,9 @@ def test_epsilon_is_bracketed():
 def test_the_residual_counts_against_the_claim_on_either_side():
     """P = (1/2, 1/4), Q = (1/4, 1/2), and 1/4 of either is unknown: at e^0 delta is between 0 and 1/2."""
     law = (("a", "1/2", "1/4"), ("b", "1/4", "1/2"))
-    proof = Proof([ProofEvidence(0, law, 1, 1, (), ("tail",), ())], Point(0.0, 0.0))
+    proof = Enumerated((PairTable(0, law, 1, 1, (), ("tail",), ()),))
     assert proof.delta(0.0) == (0, Fraction(1, 2))
-    assert proof.decide()[0] is audit.Verdict.INCONCLUSIVE
+    assert proof.decide(Point(0.0, 0.0)).verdict is audit.Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("excess", [-1, 0, 1])
@@ -103,9 +103,9 @@ def test_the_tolerance_is_exact(excess):
     """An output of probability 2^-40 that only one side gives is within it, a little more is not."""
     rare = TOLERANCE * (1 + Fraction(excess, 1000))
     law = (("a", str(1 - rare), "1"), ("b", str(rare), "0"))
-    verdict, _, reason = Proof([ProofEvidence(0, law, 1, 1, (), (), ())], Point(0.0, 0.0)).decide()
-    assert verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
-    assert f"{float(rare):.4g}" in reason
+    found = Enumerated((PairTable(0, law, 1, 1, (), (), ()),)).decide(Point(0.0, 0.0))
+    assert found.verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
+    assert f"{float(rare):.4g}" in found.reason
 
 
 def each_flipped(data, rng):
@@ -123,7 +123,7 @@ def test_every_pair_of_a_finite_domain():
     """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
-    found = (result.verdict.value, result.basis, len(result.evidence.proofs))
+    found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).laws))
     assert found == ("PASS", "enumerated", 12), result.reason
     assert "(every neighboring pair of 8 datasets)" in result.reason
     assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
@@ -178,7 +178,7 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
         )
         verdicts.append(result.verdict.value)
     assert verdicts == ["INCONCLUSIVE", "FAIL"]
-    assert "not followed, by the limit of states" in result.evidence.proofs[0].not_followed
+    assert "not followed, by the limit of states" in result.evidence.by(Enumerated).laws[0].not_followed
 
 
 def test_a_curve_is_refused():
@@ -238,33 +238,33 @@ def upgraded(check):
 
 def hidden_entropy(check):
     upgraded(check)
-    check["evidence"]["proofs"][0]["behind"] = []
+    check["evidence"]["ways"][0]["laws"][0]["behind"] = []
 
 
 def smaller_ratio(check):
-    check["evidence"]["proofs"][0]["law"][0][1:] = ["1/2", "1/2"]
+    check["evidence"]["ways"][0]["laws"][0]["law"][0][1:] = ["1/2", "1/2"]
 
 
 def more_than_one(check):
-    check["evidence"]["proofs"][0]["law"].append(["more", "1/2", "0"])
+    check["evidence"]["ways"][0]["laws"][0]["law"].append(["more", "1/2", "0"])
 
 
 def a_pair_left_out(check):
-    check["evidence"]["proofs"].pop()
+    check["evidence"]["ways"][0]["laws"].pop()
 
 
 def listed_twice(check):
-    law = check["evidence"]["proofs"][0]["law"]
+    law = check["evidence"]["ways"][0]["laws"][0]["law"]
     law.append([law[0][0], "0", "0"])
 
 
 def without_assumptions(check):
-    for proof in check["evidence"]["proofs"]:
+    for proof in check["evidence"]["ways"][0]["laws"]:
         proof["assumed"] = []
 
 
 def no_proof(check):
-    check["evidence"]["proofs"] = []
+    check["evidence"]["ways"] = []
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def test_a_badge_is_red_for_severe_classes_and_green_only_where_all_passed(lette
 )
 def test_severity_is_read_off_the_counts(counts, words):
     sides = [f"{side}_{guess}" for side in ("left", "right") for guess in ("plus", "minus", "abstain")]
-    game = {"counts": dict(zip(sides, counts, strict=True))}
-    check = {"kind": "privacy", "evidence": {"game": game}, "epsilon_lower_bound": 2.0, "claim": {"epsilon": 1.0}}
+    game = {"way": "guess game", "counts": dict(zip(sides, counts, strict=True))}
+    check = {"kind": "privacy", "evidence": {"ways": [game]}, "epsilon_lower_bound": 2.0, "claim": {"epsilon": 1.0}}
     assert words in severity(check)
 
 

@@ -14,13 +14,15 @@ from audit.checks.allowance import Allowance
 from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.base import Check, Evidence, Result
 from audit.checks.plain import to_plain
-from audit.checks.privacy.gather import Session, gather_at_fixed_budget, play_again
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyTerms, judge, usual_tolerance
-from audit.checks.privacy.parameters import bound, strategy_of
+from audit.checks.privacy.enumerated import AllPairs, Enumeration, enumerated, require_point
+from audit.checks.privacy.gather import gather
+from audit.checks.privacy.guess_game import play_again
+from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.plan import needed, needed_steps
-from audit.checks.privacy.proof import AllPairs, Enumeration, prove, require_point
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
-from audit.checks.privacy.sequentially import gather_sequentially
+from audit.checks.privacy.session import Session
+from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
@@ -189,7 +191,7 @@ class PrivacyCheck(Check):
             return self._enumerated()
         session = self.session(allowance)
         try:
-            return _gathered(session)
+            return gather(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
@@ -199,11 +201,11 @@ class PrivacyCheck(Check):
 
     def _enumerated(self) -> PrivacyEvidence:
         require_point(self.claim)
-        proofs, runs = prove(self.mechanism, self.pairs, self._enumeration)
-        for part in proofs:
+        found, runs = enumerated(self.mechanism, self.pairs, self._enumeration)
+        for part in found.laws:
             if part.law and all(output.startswith("raised ") for output, *_ in part.law):
                 return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
-        return PrivacyEvidence(runs, proofs=proofs, covers=getattr(self.pairs, "covers", ""))
+        return PrivacyEvidence(runs, (found,))
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
@@ -245,7 +247,7 @@ class PrivacyCheck(Check):
 
     def completed(self, evidence: PrivacyEvidence) -> Self:
         """Return the check with the setting and the pair that its search found."""
-        searched, found = evidence.searched, copy.copy(self)  # the search has looked at the relation
+        searched, found = evidence.by(Searched), copy.copy(self)  # the search has looked at the relation
         if searched is not None:
             found = replace(self.at(searched.setting), tolerance=searched.tolerance)
         elif self.parameters is not None:  # nothing was found
@@ -258,7 +260,8 @@ class PrivacyCheck(Check):
 
     def granted(self, evidence: PrivacyEvidence, allowance: Allowance) -> int:
         """Return the outputs per dataset that the check was allowed."""
-        return int(allowance.budget) if evidence.searched is None else evidence.searched.budget
+        searched = evidence.by(Searched)
+        return int(allowance.budget) if searched is None else searched.budget
 
     judge = staticmethod(judge)
 
@@ -279,12 +282,6 @@ class PrivacyCheck(Check):
         """Return method and tolerance, and how far an enumeration goes."""
         settings = {"method": self.method, "tolerance": self.tolerance}
         return settings | ({"enumeration": asdict(self._enumeration)} if self.method == "enumerate" else {})
-
-
-def _gathered(session: Session) -> PrivacyEvidence:
-    """Gather by the method of the session."""
-    session.open()
-    return gather_sequentially(session) if session.method == "sequential" else gather_at_fixed_budget(session)
 
 
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:

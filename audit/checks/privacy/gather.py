@@ -1,386 +1,49 @@
-"""Gather the evidence of a privacy check: probe, train, choose, compare with the stated law, certify.
+"""Gather the evidence of a privacy check: each method looks at the mechanism in one or two ways."""
 
-For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on fresh
-outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim
-that implies a whole curve of (epsilon, delta) is refuted at any point of it, so the point with the largest excess in
-standard errors is tested. The sequential method tests one pair at the claim's usual point, and ends when it can.
+from typing import Any
 
-Each stage is a generator that asks for calls (`audit.game.drawing`), so that no stage is on the stack of the mechanism.
-"""
-
-import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
-
-from audit.base.errors import InvalidArgument
-from audit.checks.allowance import Allowance
-from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.judge import ExactEvidence, GameEvidence, PrivacyEvidence, PrivacyTerms
-from audit.checks.privacy.plan import MOST_BUDGET, needed, within_time
-from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law, trace_curve
+from audit.checks.privacy.choice import trained
+from audit.checks.privacy.guess_game import certify
+from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.sequential_game import play_to_the_end
+from audit.checks.privacy.session import FIT, Session
+from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.claims import Point
-from audit.game import fixed_budget
-from audit.game.dependence import CallStatistics
-from audit.game.drawing import Request, Stage, carry_out
-from audit.game.events import EventPair, choose_events_for_each
-from audit.game.exchangeability import compare_calls, compare_long_call
-from audit.game.fixed_budget import (
-    LEFT,
-    MORE,
-    TRAINING,
-    VIRTUAL,
-    Split,
-    draw_calls,
-    guesses_of_calls,
-    joined,
-    play,
-    set_aside,
-)
-from audit.game.guesses import GameCounts
-from audit.game.resolution import runs_to_confirm
-from audit.game.scanned import Scanned, scan
-from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.scorers.cells import atom_keys
-from audit.game.thresholds import TestDesign, critical_value
-from audit.game.tuning import CHANCE_SCAN, LONG_SHARE, LONG_SHARE_STATED, SCAN_SHARE, TRAINING_CALLS
-from audit.subjects import BLOCK, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.place import HERE
-from audit.subjects.subject import identical, probe_length, states_a_law
-
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
+from audit.game.drawing import Stage, carry_out
+from audit.subjects.subject import states_a_law
 
 
-@dataclass
-class Session:
-    """Hold the state that the stages of one privacy check share: what is audited, and what was seen so far."""
-
-    subject: Subject
-    terms: PrivacyTerms
-    pairs: Sequence[tuple[Any, Any]]
-    method: str
-    allowance: Allowance
-    scorers: Sequence[Scorer] = SCORERS
-    samples: int = 0
-    width: int = 1  # numbers in one output
-    anomalies: Counter[str] = field(default_factory=Counter)
-    need: tuple[float, ...] = ()  # what would resolve the claim, where the time limit is too short
-
-    def note(self, found: Counter[str]) -> None:
-        for kind, count in found.items():
-            shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
-            self.anomalies[kind + " between calls" if shared else kind] += count
-
-    def noted(self) -> dict[str, int]:
-        return dict(sorted(self.anomalies.items()))
-
-    def open(self) -> None:
-        """Refuse what cannot be examined, before the budget is spent."""
-        budget, pairs = self.allowance.budget, len(self.pairs)
-        if budget < 2 * pairs:
-            raise InvalidArgument.of("budget", f"be at least {2 * pairs}, 2 outputs for each of {pairs} pairs", budget)
-        if self.method == "exact" and not states_a_law(self.subject.mechanism):
-            stating = "give the mechanism `law(dataset)` or `privacy_loss(left, right)`"
-            raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
-        if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
-            raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
-        self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
-        self.samples += 2
-        if self.allowance.enough is None and self.method in ("auto", "fixed"):
-            due, _ = needed(self.terms, self.allowance.significance, pairs)
-            self.need = (float(due),) if budget < due < MOST_BUDGET else ()
-        if self.allowance.seconds is not None:
-            timing = self.allowance.stream.child(PROBE, 3)
-            self.allowance, drawn, self.need = within_time(self.subject, self.pairs, self.allowance, timing)
-            self.samples += drawn if self.need else 0  # evidence depends on the time only where it does not suffice
-
-    def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
-        """Look for dependence among calls of one size, given for each dataset."""
-        found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
-        self.anomalies.update(dict.fromkeys(found, 1))
-
-    def repeat(self, first: Outputs, side: Side) -> Stage[None]:
-        """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""
-        if self.subject.own_randomness or self.samples + side.size > 2 * self.allowance.budget:
-            return
-        again: list[Outputs] = []
-        yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
-        self.samples += side.size
-        if not identical(first, again[0]):
-            self.anomalies["own randomness"] = 1
+def gather(session: Session) -> PrivacyEvidence:
+    """Probe, then look in the ways of the session's method."""
+    session.open()
+    if session.method == "sequential":
+        return _evidence(session, [play_to_the_end(session)], session.terms.claim.point)
+    return carry_out(_at_fixed_budget(session))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Name what the certifying runs test: a pair, its events, and the (epsilon, delta) to refute."""
-
-    pair: int
-    events: EventPair
-    point: Point
-    runs: int  # certifying runs, both datasets together
-    interval: Scanned | None = None  # the interval event that is certified beside them
-
-    @property
-    def shared(self) -> list[tuple[EventPair, float]]:
-        """Return the events to certify, and the share of the significance of each."""
-        if self.interval is None:
-            return [(self.events, 1.0)]
-        return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]
-
-
-class Trained(NamedTuple):
-    drawn: Sequence[tuple[Outputs, Outputs]]  # to train on
-    aside: fixed_budget.Drawn  # early certifying calls
-    split: Split
-    choice: Choice | None  # None when there is nothing to test
-
-
-def gather_at_fixed_budget(session: Session) -> PrivacyEvidence:
-    """Probe, train, compare with the stated law, certify."""
-    return carry_out(_gather(session))
-
-
-def train(session: Session) -> Trained:
-    """Draw training outputs, probe, and choose."""
-    return carry_out(_train(session))
-
-
-def _gather(session: Session) -> Stage[PrivacyEvidence]:
-    trained = yield from _train(session)
-    choice = trained.choice
-    claim, mechanism, allowance = session.terms.claim, session.subject.mechanism, session.allowance
-    point = claim.point if choice is None else choice.point
-    exact: tuple[ExactEvidence, ...] = ()
-    failure = None
+def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
+    """Train, compare with the stated law, certify."""
+    training = yield from trained(session)
+    choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
+    point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
     if session.method != "fixed" and states_a_law(mechanism):
-        stream, pairs = allowance.stream.child(FIT), session.pairs
+        stream, level = session.allowance.stream.child(FIT), session.allowance.significance
         try:
-            exact = compare_with_law(mechanism, claim, pairs, trained.drawn, point, stream, allowance.significance)
+            ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
-    game, events = None, None
     if choice is not None:
-        game, events = yield from _certify(session, trained, choice)
+        ways.append((yield from certify(session, training, choice)))
+    return _evidence(session, ways, point, failure)
+
+
+def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
     return PrivacyEvidence(
         session.samples,
-        exact,
-        game,
+        tuple(ways),
         session.noted(),
-        tested=point if claim.is_curve else None,
-        curve=trace_curve(mechanism, session.pairs, point, exact) if exact else None,
-        events=events,
-        failure=failure,
-        one_by_one=session.subject.one_by_one,
+        tested=point if session.terms.claim.is_curve else None,
         need=session.need,
+        one_by_one=session.subject.one_by_one,
+        failure=failure,
     )
-
-
-def _train(session: Session) -> Stage[Trained]:
-    """Choose; again with more outputs as long as chance decided on the choice."""
-    budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
-    largest = max(point.epsilon for point in session.terms.claim.points)
-    split = Split.of(budget, len(pairs), session.width, largest)
-    drawn, aside = yield from _draw(session, split)
-    if session.method == "exact":
-        return Trained(drawn, aside, split, None)
-    choice, stage = _choose(session, drawn, split), MORE
-    while choice is not None and choice.events.needs_more > 1 and split.more:
-        before, split = split, split.with_more(choice.events.needs_more)
-        calls = (split.training - before.training) // split.call
-        more, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream.child(stage))
-        session.samples += 2 * calls * split.call * len(pairs)
-        session.note(found)
-        drawn = [
-            (concatenate([left, more_left]), concatenate([right, more_right]))
-            for (left, right), (more_left, more_right) in zip(drawn, joined(more), strict=True)
-        ]
-        stage += 1
-        choice = _choose(session, drawn, split)
-    return Trained(drawn, aside, split, choice)
-
-
-def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Outputs]], fixed_budget.Drawn]]:
-    """Draw training calls, and those set aside; when a whole batch raises, start again with one output per call."""
-    pairs, stream = session.pairs, session.allowance.stream.child(TRAINING)
-    is_exact = session.method == "exact"  # nothing is certified by a game: all outputs test the sampler
-    whole = max(1, (session.allowance.budget - 1) // (len(pairs) * split.call) - 1)
-    calls = whole if is_exact else split.training // split.call + split.early
-    try:
-        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
-    except SubjectFailed as failure:
-        if failure.kind != "raised":
-            raise
-        drawn = []
-    if not drawn:  # outside of `except`, since exceptions raised there would carry the first one as their context
-        session.subject = replace(session.subject, one_by_one=True)
-        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
-    size = calls * split.call
-    session.samples += 2 * size * len(pairs)
-    session.note(found)
-    first = atom_keys(drawn[0][LEFT][0])[0]
-    if all(bool(np.all(atom_keys(call) == first)) for pair in drawn for side in pair for call in side):
-        if found["raised"] == 2 * size * len(pairs):
-            symbols = drawn[0][0][0].symbols
-            raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
-        session.anomalies["constant"] += 1
-    yield from session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
-    session.probe([side for pair in drawn for side in pair])
-    kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(ASIDE))
-    return joined(kept), aside
-
-
-def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: Split) -> Choice | None:
-    """Choose pair, events and point; None when there is nothing left to draw or no scorer reads the outputs."""
-    claim = session.terms.claim
-    early, room = 2 * split.early * split.call, 2 * (split.call - 1)  # the last call of either side has to be whole
-    runs = 2 * session.allowance.budget - session.samples + early - room - _long_call(session)
-    if runs < 1:
-        return None
-    runs = min(runs, session.allowance.enough or runs)
-    critical = critical_value(session.allowance.significance * (1 - SCAN_SHARE))
-    more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
-    designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
-    choices: list[tuple[float, Choice]] = []
-    for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
-        training = Training(*outputs, session.subject.mechanism, pair)
-        chosen = choose_events_for_each(training, designs, session.scorers)  # scores are fitted once
-        for point, design, events in zip(claim.points, designs, chosen, strict=True):
-            if events is not None:
-                excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
-                interval = scan(training, design, events.reading)
-                choices.append((excess, Choice(index, events, point, runs, interval)))
-    excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
-    if excess > 0:
-        return best
-    usual = [choice for _, choice in choices if choice.point == claim.point]
-    by_bound = max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
-    by_interval = max(usual, key=_evidence_of_interval, default=None)
-    if by_bound is None or by_interval is None or by_bound.events.estimated_bound > claim.point.epsilon:
-        return by_bound
-    return by_interval if _evidence_of_interval(by_interval) > CHANCE_SCAN else by_bound
-
-
-def _evidence_of_interval(choice: Choice) -> float:
-    return -math.inf if choice.interval is None else choice.interval.evidence
-
-
-def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[Outputs, Outputs]) -> float:
-    """Return the standard errors of one run by which C - e^epsilon W - delta exceeds 0 at the point.
-
-    The estimated bound t solves C - t W - delta = kappa sqrt(V(t)) and has paid for training noise: it stands for C,
-    which the outputs that trained the events may flatter. W only sets the scale.
-    """
-    if not math.isfinite(events.estimated_bound):
-        return -math.inf
-    kappa = design.standard_errors(penalty=1.0)
-    left, right = (events.guess(side) for side in outputs)
-    wrong_share = (np.mean(left == -1) + np.mean(right == 1)) / 2 + kappa**2 / 2
-    right_share = (np.mean(left == 1) + np.mean(right == -1)) / 2
-    estimated, claimed = math.exp(events.estimated_bound), math.exp(point.epsilon)
-
-    def deviation(ratio: float) -> float:
-        return math.sqrt(right_share + ratio**2 * wrong_share + ratio * events.delta_share(point.delta))
-
-    return float((kappa * deviation(estimated) + (estimated - claimed) * wrong_share) / deviation(claimed))
-
-
-def play_again(session: Session, first: PrivacyEvidence, level: float) -> Iterator[PrivacyEvidence]:
-    """Play the game of `first` on fresh outputs: in as many runs as its guesses need, then in as many as any may."""
-    game, events = first.game, first.events
-    assert game is not None
-    assert game.calls is not None
-    assert events is not None
-    point, size = first.tested or session.terms.claim.point, game.calls.size
-    share, significance = events.delta_share(point.delta), session.allowance.significance
-    unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
-    most = math.ceil(growth(significance, level) * game.counts.runs)
-    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
-    few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
-    stream = session.allowance.stream
-    for look, runs in enumerate((few, most) if 2 * few < most else (most,)):
-        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
-        session.samples, session.anomalies = 0, Counter(first.anomalies)
-        trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
-        found, _ = carry_out(_certify(session, trained, Choice(game.pair, events, point, runs), long=0))
-        yield replace(first, samples=session.samples, game=found, anomalies=session.noted())
-
-
-def _certify(
-    session: Session, trained: Trained, choice: Choice, long: int | None = None
-) -> Stage[tuple[GameEvidence, EventPair]]:
-    """Return the game with more evidence against the claim, each at its share of the significance, and its events."""
-    stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
-    early = trained.aside[choice.pair]
-    each = [events for events, _ in choice.shared]
-    game = partial(play, session.subject, pair, each, choice.runs, stream, size=split.call, early=early)
-    try:
-        counted, drawn, found = yield from game(place=session.allowance.place)
-    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        counted, drawn, found = yield from game(place=HERE)
-    session.samples += drawn
-    session.note(found)
-    games = [
-        _evidence_of(choice.pair, events, share, *seen, stream, split.training)
-        for (events, share), seen in zip(choice.shared, counted, strict=True)
-    ]
-    bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
-    decisive = int(np.argmax(bounds))  # the usual events where neither certifies anything
-    evidence, events = games[decisive], each[decisive]
-    if size := _long_call(session) if long is None else long:
-        calls = evidence.calls
-        assert calls is not None
-        called = yield from _call_long(session, choice.pair, events, size)
-        evidence = replace(evidence, calls=replace(calls, long=called))
-    return evidence, events
-
-
-def _evidence_of(
-    pair: int,
-    events: EventPair,
-    share: float,
-    counts: GameCounts,
-    calls: CallStatistics,
-    stream: Stream,
-    training: int,
-) -> GameEvidence:
-    plus, minus = events.describe()
-    return GameEvidence(
-        pair=pair,
-        scorer=events.score.name,
-        complete=events.complete,
-        general=events.general,
-        looked_for=events.looked_for,
-        unread=events.unread,
-        plus=plus,
-        minus=minus,
-        one_sided=events.thresholds.used < 2,
-        counts=counts,
-        coins=(stream.entropy, *stream.child(VIRTUAL).key),
-        training=training,
-        estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
-        calls=calls,
-        share=share,
-    )
-
-
-def _long_call(session: Session) -> int:
-    """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
-    stated = session.method != "fixed" and states_a_law(session.subject.mechanism)
-    share = LONG_SHARE_STATED if stated else LONG_SHARE
-    return BLOCK if session.allowance.budget >= share * BLOCK else 0
-
-
-def _call_long(session: Session, pair: int, events: EventPair, size: int) -> Stage[tuple[int, ...]]:
-    """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
-    stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
-    side = int(stream.child(0).rng().integers(2))
-    calls = Calls([Side(session.pairs[pair][side], size, stream.child(1), size)])
-    session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
-    session.samples += size
-    session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
-    return side, size, *map(int, guesses_of_calls(events, outputs)[0])

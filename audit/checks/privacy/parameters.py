@@ -5,18 +5,31 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit.base.errors import InvalidArgument
+from audit.checks.privacy.way import Way
 from audit.claims import Claim
 from audit.subjects.subject import bound_to
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-
 _TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting of that name would replace them
+
+
+@dataclass(frozen=True)
+class Searched(Way):
+    """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
+
+    settings: int  # that were tried, on training outputs
+    setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
+    budget: int  # outputs per dataset that its claim needs
+    tolerance: float | None
+    cases: int  # settings and pairs that were tried
+
+    way: ClassVar[str] = "search"
 
 
 def strategy_of(parameters: Any) -> SearchStrategy[Any]:

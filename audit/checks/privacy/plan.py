@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.judge import PrivacyTerms
+from audit.checks.privacy.way import PrivacyTerms
 from audit.game.fixed_budget import Split
 from audit.game.resolution import runs_to_resolve, steps_to_resolve
 from audit.game.tuning import SCAN_SHARE

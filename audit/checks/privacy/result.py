@@ -86,7 +86,7 @@ class PrivacyResult(Result):
             return 0.0
         counts, at, level = game.counts, self.tested, self.significance * game.share
         totals = counts.correct, counts.correct + counts.wrong, counts.abstained
-        inflation = game.inflation(at.delta, level)
+        inflation = game.inflation(at.delta, self.significance)
         return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)
 
     @property
@@ -112,9 +112,10 @@ class PrivacyResult(Result):
     @property
     def witness(self) -> Witness | None:
         """Event, pair and direction that break the claim, where a guess game refuted it."""
-        game, events = self.evidence.game, self.evidence.events
+        game = self.evidence.game
         if self.verdict is not Verdict.FAIL or game is None:
             return None
+        events = game.events
         counts = game.counts
         left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
         sign = 1 if left_leads else -1
@@ -141,7 +142,7 @@ class PrivacyResult(Result):
         if (searched := self.evidence.searched) is not None:
             setting = ", ".join(f"{name}={value!r}" for name, value in searched.setting.items())
             worst = f"the worst of {searched.settings:,} settings: {setting}; " if setting else ""
-            yield f"{worst}{searched.cases or 0:,} cases were tried"
+            yield f"{worst}{searched.cases:,} cases were tried"
         if (witness := self.witness) is not None:
             left, right = witness.pair
             yield f"left  = {code_of(left)}"

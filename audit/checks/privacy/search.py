@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.gather import SEARCH
-from audit.checks.privacy.judge import PrivacyEvidence, Searched
-from audit.checks.privacy.proof import Enumeration, Proof, prove
+from audit.checks.privacy.enumerated import Enumeration, enumerated
+from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.parameters import Searched
+from audit.checks.privacy.session import SEARCH
 from audit.checks.privacy.stated_law import stated_loss
 from audit.claims.relations import neighboring_pairs
 from audit.game.events import choose_events
@@ -51,9 +52,8 @@ def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
         found, allowance = found.with_effort(allowance.effort, allowance)
     evidence: PrivacyEvidence = found.gather(allowance)
     tried = len(search.settings), dict(case.setting)
-    searched = Searched(*tried, allowance.budget, found.tolerance, search.cases)
-    drawn = evidence.samples + search.samples
-    return replace(evidence, samples=drawn, found_pair=case.pair, searched=searched)
+    ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
+    return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
 
 
 class Case(NamedTuple):
@@ -134,7 +134,8 @@ class Search:
         """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
         point, mechanism = bound.claim.point, bound.mechanism
         if bound.method == "enumerate":
-            return Proof(prove(mechanism, [pair], bound.enumeration or Enumeration())[0], point).epsilons()[0]
+            laws, _ = enumerated(mechanism, [pair], bound.enumeration or Enumeration())
+            return laws.epsilon_lower_bound(point.delta)
         if bound.method != "fixed" and states_a_law(mechanism):
             try:
                 return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))

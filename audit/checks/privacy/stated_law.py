@@ -1,21 +1,27 @@
-"""Compare a mechanism with the law that it states: bracket its divergence, test the sampler, trace its privacy profile.
+"""Look at a mechanism by the law that it states: bracket its divergence, test the sampler, trace its privacy profile.
 
 The trade-off function of a pair follows from the profile of its stated law: every epsilon gives two lines below it
 (`audit.laws.privacy_loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
 """
 
+import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from audit.checks.privacy.judge import ExactEvidence, LossCurve
+from audit.base.errors import InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.way import Case, Way
 from audit.claims import Claim, CurveClaim, Point
 from audit.game.scorers.base import stated_log_likelihood
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.real_laws import dkw_distance
 from audit.subjects import Outputs, Stream
 
+_CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it
 _POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
 _BEYOND = 1.5  # the curve goes on to this multiple of the claimed and of the found epsilon
 _FARTHEST = 40.0  # nothing can be audited beyond
@@ -28,6 +34,90 @@ Pairs = Sequence[tuple[Any, Any]]
 Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right dataset of each pair
 
 
+@dataclass(frozen=True)
+class PairLaw:
+    """Hold what the stated law of one pair says, worse direction, and how the sampler agrees with it."""
+
+    pair: int
+    epsilon_upper_bound: float  # at the tested delta
+    epsilon_lower_bound: float
+    delta_upper_bound: float  # at the tested epsilon
+    delta_lower_bound: float
+    total_variation: float  # an upper bound
+    mass_at_infinity: float  # probability of an output that the other dataset cannot give
+    fit_pvalue: float | None  # finite-sample p-value of the sampler, both datasets; None when it was not tested
+    fit_outputs: int  # per dataset, behind the p-value
+    fit_resolution: float | None  # least distance in distribution that the test of the sampler rejects
+    keeps: bool | None = None  # of a claim about a curve; None when open
+    detail: str = ""  # the numbers behind `keeps`
+
+    def breaks_claim(self, case: Case) -> bool:
+        """Return whether the law breaks an (epsilon, delta) claim by the brackets, or a curve by its own judgment."""
+        epsilon, delta = case.point
+        if case.claim.is_curve:
+            return self.keeps is False
+        by_delta = self.delta_lower_bound > delta + ARITHMETIC_TOLERANCE * max(delta, 1e-3)
+        return by_delta and self.epsilon_lower_bound > epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
+
+    def keeps_claim(self, case: Case) -> bool:
+        """Return whether the law keeps the claim up to rounding; raise if it is said to, and its brackets deny it."""
+        epsilon, delta = case.point
+        if case.claim.is_curve:
+            if self.keeps and self.delta_lower_bound > delta + _CONTRADICTION:
+                said = f"the law of pair {self.pair} is said to keep {case.claim.short} and breaks {case.point}"
+                raise InvalidCertificate(said)
+            return self.keeps is True
+        by_delta = self.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)
+        return by_delta or self.epsilon_upper_bound <= epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
+
+
+@dataclass(frozen=True)
+class LossCurve:
+    """Hold the privacy profile of the worst pair by its stated law, at a few points; no verdict rests on it."""
+
+    pair: int
+    profile: tuple[tuple[float, float, float], ...]  # epsilon, and delta with the left and the right law on top
+    tightness: float | None  # epsilon of the law over the tested one; None unless both are finite and positive
+
+
+@dataclass(frozen=True)
+class StatedLaw(Way):
+    """Hold the stated law of every pair, and the curve of the worst one."""
+
+    laws: tuple[PairLaw, ...]
+    curve: LossCurve | None = None
+
+    way: ClassVar[str] = "stated law"
+
+    def exact(self, case: Case) -> Judgment | None:
+        """Decide by the laws; None when the brackets leave the claim open."""
+        delta, share = case.point.delta, case.significance / len(self.laws)
+        for part in self.laws:
+            if part.fit_pvalue is not None and part.fit_pvalue <= share:
+                said = f"the sampler and its stated law disagree (p = {part.fit_pvalue:.2g}, pair {part.pair})"
+                return undecided(f"{said}, without the claim being refuted")
+        is_untested = any(part.fit_pvalue is None for part in self.laws)
+        if broken := [part for part in self.laws if part.breaks_claim(case)]:
+            worst = max(broken, key=lambda part: part.epsilon_lower_bound)
+            found = f"has epsilon >= {worst.epsilon_lower_bound:.6g} at delta = {delta:g}"
+            found = f"breaks {worst.detail}" if case.claim.is_curve else f"{found}, claimed {case.point.epsilon:g}"
+            if is_untested:
+                return undecided(f"its stated law {found}; the sampler was not tested against it")
+            said = f"its stated law {found} (pair {worst.pair}; taking the law for granted)"
+            return Judgment(Verdict.FAIL, "exact", said)
+        if is_untested or not all(part.keeps_claim(case) for part in self.laws):
+            return None
+        worst = max(self.laws, key=lambda part: part.epsilon_upper_bound)
+        found = f"epsilon = {worst.epsilon_upper_bound:.6g} at delta = {delta:g}"
+        noticed = max(part.fit_resolution or math.inf for part in self.laws)
+        follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
+        return Judgment(Verdict.PASS, "exact", f"{worst.detail if case.claim.is_curve else found} {follows}")
+
+    def upper_bound(self, case: Case) -> float | None:
+        """Return the epsilon of the worst pair."""
+        return max(part.epsilon_upper_bound for part in self.laws)
+
+
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
     """Return the privacy-loss object of a pair: `privacy_loss(left, right)`, or derived from `law`."""
     if callable(getattr(mechanism, "privacy_loss", None)):
@@ -37,7 +127,7 @@ def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:
 
 def compare_with_law(
     mechanism: Any, claim: Claim, pairs: Pairs, drawn: Drawn, point: Point, stream: Stream, significance: float
-) -> tuple[ExactEvidence, ...]:
+) -> StatedLaw:
     """Bracket the divergence of every pair by its stated law, and test the drawn outputs against that law."""
     share = significance / len(pairs)
     compared = []
@@ -46,7 +136,7 @@ def compare_with_law(
         judged = claim.judge_exactly(loss) if isinstance(claim, CurveClaim) else None
         fit = _fit(mechanism, loss, pair, outputs, stream.child(index))
         compared.append(
-            ExactEvidence(
+            PairLaw(
                 pair=index,
                 epsilon_upper_bound=float(loss.epsilon(min(1.0, point.delta * (1 + ARITHMETIC_TOLERANCE)))),
                 epsilon_lower_bound=float(loss.epsilon_lower_bound(point.delta)),
@@ -61,7 +151,7 @@ def compare_with_law(
                 detail=judged.detail if judged else "",
             )
         )
-    return tuple(compared)
+    return StatedLaw(tuple(compared), _traced(mechanism, pairs, point, compared))
 
 
 class Fit(NamedTuple):
@@ -113,9 +203,9 @@ def _as_array(raw: Any) -> np.ndarray:
         return array
 
 
-def trace_curve(mechanism: Any, pairs: Pairs, point: Point, exact: Sequence[ExactEvidence]) -> LossCurve | None:
+def _traced(mechanism: Any, pairs: Pairs, point: Point, laws: Sequence[PairLaw]) -> LossCurve | None:
     """Return the curve of the pair with the largest epsilon; None when its law gives none."""
-    worst = max(exact, key=lambda part: part.epsilon_upper_bound)
+    worst = max(laws, key=lambda part: part.epsilon_upper_bound)
     claimed, found = point.epsilon, worst.epsilon_upper_bound
     kept = {claimed, min(found, _FARTHEST)}  # on the grid: curves bend there
     regular = np.linspace(0.0, _BEYOND * max(*kept, 0.1), _POINTS - 2)

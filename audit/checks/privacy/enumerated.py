@@ -1,4 +1,4 @@
-"""Judge a privacy claim by the enumerated output laws of the code: gather them, and judge them in rationals.
+"""Look at a mechanism by the enumerated output laws of its code: gather them, and judge a privacy claim in rationals.
 
 The table of a pair holds a lower bound of the probability of each output on either dataset. What it leaves of
 probability 1 is the residual: it may belong to any output, and counts against the claim on either side.
@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
+from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.way import Case, Way
 from audit.claims import Claim, Distance, Point
 from audit.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.subjects.identity import RAISED, shortened
@@ -27,7 +29,6 @@ _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
 _HALVINGS = 40  # of an interval of epsilon
 _LARGEST = 64.0  # no epsilon is looked for beyond
 
-Decision = tuple[Verdict, str, str]
 Source = Literal["numpy", "random", "random_state", "bytes"]
 
 
@@ -87,7 +88,7 @@ class Enumeration:
 
 
 @dataclass(frozen=True)
-class ProofEvidence:
+class PairTable:
     """Hold the laws of one pair, as a table of texts: an output, and lower bounds of its two probabilities."""
 
     pair: int
@@ -112,9 +113,90 @@ class ProofEvidence:
         return left, right
 
 
-def prove(
-    mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration
-) -> tuple[tuple[ProofEvidence, ...], int]:
+@dataclass(frozen=True)
+class Enumerated(Way):
+    """Hold the laws of every pair, and what the pairs stand for."""
+
+    laws: tuple[PairTable, ...]
+    covers: str = ""  # what the pairs stand for, all together, if that is more than the pairs themselves
+
+    way: ClassVar[str] = "enumeration"
+
+    def exact(self, case: Case) -> Judgment:
+        """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason."""
+        return self.decide(case.point)
+
+    def decide(self, point: Point) -> Judgment:
+        """Judge the laws of all pairs at one (epsilon, delta)."""
+        if behind := sorted({name for part in self.laws for name in part.behind}):
+            return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
+        outputs = [text for part in self.laws for text, *_ in part.law]
+        if outputs and all(text.startswith(RAISED) for text in outputs):
+            return undecided(f"the mechanism {outputs[0]}, in every run")
+        lower, upper = self.delta(point.epsilon)
+        allowed = Fraction(point.delta)
+        epsilon = f"epsilon = {point.epsilon:g}"
+        if lower > allowed + TOLERANCE:
+            said = f"by its exact output law delta >= {number(lower)} at {epsilon}, claimed {point.delta:g}"
+            return Judgment(Verdict.FAIL, self.basis, said)
+        if upper > allowed + TOLERANCE:
+            causes = "; ".join(sorted({name for part in self.laws for name in part.not_followed}))
+            said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
+            return undecided(f"{said} ({causes})")
+        states = sum(part.states for part in self.laws)
+        listed = f"for {len(self.laws)} pair{'s' * (len(self.laws) > 1)}, by {states:,} states of the code"
+        listed += f" ({self.covers})" * bool(self.covers)
+        if upper <= allowed:
+            return Judgment(Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {point.delta:g}, {listed}")
+        exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
+        said = f"{self.basis} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+        return Judgment(Verdict.PASS, self.basis, said)
+
+    @property
+    def basis(self) -> str:
+        """The word "proved", or "enumerated" where something about the code is only assumed."""
+        return "enumerated" if any(part.assumed for part in self.laws) else "proved"
+
+    def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
+        """Return the bracket of delta over all pairs and both directions."""
+        brackets = [
+            delta_bracket(above, below, epsilon)
+            for left, right in (part.tables() for part in self.laws)
+            for above, below in ((left, right), (right, left))
+        ]
+        return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
+
+    def lower_bound(self, case: Case) -> float:
+        """Return a lower bound of epsilon at the claimed delta."""
+        return self.epsilon_lower_bound(case.point.delta)
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """Return the largest epsilon at which the bracket of delta exceeds `delta`."""
+        return 0.0 if self._is_open else self._epsilons(delta, 0)[0]
+
+    def upper_bound(self, case: Case) -> float | None:
+        """Return an upper bound of epsilon at delta + 2^-40; None where none is known."""
+        return None if self._is_open else self._epsilons(case.point.delta, 1)[1]
+
+    def resolution(self, case: Case, point: Point) -> float:
+        """Return the epsilon of the point: every violation is seen."""
+        return point.epsilon
+
+    @property
+    def trained_on(self) -> float:
+        """Infinity: every event was examined."""
+        return math.inf
+
+    @property
+    def _is_open(self) -> bool:
+        return any(part.behind for part in self.laws)
+
+    def _epsilons(self, delta: float, end: int) -> tuple[float, float | None]:
+        allowed = Fraction(delta) + TOLERANCE
+        return _largest(lambda epsilon: self.delta(epsilon)[end] > allowed)
+
+
+def enumerated(mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration) -> tuple[Enumerated, int]:
     """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
     from audit.enumeration import enumerate_law  # a replay does without it
 
@@ -122,8 +204,8 @@ def prove(
     for side in (side for pair in pairs for side in pair):
         if id(side) not in laws:
             laws[id(side)] = enumerate_law(mechanism, side, **asdict(settings))
-    found = tuple(_evidence(number, *(laws[id(side)] for side in pair)) for number, pair in enumerate(pairs))
-    return found, sum(law.runs for law in laws.values())
+    found = tuple(_tabled(number, *(laws[id(side)] for side in pair)) for number, pair in enumerate(pairs))
+    return Enumerated(found, getattr(pairs, "covers", "")), sum(law.runs for law in laws.values())
 
 
 class AllPairs(tuple[tuple[Any, Any], ...]):
@@ -164,13 +246,13 @@ def _are_neighbors(relation: Any, left: Any, right: Any) -> bool:
     return relation.why_not(left, right) is None or relation.why_not(right, left) is None
 
 
-def _evidence(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> ProofEvidence:
+def _tabled(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
     texts = dict.fromkeys([*left.texts, *right.texts])
     table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
     parts = ("behind", "not_followed", "assumed")
     behind, missing, assumed = (tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts)
     states, draws = left.states + right.states, left.draws + right.draws
-    return ProofEvidence(number, table, states, draws, behind, missing, assumed)
+    return PairTable(number, table, states, draws, behind, missing, assumed)
 
 
 def _text(probability: Fraction | None) -> str:
@@ -185,67 +267,6 @@ def require_point(claim: Claim) -> None:
     """Raise for a claim about a curve: one point of it would prove less than is claimed."""
     if claim.is_curve:
         raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Judge the laws of all pairs at one (epsilon, delta)."""
-
-    evidence: Sequence[ProofEvidence]
-    point: Point
-    covers: str = ""  # more than the pairs themselves
-
-    def decide(self) -> Decision:
-        """PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason."""
-        if behind := sorted({name for part in self.evidence for name in part.behind}):
-            return (
-                Verdict.INCONCLUSIVE,
-                "none",
-                f"its law is not known: behind the back of its source it uses {', '.join(behind)}",
-            )
-        outputs = [text for part in self.evidence for text, *_ in part.law]
-        if outputs and all(text.startswith(RAISED) for text in outputs):
-            return Verdict.INCONCLUSIVE, "none", f"the mechanism {outputs[0]}, in every run"
-        lower, upper = self.delta(self.point.epsilon)
-        allowed = Fraction(self.point.delta)
-        epsilon = f"epsilon = {self.point.epsilon:g}"
-        if lower > allowed + TOLERANCE:
-            said = f"by its exact output law delta >= {number(lower)} at {epsilon}, claimed {self.point.delta:g}"
-            return Verdict.FAIL, self.basis, said
-        if upper > allowed + TOLERANCE:
-            causes = "; ".join(sorted({name for part in self.evidence for name in part.not_followed}))
-            said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
-            return Verdict.INCONCLUSIVE, "none", f"{said} ({causes})"
-        states = sum(part.states for part in self.evidence)
-        listed = f"for {len(self.evidence)} pair{'s' * (len(self.evidence) > 1)}, by {states:,} states of the code"
-        listed += f" ({self.covers})" * bool(self.covers)
-        if upper <= allowed:
-            return Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {self.point.delta:g}, {listed}"
-        exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
-        return Verdict.PASS, self.basis, f"{self.basis} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
-
-    @property
-    def basis(self) -> str:
-        """Return "proved", or "enumerated" where something about the code is only assumed."""
-        return "enumerated" if any(part.assumed for part in self.evidence) else "proved"
-
-    def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
-        """Return the bracket of delta over all pairs and both directions."""
-        brackets = [
-            delta_bracket(above, below, epsilon)
-            for left, right in (part.tables() for part in self.evidence)
-            for above, below in ((left, right), (right, left))
-        ]
-        return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
-
-    def epsilons(self) -> tuple[float, float | None]:
-        """Return a lower bound of epsilon at the claimed delta, and an upper bound at delta + 2^-40 (None: no such)."""
-        if any(part.behind for part in self.evidence):
-            return 0.0, None
-        allowed = Fraction(self.point.delta)
-        lower = _largest(lambda epsilon: self.delta(epsilon)[0] > allowed + TOLERANCE)
-        upper = _largest(lambda epsilon: self.delta(epsilon)[1] > allowed + TOLERANCE)
-        return lower[0], upper[1]
 
 
 def _largest(holds: Any) -> tuple[float, float | None]:

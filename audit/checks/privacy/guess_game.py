@@ -1,0 +1,241 @@
+"""Look at a mechanism by the guess game at a fixed budget: certify the events that training outputs chose.
+
+Each stage is a generator that asks for calls (`audit.game.drawing`), so that no stage is on the stack of the mechanism.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit.checks.base import Judgment, undecided
+from audit.checks.confirm import CONFIRMING, growth
+from audit.checks.privacy.choice import Choice, Trained, long_call
+from audit.checks.privacy.session import LONG, Session
+from audit.checks.privacy.way import Case, Game
+from audit.claims import Point
+from audit.game.dependence import LOG_LEVEL, CallStatistics
+from audit.game.drawing import Request, Stage, carry_out
+from audit.game.events import EventPair
+from audit.game.exchangeability import compare_long_call
+from audit.game.fixed_budget import VIRTUAL, Split, guesses_of_calls, play
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.resolution import game_resolution, runs_to_confirm
+from audit.game.tuning import SCAN_SHARE, TRAINING_CALLS
+from audit.subjects import Calls, Outputs, Side, Stream
+from audit.subjects.place import HERE
+
+
+@dataclass(frozen=True)
+class GuessGame(Game):
+    """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
+
+    scorer: str  # the score that won on training outputs
+    general: bool  # whether some score that competed sees any difference on large sets of outputs
+    plus: str  # the event "guess left" in words
+    minus: str  # the event "guess right" in words
+    one_sided: bool  # whether one of the two events is empty
+    counts: GameCounts
+    coins: tuple[int, ...]  # entropy, then spawn key, of the uniforms that decide virtual wrong guesses
+    training: int  # outputs per dataset for each pair
+    estimated_bound: float | None  # of epsilon, from training outputs
+    calls: CallStatistics  # what they show of dependence
+    looked_for: tuple[str, ...] = ()  # by the scores that competed, in words
+    share: float = 1.0  # of the significance, beside events that lost
+    unread: tuple[str, ...] = ()  # places of the output that no score reads
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+
+    way: ClassVar[str] = "guess game"
+
+    def refutation(self, case: Case) -> Judgment | None:
+        """Return FAIL where the certified bound exceeds the claim."""
+        lower = self.lower_bound(case)
+        if lower <= case.point.epsilon or self._rests_on_too_few_calls(case):
+            return None
+        counts = self.counts
+        return case.refuted(lower, f"{counts.correct} of {counts.correct + counts.wrong} guesses were right")
+
+    def obstacle(self, case: Case) -> Judgment | None:
+        """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
+        calls = self.calls
+        if self.lower_bound(case) > case.point.epsilon and self._rests_on_too_few_calls(case):
+            number = calls.left.calls + calls.right.calls
+            said = f"nearly all runs ended alike, in {number} calls: noise shared within a call would explain it"
+            return undecided(f"refuted if the runs of a call are independent, but {said}")
+        ratio, log_p = calls.dispersion()
+        if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
+            return undecided(
+                "it behaves otherwise in later calls than in the first ones, among which events were learned"
+            )
+        if log_p <= LOG_LEVEL:
+            said = f"outputs of one call of {calls.size} are more alike than those of different calls"
+            return undecided(
+                f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would"
+            )
+        if calls.of_size() <= LOG_LEVEL:
+            said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
+            return undecided(f"{said}, or shares noise within a call")
+        return None
+
+    def lower_bound(self, case: Case) -> float:
+        """Return the bound of epsilon at the tested delta; 0.0 where the outputs depend on each other."""
+        return 0.0 if case.evidence.is_dependent else self.epsilon_lower_bound(case.point.delta, case.significance)
+
+    def epsilon_lower_bound(self, delta: float, significance: float) -> float:
+        """Return the bound of epsilon at `delta`, with the design effect of the calls."""
+        return self._bound_and_inflation(delta, significance)[0]
+
+    def inflation(self, delta: float, significance: float) -> float:
+        """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
+        return self._bound_and_inflation(delta, significance)[1]
+
+    def _rests_on_too_few_calls(self, case: Case) -> bool:
+        """Return whether the runs ended alike, and the calls, as units, do not confirm the bound."""
+        if not self.calls.is_uniform:
+            return False
+        delta = case.point.delta / 2 if self.one_sided else case.point.delta
+        at = delta, case.significance * self.share, _seed(self.coins), self.calls.size
+        return game_epsilon_lower_bound(self.counts, *at) <= case.point.epsilon
+
+    def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
+        share = delta / 2 if self.one_sided else delta
+        return _bound_and_inflation(self.counts, self.calls, self.coins, share, significance * self.share)
+
+    def coin_seed(self) -> np.random.SeedSequence:
+        """Return the seed of the uniforms that decide virtual wrong guesses."""
+        return _seed(self.coins)
+
+    def resolution(self, case: Case, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that the game would have refuted."""
+        level = case.significance * (1.0 if self.share == 1.0 else 1.0 - SCAN_SHARE)
+        return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
+
+    @property
+    def trained_on(self) -> float:
+        """Outputs per dataset from which the events were learned."""
+        return self.training
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Places of the output that no score reads."""
+        return self.unread
+
+    @property
+    def is_general(self) -> bool:
+        """True if some score that competed sees every difference between large sets of outputs."""
+        return self.general
+
+    @property
+    def scope(self) -> str:
+        """The way in which outputs were drawn, and what was looked for: a PASS says both."""
+        sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
+        return f", in calls of {self.calls.size:,} outputs{sought}"
+
+
+def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
+    return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
+
+
+@lru_cache(maxsize=8)  # every question of one judgment asks for it
+def _bound_and_inflation(
+    counts: GameCounts, calls: CallStatistics, coins: tuple[int, ...], share: float, significance: float
+) -> tuple[float, float]:
+    """Return the bound of epsilon, all counts divided by the inflation, and the inflation, at the bound without it."""
+    found = game_epsilon_lower_bound(counts, share, significance, _seed(coins))
+    inflation = calls.design_effect(found, significance)
+    if inflation == 1.0:
+        return found, inflation
+    return game_epsilon_lower_bound(counts, share, significance, _seed(coins), inflation), inflation
+
+
+def certify(session: Session, trained: Trained, choice: Choice, long: int | None = None) -> Stage[GuessGame]:
+    """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
+
+    Each has its share of the significance. `long` is the size of a long call, 0 for none.
+    """
+    stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
+    early = trained.aside[choice.pair]
+    each = [events for events, _ in choice.shared]
+    game = partial(play, session.subject, pair, each, choice.runs, stream, size=split.call, early=early)
+    try:
+        counted, drawn, found = yield from game(place=session.allowance.place)
+    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
+        counted, drawn, found = yield from game(place=HERE)
+    session.samples += drawn
+    session.note(found)
+    games = [
+        _game(choice.pair, events, share, *seen, stream, split.training)
+        for (events, share), seen in zip(choice.shared, counted, strict=True)
+    ]
+    bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
+    decisive = games[int(np.argmax(bounds))]  # the usual events where neither certifies anything
+    if size := long_call(session) if long is None else long:
+        called = yield from _call_long(session, decisive, size)
+        decisive = replace(decisive, calls=replace(decisive.calls, long=called))
+    return decisive
+
+
+def _game(
+    pair: int,
+    events: EventPair,
+    share: float,
+    counts: GameCounts,
+    calls: CallStatistics,
+    stream: Stream,
+    training: int,
+) -> GuessGame:
+    plus, minus = events.describe()
+    return GuessGame(
+        pair=pair,
+        scorer=events.score.name,
+        general=events.general,
+        looked_for=events.looked_for,
+        unread=events.unread,
+        plus=plus,
+        minus=minus,
+        one_sided=events.thresholds.used < 2,
+        counts=counts,
+        coins=(stream.entropy, *stream.child(VIRTUAL).key),
+        training=training,
+        estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
+        calls=calls,
+        share=share,
+        events=events,
+    )
+
+
+def _call_long(session: Session, game: GuessGame, size: int) -> Stage[tuple[int, ...]]:
+    """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
+    assert game.events is not None
+    stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
+    side = int(stream.child(0).rng().integers(2))
+    calls = Calls([Side(session.pairs[game.pair][side], size, stream.child(1), size)])
+    session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
+    session.samples += size
+    session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
+    return side, size, *map(int, guesses_of_calls(game.events, outputs)[0])
+
+
+def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
+    """Play the game of `first` on fresh outputs: in as many runs as its guesses need, then in as many as any may."""
+    game: GuessGame = first.game
+    events = game.events
+    assert events is not None
+    point, size = first.tested or session.terms.claim.point, game.calls.size
+    share, significance = events.delta_share(point.delta), session.allowance.significance
+    unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
+    most = math.ceil(growth(significance, level) * game.counts.runs)
+    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
+    few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
+    stream = session.allowance.stream
+    for look, runs in enumerate((few, most) if 2 * few < most else (most,)):
+        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
+        session.samples, session.anomalies = 0, Counter(first.anomalies)
+        trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
+        found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), long=0))
+        ways = tuple(found if way is game else way for way in first.ways)
+        yield replace(first, samples=session.samples, ways=ways, anomalies=session.noted())

@@ -1,0 +1,124 @@
+"""Look at a mechanism by a sequential game: it ends when the claim is refuted or resolved, or with the budget."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.session import PROBE, SEQUENTIAL, Session
+from audit.checks.privacy.way import Case, Game
+from audit.claims import Point
+from audit.game.drawing import Stage, carry_out
+from audit.game.fixed_budget import LEFT, draw_calls
+from audit.game.resolution import sequential_resolution, steps_to_resolve
+from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
+from audit.game.scorers.cells import atom_keys
+from audit.game.sequential import SequentialOutcome, play_sequentially, time_uniform_lower_bound
+from audit.game.tuning import TRAINING_CALLS
+from audit.subjects import Block, Outputs, Side
+
+PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
+_LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
+
+
+@dataclass(frozen=True)
+class SequentialGame(Game):
+    """Hold a sequential game on one pair."""
+
+    general: bool  # whether the experts see every difference between two laws of outputs of this kind
+    outcome: SequentialOutcome
+
+    way: ClassVar[str] = "sequential game"
+
+    def refutation(self, case: Case) -> Judgment | None:
+        """Return FAIL where the wealth against the claim ever reached the inverse of the significance."""
+        outcome = self.outcome
+        if case.evidence.is_dependent or outcome.log_wealth < math.log(1 / case.significance):
+            return None
+        found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
+        return case.refuted(self.lower_bound(case), found)
+
+    def limit(self, case: Case) -> Judgment | None:
+        """Return INCONCLUSIVE on a curve, of which it plays one point, and at a large delta."""
+        if case.claim.is_curve:
+            said = f"not refuted at {case.point}, one point of the curve of {case.claim.short}"
+            return undecided(f"{said}; the others were not tested")
+        if case.point.delta > _LARGEST_DELTA:
+            known = f"no resolution of the sequential game is known at delta = {case.point.delta:g}"
+            return undecided(f"not refuted, but {known}")
+        return None
+
+    def lower_bound(self, case: Case) -> float:
+        """Return the bound of epsilon that holds at all steps together."""
+        return 0.0 if case.evidence.is_dependent else time_uniform_lower_bound(self.outcome, case.significance)
+
+    def resolution(self, case: Case, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that the game would have refuted."""
+        return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
+
+    @property
+    def trained_on(self) -> float:
+        """The steps: a sequential game learns from all of them."""
+        return self.outcome.steps
+
+    @property
+    def is_general(self) -> bool:
+        """True if the experts see every difference between two laws of outputs of this kind."""
+        return self.general
+
+
+def play_to_the_end(session: Session) -> SequentialGame:
+    """Play the sequential game on the check's pair; probe for dependence between runs afterwards."""
+    claim, allowance = session.terms.claim, session.allowance
+    (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
+    source = _Source(session)
+    stated = stated_log_likelihood(session.subject.mechanism)
+    outcome = play_sequentially(
+        source.draw,
+        epsilon,
+        delta,
+        allowance.significance,
+        most_steps=allowance.budget - 1,
+        resolution_steps=steps_to_resolve(epsilon, goal, delta, allowance.significance),
+        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0]),
+    )
+    session.samples += 2 * outcome.steps
+    carry_out(_probe_afterwards(session))
+    if source.is_constant:
+        session.anomalies["constant"] += 1
+    return SequentialGame(0, source.is_numeric, outcome)
+
+
+def _probe_afterwards(session: Session) -> Stage[None]:
+    """Draw calls of a sequential game's pair for the probe, where the budget can spare them."""
+    stream, size = session.allowance.stream.child(PROBE, 2), min(PROBED, session.allowance.budget // PROBED_SHARE)
+    if size < 1:
+        return
+    drawn, _ = yield from draw_calls(session.subject, session.pairs, TRAINING_CALLS, size, stream)
+    session.samples += 2 * TRAINING_CALLS * size
+    side = Side(session.pairs[0][LEFT], size, stream.child(0, LEFT), size)
+    yield from session.repeat(drawn[0][LEFT][0], side)
+    session.probe(drawn[0])
+
+
+class _Source:
+    """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._calls = session, [0, 0]
+        self._first_key: np.uint64 | None = None
+        self.is_constant = self.is_numeric = True
+
+    def draw(self, side: int, size: int) -> Outputs:
+        session = self._session
+        seed = session.allowance.stream.child(SEQUENTIAL, side, self._calls[side]).seed()
+        self._calls[side] += 1
+        outputs, found = session.subject.draw(Block(session.pairs[0][side], size, seed))
+        session.note(found)
+        keys = atom_keys(outputs)
+        self._first_key = keys[0] if self._first_key is None else self._first_key
+        self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
+        self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
+        return outputs

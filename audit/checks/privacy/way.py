@@ -1,0 +1,198 @@
+"""Define a way of looking at a privacy claim: the four questions that its judge may answer, and its numbers.
+
+Each way is a frozen dataclass in a file with its gatherer and its judge: a stated law, a guess game, a sequential game,
+an enumeration, a search. A judge is a pure function of the way and of the `Case`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from audit.base.errors import InvalidCertificate
+from audit.base.verdict import Verdict
+from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.scope import NO_GENERAL, unread_reason
+from audit.claims import Claim, Point
+from audit.game.exchangeability import OF_CALLS, STATE
+from audit.game.resolution import EVENT_PROBABILITY, blind_spot
+
+DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
+_CAUSES = {
+    "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
+    **{kind: f"its outputs are not independent: {said}" for kind, said in OF_CALLS.items()},
+    STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
+    "mutated its dataset": "it changed the dataset it was given",
+    "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
+    "(audit.per_call declares randomness of its own)",
+    "nan": "it returned NaN",
+    "raised": "it raised",
+}
+CONSTANT = "its output never varied, so nothing random was exercised"
+
+
+class PrivacyTerms(NamedTuple):
+    """State what the judge needs of a check: its claim and the tolerance of a statistical PASS."""
+
+    claim: Claim
+    tolerance: float | None = None
+
+    def allowed_epsilon(self, point: Point) -> float:
+        """Return the resolution that a statistical PASS needs."""
+        return point.epsilon + (usual_tolerance(point.epsilon) if self.tolerance is None else self.tolerance)
+
+
+def usual_tolerance(epsilon: float) -> float:
+    """Return the tolerance of a check that states none."""
+    return max(0.05, 0.25 * epsilon)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Hold what every way is judged by: the claim, what the whole check observed, and the significance."""
+
+    terms: PrivacyTerms
+    evidence: Any  # a `PrivacyEvidence`
+    significance: float
+
+    @property
+    def claim(self) -> Claim:
+        """The claim."""
+        return self.terms.claim
+
+    @cached_property
+    def point(self) -> Point:
+        """The (epsilon, delta) that was tested. To refute one that the claim does not imply would say nothing."""
+        tested = self.evidence.tested
+        if tested is not None and not self.claim.implies(tested):
+            raise InvalidCertificate(f"the evidence tested {tested}, which does not follow from {self.claim.short}")
+        return self.claim.point if tested is None else tested
+
+    def refuted(self, lower: float, found: str) -> Judgment:
+        """Return FAIL by a certified bound of epsilon, with what was found."""
+        epsilon, delta = self.point
+        claimed = f"{self.claim.short} implies {epsilon:.4g}" if self.claim.is_curve else f"claimed {epsilon:g}"
+        reason = f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {claimed}"
+        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g})")
+
+    def obstacle(self) -> Judgment | None:
+        """Return INCONCLUSIVE if the check ended early, or its mechanism did what no verdict can be given on."""
+        evidence = self.evidence
+        if evidence.failure:
+            return undecided(evidence.failure)
+        for kind, cause in _CAUSES.items():
+            if count := evidence.anomalies.get(kind):
+                counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
+                return undecided(cause + counted)
+        return None
+
+
+@dataclass(frozen=True)
+class Way:
+    """Hold what one way of looking observed; what it does not answer is left to the other ways."""
+
+    way: ClassVar[str]  # its name in records
+
+    def refutation(self, case: Case) -> Judgment | None:
+        """Return FAIL if outputs that were counted refute the claim; nothing prevents that."""
+        return None
+
+    def obstacle(self, case: Case) -> Judgment | None:
+        """Return INCONCLUSIVE if what was observed prevents every other verdict."""
+        return None
+
+    def exact(self, case: Case) -> Judgment | None:
+        """Return what an exact law decides."""
+        return None
+
+    def statistical(self, case: Case) -> Judgment | None:
+        """Return what can be said of a claim that was neither refuted nor decided by an exact law."""
+        return None
+
+    def lower_bound(self, case: Case) -> float:
+        """Return a certified lower bound of epsilon; 0.0 if none."""
+        return 0.0
+
+    def upper_bound(self, case: Case) -> float | None:
+        """Return an upper bound of epsilon by an exact law, if there is one."""
+        return None
+
+    def resolution(self, case: Case, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that would have been refuted."""
+        return math.inf
+
+    @property
+    def trained_on(self) -> float:
+        """Outputs per dataset from which events were learned; inf if every event was examined."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Game(Way):
+    """Hold a game on one pair; a subclass says how it is played."""
+
+    pair: int
+
+    @property
+    def is_general(self) -> bool:
+        """True if some score that competed sees every difference between large sets of outputs."""
+        raise NotImplementedError
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Places of the output that nothing read."""
+        return ()
+
+    @property
+    def scope(self) -> str:
+        """The way in which outputs were drawn, and what was looked for: a PASS says both."""
+        return ""
+
+    def statistical(self, case: Case) -> Judgment | None:
+        """Decide on a claim that was not refuted: a PASS needs the game to resolve each of its points.
+
+        At a fixed budget the training outputs choose among the points, as they choose among events, so that a violation
+        at any of them would have been certified there. A sequential game plays one point.
+        """
+        if "constant" in case.evidence.anomalies:
+            return undecided(CONSTANT)
+        if self.gaps:
+            return undecided(unread_reason(self.gaps))
+        if self.is_general:
+            return self.limit(case) or self._by_resolution(case)
+        # more outputs may bring such a score
+        decision = self._by_resolution(case) if case.evidence.need else undecided(NO_GENERAL)
+        return undecided(NO_GENERAL) if decision.verdict is Verdict.PASS else decision
+
+    def limit(self, case: Case) -> Judgment | None:
+        """Return INCONCLUSIVE for a claim that no game of this kind resolves."""
+        return None
+
+    def _by_resolution(self, case: Case) -> Judgment:
+        claim, allowed = case.claim, case.terms.allowed_epsilon
+        limits = [(each, self.resolution(case, each)) for each in claim.points]
+        coarse = [(each, found) for each, found in limits if found > allowed(each)]
+        worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed(limit[0]))
+        resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
+        if coarse:
+            at = f" at {worst}, a point of {claim.short}" if claim.is_curve else ""
+            apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
+            return undecided(f"not refuted, but {apart}: {_advice(case)}")
+        if (unseen := blind_spot(self.trained_on)) > EVENT_PROBABILITY:
+            unseen_said = f"training saw no events of probability below {unseen:.3g}"
+            return undecided(f"not refuted, but {unseen_said}: {_advice(case)}")
+        if claim.is_curve:
+            tested = f"of which {case.point} was tested; between them none was"
+            resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
+        return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{self.scope}")
+
+
+def _advice(case: Case) -> str:
+    """Say what would resolve the claim."""
+    others = ", a larger tolerance or a stated law" if case.claim.is_curve else " or a larger tolerance"
+    if not (need := case.evidence.need):
+        return f"use a larger budget{others}"
+    limit = f" and a time limit above {need[1]:,.3g} s" if len(need) > 1 else ""
+    return f"use budget={need[0]:.0f}{limit}{others}"
