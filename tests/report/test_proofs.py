@@ -137,7 +137,7 @@ def test_every_pair_of_a_finite_domain():
         ({"datasets": "integers"}, "Distance"),
         ({"datasets": 3}, "list of all datasets"),
         ({"datasets": [False]}, "two neighbors"),
-        ({"datasets": [False, True], "pairs": [(False, True)]}, "left out"),
+        ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
         ({"pairs": [(False, True)], "enumeration": 1e-12}, "audit.Enumeration"),
     ],
 )
