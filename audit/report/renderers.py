@@ -20,6 +20,7 @@ import jinja2
 from audit.base.text import printable_data
 from audit.base.verdict import OUTCOMES
 from audit.report import wording
+from audit.report.abstract import abstract_of
 from audit.report.pictures import pictures_of
 from audit.report.sarif import sarif_of
 from audit.report.sources import code_of
@@ -38,7 +39,12 @@ def rendered(template: str, certificate: Certificate) -> str:
     certificate = printable_data(certificate)
     groups = wording.grouped([_with_process(check, certificate) for check in certificate["checks"]])
     checks = list(chain.from_iterable(groups.values()))
-    words = {"certificate": certificate, "audited": certificate["audited"], "checks": checks}
+    words = {
+        "certificate": certificate,
+        "audited": certificate["audited"],
+        "checks": checks,
+        "abstract": abstract_of(certificate),
+    }
     return environment("audit.report").get_template(template).render(words)
 
 
@@ -96,6 +102,7 @@ def environment(package: str) -> jinja2.Environment:
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(
         md=escape_markdown,
+        md_long=partial(escape_markdown, longest=None),
         pictures=pictures_of,
         source_digest=_source_digest,
         packed=_packed,
@@ -112,10 +119,10 @@ def environment(package: str) -> jinja2.Environment:
     return made
 
 
-def escape_markdown(text: object) -> str:
+def escape_markdown(text: object, longest: int | None = _LONGEST) -> str:
     """Return text that Markdown shows as it is, on one line, cut when it is very long."""
     line = " ".join(str(text).split())
-    return _SPECIAL.sub(r"\\\1", line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…")
+    return _SPECIAL.sub(r"\\\1", line if longest is None or len(line) <= longest else line[: longest - 1] + "…")
 
 
 def _packed(sections: Iterable[str]) -> str:

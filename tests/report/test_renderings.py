@@ -20,9 +20,10 @@ from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.stated_law import StatedLaw
 from audit.report import renderers
+from audit.report.abstract import abstract_of
 from audit.report.certificate import write_renderings
 from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
-from audit.report.renderers import RENDERERS, html_of, junit_of
+from audit.report.renderers import RENDERERS, html_of, junit_of, markdown_of
 from audit.report.sources import code_of
 from audit.report.wording import count, grouped, is_met, number, outcome_of, paper, tally
 
@@ -118,6 +119,7 @@ def test_every_number_of_the_page_stands_in_the_certificate(certificate):
     strings = {
         " ".join(printable(value).split()) for value in found if isinstance(value, str) and re.search(r"\d", value)
     }
+    strings |= {text for _, text in abstract_of(certificate)}
     strings |= {code_of(sources), certificate["provenance"]["time"].replace("T", " ").replace("+00:00", " UTC")}
     texts = Page(html_of(certificate)).texts
     assert sum(bool(re.search(r"\d", text)) for text in texts) > 100
@@ -335,3 +337,61 @@ def test_text_that_is_no_unicode_is_written(certificate, tmp_path):
     certificate["checks"][3]["reason"] += " \udc80"
     for path in write_renderings(certificate, tmp_path):
         path.read_text(encoding="utf-8")
+
+
+def outcomes(**verdicts):
+    """A certificate with one check of each name, which is expected to PASS, or named by the fault that it is."""
+    checks = [
+        {
+            "name": name,
+            "mechanism": f"mylib.{name}",
+            "kind": "privacy",
+            "expected": "FAIL" if name.startswith("fault") else "PASS",
+            "verdict": verdict,
+            "basis": "none" if verdict == "INCONCLUSIVE" else "statistical",
+        }
+        for name, verdict in verdicts.items()
+    ]
+    source = {"distribution": "mylib", "version": "2.1", "file": "mylib/a.py", "digest": "0" * 64, "line": 3}
+    settings = {"significance": 0.05, "confirmation": 1e-6}
+    return {"checks": checks, "settings": settings, "sources": dict.fromkeys(verdicts, source)}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "says", "is_silent_about"),
+    [
+        ({"sums": "PASS"}, "Nothing now.", "Release nothing"),
+        ({"sums": "PASS", "leak": "FAIL"}, "Release nothing with the code that FAILs: leak.", "Nothing now"),
+        (
+            {"sums": "PASS", "slow": "INCONCLUSIVE"},
+            "Do not count as kept what is INCONCLUSIVE",
+            "Release nothing",
+        ),
+        ({"sums": "PASS", "fault": "PASS"}, "these faults, which were not found: fault.", "Release nothing"),
+        ({"sums": "PASS", "fault": "FAIL"}, "Nothing now.", "Release nothing"),
+        ({f"leak{i}": "FAIL" for i in range(8)}, "leak4 and 3 more.", "leak5"),
+    ],
+)
+def test_the_abstract_says_what_to_do(verdicts, says, is_silent_about):
+    parts = dict(abstract_of(outcomes(**verdicts)))
+    assert list(parts) == ["What was audited", "How sure", "What was not looked at", "What to do"]
+    assert says in parts["What to do"]
+    assert is_silent_about not in parts["What to do"]
+    assert "mylib 2.1" in parts["What was audited"]
+    assert "with probability at most 1e-06" in parts["How sure"]
+
+
+def test_the_abstract_names_what_was_not_looked_at():
+    certificate = outcomes(sums="PASS", slow="INCONCLUSIVE")
+    left_out = dict(abstract_of(certificate))["What was not looked at"]
+    assert "floating-point numbers of 2 mechanisms" in left_out
+    assert "1 check decided nothing: slow." in left_out
+    certificate["checks"] += [{**check, "kind": "precision"} for check in certificate["checks"][:1]]
+    assert "floating-point numbers of 1 mechanism:" in dict(abstract_of(certificate))["What was not looked at"]
+
+
+def test_the_abstract_stands_first_on_the_page_and_in_the_summary(certificate):
+    for text, before in ((html_of(certificate), 'id="checks"'), (markdown_of(certificate), "## ")):
+        places = [text.index(title) for title, _ in abstract_of(certificate)]
+        assert places == sorted(places)
+        assert places[-1] < text.index(before)
