@@ -28,6 +28,7 @@ from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer,
 from audit.game.scorers.structure import KINDS
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
+from audit.subjects.second_reader import places_of_disagreement
 from audit.subjects.unread import unread_places
 
 
@@ -117,7 +118,7 @@ def choose_events_for_each(
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
-    unread = unread_places(sides, training.sides, reading.coded, KINDS)
+    unread = unread_places(sides, training.sides, reading.coded, KINDS) + places_of_disagreement(sides)
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):

@@ -208,3 +208,17 @@ def read_raised(values: Sequence[Any], place: str) -> Leaves:
 
 def read_nothing(values: Sequence[Any], place: str) -> Leaves:
     return Leaves(len(values))
+
+
+def shown_key(key: Any) -> str:
+    return '"' + shortened(key).replace('"', r"\"") + '"' if isinstance(key, str) else shortened(repr(key))
+
+
+def orders_of(orders: Sequence[tuple[Any, ...]]) -> Texts:
+    """Return the keys of each row as a text; keys that are equal, as 1, True and 1.0 are, have texts of their own."""
+    known: dict[Any, str] = {}
+    alike = [order if set(map(type, order)) <= {str} else (None, repr(order)) for order in orders]
+    for one, order in zip(alike, orders, strict=True):
+        if one not in known:
+            known[one] = shortened(repr(order))
+    return Texts.same(known[alike[0]], len(alike)) if len(known) == 1 else Texts.of(map(known.__getitem__, alike))

@@ -23,6 +23,7 @@ from audit.subjects.columns import (
     Leaves,
     Texts,
     columns_of_array,
+    orders_of,
     read_complex,
     read_dates,
     read_datetimes,
@@ -34,14 +35,17 @@ from audit.subjects.columns import (
     read_nothing,
     read_raised,
     read_texts,
+    shown_key,
 )
 from audit.subjects.identity import (
     Raised,
     cell_contents,
+    class_state,
     content_of,
     fields_of,
     identify,
     is_opaque,
+    layout_of,
     shortened,
     type_name,
 )
@@ -130,7 +134,9 @@ def _arrays(values: Sequence[Any], place: str) -> Leaves:
     if len(shapes) > 1 or dtype.kind not in "biufcmM" or dtype == np.longdouble or dtype == np.clongdouble:
         return _ragged(values, place, [value.size for value in values], len(shapes) > 1)
     found = columns_of_array(np.stack(values), place)
-    found.texts[_type_of(place)] = Texts.same(f"numpy.ndarray of {dtype.str}, shape {shape}", len(values))
+    said = f"numpy.ndarray of {dtype.str}, shape {shape}"
+    laid_out = Texts.of(said + layout_of(value) for value in values)
+    found.texts[_type_of(place)] = laid_out if len(laid_out.table) > 1 else Texts.same(laid_out.table[0], len(values))
     return found
 
 
@@ -166,6 +172,7 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         except OverflowError:
             return _ragged(values, place, None, True)
         found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width} {kind.__name__}", len(values))
+        _add_class_state(found, values, place)
         return found
     is_mixed = len(kinds) > 1 and len({tuple(map(type, row)) for row in values}) > 1
     if width > _MOST_FIELDS:
@@ -179,6 +186,7 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         part = f"{place}.{names[index]}" if len(names) == width else f"{place}[{index}]"
         found.update(flatten([row[index] for row in values], part))
     found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
+    _add_class_state(found, values, place)
     return found
 
 
@@ -192,7 +200,7 @@ def _mappings(values: Sequence[Any], place: str) -> Leaves:
     if len(keys) > _MOST_FIELDS or not all(type(key) in (str, int, bool, tuple, float) for key in keys):
         return _ragged(values, place, list(map(len, values)), len(distinct) > 1)
     found = Leaves(len(values))
-    found.texts[f"keys(output{place})"] = _orders(orders)
+    found.texts[f"keys(output{place})"] = orders_of(orders)
     for key in keys:
         _add_column(found, [row.get(key, _ABSENT) for row in values], f"{place}[{shown_key(key)}]")
     return found
@@ -224,10 +232,6 @@ def _numbers_of(rows: Sequence[Sequence[Any]], place: str) -> Leaves | None:
     return found
 
 
-def shown_key(key: Any) -> str:
-    return '"' + shortened(key).replace('"', r"\"") + '"' if isinstance(key, str) else shortened(repr(key))
-
-
 _ABSENT = object()
 
 
@@ -257,20 +261,17 @@ def _objects(values: Sequence[Any], place: str) -> Leaves:
             return _ragged(values, place, None)
     found.texts[_type_of(place)] = Texts.same(type_name(values[0]), len(values))
     if names:
-        found.texts[f"keys(output{place})"] = _orders(orders)
+        found.texts[f"keys(output{place})"] = orders_of(orders)
     for name in names:
         _add_column(found, [each.get(name, _ABSENT) for each in fields], f"{place}.{name}")
+    _add_class_state(found, values, place)
     return found
 
 
-def _orders(orders: Sequence[tuple[Any, ...]]) -> Texts:
-    """Return the keys of each row as a text; keys that are equal, as 1, True and 1.0 are, have texts of their own."""
-    known: dict[Any, str] = {}
-    alike = [order if set(map(type, order)) <= {str} else (None, repr(order)) for order in orders]
-    for one, order in zip(alike, orders, strict=True):
-        if one not in known:
-            known[one] = shortened(repr(order))
-    return Texts.same(known[alike[0]], len(alike)) if len(known) == 1 else Texts.of(map(known.__getitem__, alike))
+def _add_class_state(found: Leaves, values: Sequence[Any], place: str) -> None:
+    """Add the attributes of classes of the mechanism's own as a text, where there are some."""
+    if any(states := [class_state(type(value)) for value in values]):
+        found.texts[f"class(output{place})"] = Texts.of(shortened(identify(state)) for state in states)
 
 
 def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mixed: bool = False) -> Leaves:
@@ -318,8 +319,9 @@ def _functions(values: Sequence[Any], place: str) -> Leaves:
     """Return what functions hold: the values that they close over, and their defaults; and their code as a text."""
     held = [(list(cell_contents(value)), value.__defaults__, value.__kwdefaults__) for value in values]
     found = flatten(held, f"{place}.held")
-    code = (shortened(identify((value.__code__, value.__module__, value.__qualname__))) for value in values)
-    found.texts[f"code(output{place})"] = Texts.of(code)
+    shown = ("__code__", "__module__", "__qualname__", "__doc__")
+    code = ([getattr(value, name) for name in shown] for value in values)
+    found.texts[f"code(output{place})"] = Texts.of(map(shortened, map(identify, code)))
     return found
 
 
@@ -331,9 +333,7 @@ def _default_mappings(values: Sequence[Any], place: str) -> Leaves:
 
 def _deques(values: Sequence[Any], place: str) -> Leaves:
     found = _sequences(list(map(list, values)), place)
-    limits = {value.maxlen for value in values}
-    said = [f"{type_name(value)} of at most {value.maxlen}" for value in values]
-    found.texts[_type_of(place)] = Texts.same(said[0], len(values)) if len(limits) == 1 else Texts.of(said)
+    found.texts[_type_of(place)] = Texts.of(f"{type_name(value)} of at most {value.maxlen}" for value in values)
     return found
 
 

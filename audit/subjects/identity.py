@@ -8,10 +8,12 @@ import hashlib
 import io
 import random
 import struct
+import sys
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,30 @@ _SHOWN = 200  # characters of an output that are shown; a digest stands for the 
 _SHOWN_ENTRIES = 32  # of an array; a digest stands for more
 _LIVE = (io.IOBase, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, memoryview)
 _SOURCES = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_OF_C = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.MemberDescriptorType,
+)
+_OF_CLASSES = frozenset(("__module__", "__qualname__", "__dict__", "__weakref__", "__slots__", "__annotations__"))
+_OF_CLASSES |= {
+    "__firstlineno__",
+    "__static_attributes__",
+    "__orig_bases__",
+    "__parameters__",
+    "__hash__",
+    "__match_args__",
+}
+_OF_CLASSES |= {
+    "__dataclass_fields__",
+    "__dataclass_params__",
+    "__abstractmethods__",
+    "__annotate__",
+    "__type_params__",
+}
+_BUILT_IN = frozenset((list, tuple, dict))
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 _CONTENT = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
@@ -135,12 +161,14 @@ class _Reader:
             yield from self._array(value, place, depth)
         elif isinstance(value, type):
             yield f"<class {value.__module__}.{value.__qualname__}>"
+            if state := class_state(value):
+                yield from self._mapping(state.items(), place, depth)
         elif isinstance(value, types.ModuleType):
             yield f"<module {value.__name__}>"
         elif isinstance(value, types.FunctionType):
             yield f"<function {value.__module__}.{value.__qualname__} "
             cells = list(cell_contents(value))
-            parts = value.__code__, value.__defaults__, value.__kwdefaults__, cells, vars(value)
+            parts = value.__code__, value.__defaults__, value.__kwdefaults__, cells, vars(value), value.__doc__
             yield from self.texts(parts, place, depth)
             yield ">"
         elif isinstance(value, types.CodeType):
@@ -177,7 +205,8 @@ class _Reader:
     def _array(self, value: Any, place: str, depth: int) -> Iterator[str]:
         array = np.asarray(value)
         name = type_name(value) if type(value) is not np.ndarray else "array"
-        yield f"{name}({array.dtype.str if array.dtype.names is None else array.dtype}, {array.shape}, "
+        kind = array.dtype.str if array.dtype.names is None else array.dtype
+        yield f"{name}({kind}, {array.shape}{layout_of(array)}, "
         if array.dtype.hasobject:
             yield from self.texts(array.ravel().tolist(), place, depth)
         elif array.dtype in (np.longdouble, np.clongdouble) or array.size <= _SHOWN_ENTRIES:
@@ -212,6 +241,8 @@ class _Reader:
         for name, entry in fields.items():
             yield f", {name}="
             yield from self.texts(entry, f"{place}.{name}", depth)
+        if state := class_state(type(value)):
+            yield from self._mapping(state.items(), f"type({place})", depth)
         if is_opaque(value) or not (says_content or fields):
             yield from self._reduced(value, place, depth)
         yield ")"
@@ -252,6 +283,13 @@ def _entry_text(entry: Any) -> str:
     return _float_text(item) if isinstance(item, float) else repr(item)
 
 
+def layout_of(array: np.ndarray) -> str:
+    """Return how an array lies in memory, and whether it can be written; nothing of a usual one."""
+    flags = array.flags
+    order = "" if flags.c_contiguous else ", Fortran order" if flags.f_contiguous else f", strides {array.strides}"
+    return order if flags.writeable else f"{order}, read-only"
+
+
 def content_of(value: Any) -> Any:
     """Return the built-in content of an instance of a subclass of int, list, str ..., without running its code.
 
@@ -286,8 +324,47 @@ def is_opaque(value: Any) -> bool:
     return any(not _is_written_in_python(kind) and kind not in (object, *_CONTENT) for kind in type(value).__mro__)
 
 
+@lru_cache(maxsize=4096)
 def _is_written_in_python(kind: type) -> bool:
-    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE; some classes written in C have it, too
+    """Test whether a class was made by Python: one of C has descriptors of C, also where it is made at run time."""
+    if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+        return False
+    members = ((name, member) for name, member in vars(kind).items() if getattr(member, "__objclass__", None) is kind)
+    return all(
+        name in ("__dict__", "__weakref__")
+        or (isinstance(member, types.MemberDescriptorType) and not (name.startswith("__") and name.endswith("__")))
+        or not isinstance(member, _OF_C)
+        for name, member in members
+    )
+
+
+def class_state(kind: type) -> dict[str, Any]:
+    """Return the attributes of classes outside of libraries: `Model.n = len(data)` shows in every instance.
+
+    Functions, properties and other descriptors are code, and no state.
+    """
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__) if kind not in _BUILT_IN else ():
+        if _is_of_library(base):
+            continue
+        for name, member in vars(base).items():
+            is_code = hasattr(type(member), "__get__") or name in _OF_CLASSES or name.startswith("_abc_")
+            if not is_code:
+                found[name] = member
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _is_of_library(kind: type) -> bool:
+    """Test whether a class is the one that an installed module has under its name."""
+    module = sys.modules.get(str(kind.__module__))
+    found: Any = module
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is not kind:
+        return False
+    top, file = str(kind.__module__).partition(".")[0], str(getattr(module, "__file__", ""))
+    return top in sys.stdlib_module_names or "site-packages" in file or "dist-packages" in file or top == "audit"
 
 
 def cell_contents(function: types.FunctionType) -> Iterator[Any]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.subjects.columns import Leaves, Texts, columns_of_array
-from audit.subjects.flatten import flatten, shown_key
+from audit.subjects.columns import Leaves, Texts, columns_of_array, shown_key
+from audit.subjects.flatten import flatten
 from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, type_name
 from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table
 

@@ -14,5 +14,5 @@ NO_GENERAL = (
 
 def unread_reason(places: Sequence[str]) -> str:
     """Return why there is no PASS where some places of the output were not read, and what to do."""
-    said = "its texts hardly ever repeat; return its numbers as numbers, or leave out what is not released"
-    return f"not refuted, but nothing reads what is in {listed(places)}: {said}"
+    said = "return its numbers as numbers, and leave out what is not released"
+    return f"not refuted, but no score reads what is in {listed(places)}: {said}"
