@@ -11,9 +11,9 @@ from audit.base.text import described
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Result, known_source
-from audit.subjects.keeper import is_of_subject
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
+from audit.subjects.supervisor import is_of_subject
 
 
 def run_check(

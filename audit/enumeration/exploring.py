@@ -33,7 +33,7 @@ from audit.enumeration.outputs import known_output
 from audit.enumeration.states import State, StateReader, subject_frames
 from audit.enumeration.watching import Watch
 from audit.subjects.identity import CannotKeep, Raised, identify
-from audit.subjects.keeper import is_of_subject
+from audit.subjects.supervisor import is_of_subject
 
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"

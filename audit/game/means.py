@@ -23,7 +23,7 @@ from audit.base.errors import InvalidArgument
 from audit.base.text import described
 from audit.game.exchangeability import kruskal_pvalue
 from audit.subjects import Stream
-from audit.subjects.keeper import is_of_subject
+from audit.subjects.supervisor import is_of_subject
 
 _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2 of each rate over the central one
 _WEIGHTS = np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100  # of the mixture; the outer rates hedge against a bad pilot

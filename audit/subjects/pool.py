@@ -27,19 +27,19 @@ from typing import Any, Self, TypeVar
 
 from audit.base import errors
 from audit.base.errors import MissingExtra, OtherCode, Unreachable
-from audit.subjects.keeper import is_of_subject
 from audit.subjects.place import Place
 from audit.subjects.process import (
     DEATHS,
     FORKS,
-    Nursery,
+    ForkServer,
     Outcome,
     Processes,
     call_isolated,
     end_session,
-    fresh_keeper,
+    fresh_supervisor,
     pack,
 )
+from audit.subjects.supervisor import is_of_subject
 
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
 _ANSWER = 15.0  # seconds for a scheduler to answer
@@ -211,9 +211,9 @@ class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
-        self._nursery = Nursery(objects) if FORKS and not shares else None
-        start = self._nursery.keeper if self._nursery is not None else partial(fresh_keeper, False)
-        self._inherited = () if self._nursery is None else objects
+        self._fork_server = ForkServer(objects) if FORKS and not shares else None
+        start = self._fork_server.supervisor if self._fork_server is not None else partial(fresh_supervisor, False)
+        self._inherited = () if self._fork_server is None else objects
         self._processes = Processes(start, shares)
         super().__init__(ThreadPoolExecutor(width), width, code, self._isolated, shares)
 
@@ -221,8 +221,8 @@ class ThisMachine(Pool):
         super().close()
         self._processes.end()
         self._executor.shutdown(wait=False, cancel_futures=True)
-        if self._nursery is not None:
-            self._nursery.close()
+        if self._fork_server is not None:
+            self._fork_server.close()
 
     def _isolated(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
         return self._processes.call(function, arguments, timeout)

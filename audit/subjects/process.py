@@ -1,7 +1,7 @@
 """Run every call in a process of its own: a call that hangs or dies ends that process and nothing else.
 
-The thread that makes a call waits for a keeper (`keeper.py`), which forks the process, and can kill it. Arguments and
-outcomes are bytes: only the process of the call unpickles arguments, and the outcome of a check is JSON.
+The thread that makes a call waits for a supervisor (`supervisor.py`), which forks the process, and can kill it.
+Arguments and outcomes are bytes: only the process of the call unpickles arguments, and the outcome of a check is JSON.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ import cloudpickle
 
 from audit.base.errors import OtherCode, Unreachable
 from audit.base.text import described, printable
-from audit.subjects import keeper
+from audit.subjects import supervisor
 from audit.subjects.code import require_code
 from audit.subjects.threads import with_one_thread
 
-DEATHS = 3  # attempts at a call whose keeper dies, or the worker of a cluster; then the call is to blame
+DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
 _START = 120.0  # seconds for a new process to import the package
 _WATCH = 1.0  # seconds between two looks at whether somebody still waits for the outcome
-_GRACE = 5.0  # seconds for a keeper to kill a call and to say what it has printed
-_MOMENT = 0.002  # seconds between two looks at whether a nursery has ended
+_GRACE = 5.0  # seconds for a supervisor to kill a call and to say what it has printed
+_MOMENT = 0.002  # seconds between two looks at whether a fork server has ended
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # forked processes of macOS may not use its frameworks
 _ENVIRONMENT = (ImportError, AttributeError)  # what unpickling raises where a module is missing, or is another one
 
@@ -63,13 +63,13 @@ class _NotStarted(Exception):
 
 
 class Processes:
-    """The keepers of one session; each runs one call at a time."""
+    """The supervisors of one session; each runs one call at a time."""
 
-    def __init__(self, start: Callable[[], _Keeper], shares: bool = False) -> None:
+    def __init__(self, start: Callable[[], _Supervisor], shares: bool = False) -> None:
         self._start, self._shares = start, shares  # whether a process may run one call after the other
         self._has_ended, self._lock = False, threading.Lock()
-        self._idle: list[_Keeper] = []
-        self._busy: set[_Keeper] = set()
+        self._idle: list[_Supervisor] = []
+        self._busy: set[_Supervisor] = set()
 
     def call(
         self,
@@ -116,16 +116,16 @@ class Processes:
                 one.interrupt()
 
 
-class _Keeper:
-    """A keeper, as the process sees it that gives it calls."""
+class _Supervisor:
+    """A supervisor, as the process sees it that gives it calls."""
 
     def __init__(self, connection: Connection, process: Any = None, forks: bool = True) -> None:
         self._connection, self._process, self.forks = connection, process, forks
-        self._numbers: list[int] = []  # of the keeper and of the process of its call
+        self._numbers: list[int] = []  # of the supervisor and of the process of its call
         self.is_usable = True
 
     def call(self, request: bytes, timeout: float | None, is_wanted: Callable[[], bool]) -> Outcome | None:
-        """Return the outcome; None when the keeper was killed. The next call is not to blame for that."""
+        """Return the outcome; None when the supervisor was killed. The next call is not to blame for that."""
         try:
             self._connection.send_bytes(request)
             if not self._connection.poll(_START):
@@ -156,12 +156,12 @@ class _Keeper:
         """Have the call under way killed; another thread may ask for it."""
         self.is_usable = False
         with suppress(OSError):
-            self._connection.send_bytes(keeper.STOP)
+            self._connection.send_bytes(supervisor.STOP)
         if not self.forks:
             self._kill()
 
     def stop(self) -> None:
-        """End the keeper; kill it with its call when it is not to be trusted any more."""
+        """End the supervisor; kill it with its call when it is not to be trusted any more."""
         self._connection.close()
         if not self.is_usable:
             self._kill()
@@ -181,20 +181,20 @@ class _Keeper:
         return content, "\n".join(map(printable, lines))
 
 
-class Nursery:
-    """A process forked from this one, with its modules and the given objects, that forks keepers."""
+class ForkServer:
+    """A process forked from this one, with its modules and the given objects, that forks supervisors."""
 
-    # Of all nurseries: what one of them inherits while another asks for a keeper would hide that keeper's death.
+    # Of all fork servers: what one of them inherits while another asks for a supervisor would hide that one's death.
     _lock = threading.Lock()
-    _connections: ClassVar[weakref.WeakSet[Connection]] = weakref.WeakSet()  # to keepers
+    _connections: ClassVar[weakref.WeakSet[Connection]] = weakref.WeakSet()  # to supervisors
 
     def __init__(self, objects: Sequence[Any]) -> None:
         self._objects = objects
         with self._lock:
             self._fork()
 
-    def keeper(self) -> _Keeper:
-        """Return a new keeper; a nursery that was killed is forked again."""
+    def supervisor(self) -> _Supervisor:
+        """Return a new supervisor; a fork server that was killed is forked again."""
         with self._lock:
             while True:
                 mine, other = socket.socketpair()
@@ -206,12 +206,12 @@ class Nursery:
                         connection.close()
                     else:
                         self._connections.add(connection)
-                        return _Keeper(connection)
+                        return _Supervisor(connection)
                 self.close()
                 self._fork()
 
     def close(self) -> None:
-        """End the nursery; it waits for its keepers, which end when their connections are closed."""
+        """End the fork server; it waits for its supervisors, which end when their connections are closed."""
         self._requests.close()
         deadline = time.monotonic() + _GRACE
         with suppress(OSError):
@@ -233,25 +233,25 @@ class Nursery:
             self._number = os.fork()
         if self._number == 0:
             self._requests.close()
-            Nursery._lock = threading.Lock()  # this one is held
+            ForkServer._lock = threading.Lock()  # this one is held
             for descriptor in not_inherited:
                 os.close(descriptor)
             for connection in self._connections:
                 with suppress(OSError):  # another thread was closing it
                     connection.close()
             _inherited = self._objects
-            keeper.nurse(other, answer, prepare)
+            supervisor.serve_forks(other, answer, prepare)
         other.close()
 
 
-def fresh_keeper(forks: bool = FORKS) -> _Keeper:
-    """Return a keeper in a new interpreter, which forks a process for each call or runs all calls itself."""
+def fresh_supervisor(forks: bool = FORKS) -> _Supervisor:
+    """Return a supervisor in a new interpreter, which forks a process for each call or runs all calls itself."""
     if os.name != "posix":
         context = multiprocessing.get_context("spawn")
         mine, other = context.Pipe()
-        process = context.Process(target=keeper.keep, args=(other, answer, None), daemon=True)
+        process = context.Process(target=supervisor.supervise, args=(other, answer, None), daemon=True)
         process.start()
-        return _Keeper(mine, process, forks=False)
+        return _Supervisor(mine, process, forks=False)
     end, other_end = socket.socketpair()
     code = (
         f"import sys; sys.path[:] = {sys.path!r}; from audit.subjects import process; "
@@ -264,11 +264,11 @@ def fresh_keeper(forks: bool = FORKS) -> _Keeper:
         env=with_one_thread(os.environ),  # read by libraries when they are loaded
     )
     other_end.close()
-    return _Keeper(Connection(end.detach()), started, forks)
+    return _Supervisor(Connection(end.detach()), started, forks)
 
 
 def keep_at(descriptor: int, forks: bool) -> None:
-    keeper.keep(Connection(descriptor), answer, prepare if forks else None)
+    supervisor.supervise(Connection(descriptor), answer, prepare if forks else None)
 
 
 def call_isolated(
@@ -282,7 +282,7 @@ def call_isolated(
 ) -> Outcome:
     """Return the outcome of a call that another executor has brought here; raise `ChildProcessError` if it died."""
     with _lock:
-        start = functools.partial(fresh_keeper, FORKS and not shares)
+        start = functools.partial(fresh_supervisor, FORKS and not shares)
         processes = _brought.setdefault(session, Processes(start, shares))
     outcome = processes.call(function, arguments, timeout, is_wanted, attempts)
     if outcome.kind == "died":  # executors try again what raises
@@ -330,7 +330,7 @@ def prepare(request: bytes) -> bytes:
     try:
         require_code(code)
     except OtherCode as error:
-        return keeper.OTHER + json.dumps(str(error)).encode()
+        return supervisor.OTHER + json.dumps(str(error)).encode()
     return b""
 
 
@@ -376,6 +376,6 @@ def _failed(error: BaseException, is_plain: bool, kind: bytes = b"error ") -> by
 
 
 def _own_modules() -> list[str]:
-    """Return the modules of this package that are loaded: a keeper imports them once, not each of its processes."""
+    """Return the modules of this package that are loaded: a supervisor imports them once, not each of its processes."""
     top = __name__.partition(".")[0]
     return [name for name in sys.modules if name.partition(".")[0] == top]

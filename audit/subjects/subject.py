@@ -17,8 +17,8 @@ from audit.base.text import described
 from audit.claims import Labeled
 from audit.subjects.blocks import Block, Stream
 from audit.subjects.identity import Raised, identify
-from audit.subjects.keeper import is_of_subject
 from audit.subjects.outputs import BadBatch, BadLength, Outputs, encode
+from audit.subjects.supervisor import is_of_subject
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]

@@ -64,7 +64,7 @@ def test_the_worst_corner_is_found_and_shrunk(mechanism, relation, minimal, monk
 
 
 @pytest.mark.false_alarm(0.0001, seeded=True)
-def test_a_promise_that_holds_is_not_refuted(monkeypatch):
+def test_a_claim_that_holds_is_not_refuted(monkeypatch):
     """Wrong with probability 1e-4, whatever pair the search suggests: three climbs of 50 pairs, not of 200."""
     monkeypatch.setattr(pair_search, "_EXAMPLES", 50)
     result = search(honest, AddRemove(), st.lists(st.floats(), max_size=4), significance=1e-4)

@@ -44,8 +44,8 @@ def test_gaussian_profile_is_the_hockey_stick_integral():
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.05), (1.0, 1e-5), (2.0, 1e-9)])
 def test_deviation_agrees_with_dp_accounting(epsilon, delta):
     """An independent solver; it rounds up to one part in 10^6."""
-    promise = DifferentialPrivacyParameters(epsilon, delta)
-    reference = GaussianPrivacyLoss.from_privacy_guarantee(promise).standard_deviation
+    claimed = DifferentialPrivacyParameters(epsilon, delta)
+    reference = GaussianPrivacyLoss.from_privacy_guarantee(claimed).standard_deviation
     assert analytic_deviation(epsilon, delta) == pytest.approx(reference, rel=1e-5)
 
 

@@ -283,7 +283,7 @@ def poisons_the_judge(data, size, rng):
 
 
 def writes_its_own_outcome(data, size, rng):
-    """Write to the pipes that its keeper reads from."""
+    """Write to the pipes that its supervisor reads from."""
     pipes = {link for link, flags in ends(os.getppid()).values() if flags.endswith("0")}
     for number, (link, flags) in ends(os.getpid()).items():
         if number > 2 and link in pipes and flags.endswith("1"):

@@ -21,13 +21,18 @@ BANNED_PARTS = {
     "contender": "candidate",
     "contenders": "candidates",
     "crew": "pool",
+    "crumbs": "rounding",
     "examination": "evidence",
     "examine": "gather",
     "examines": "gathers",
+    "keeper": "supervisor",
+    "nurse": "serve",
+    "nursery": "fork server",
     "offer": "proposal",
     "oddities": "anomalies",
     "panel": "cell, expert group or features",
     "panels": "cells, expert groups or features",
+    "promise": "claim or estimated bound",
     "relay": "worker process",
     "stakes": "design",
     "wants": "needs",
@@ -48,6 +53,7 @@ _BRITISH = (
 # Patterns in prose, each with what to write instead.
 BANNED_PROSE = {
     re.compile(_BRITISH, re.IGNORECASE): "American spelling",
+    re.compile(r"\bcrumbs?\b|\bnurser(?:y|ies)\b|\bkeepers?\b", re.IGNORECASE): "what is meant",
     re.compile(r"\bcontenders?\b|\bstakes\b|\bcrew\b|\bthe relay\b|\banatomy\b", re.IGNORECASE): "the field's term",
     re.compile(r"\b(?:outputs|runs|samples|games|many|much|at most|[\d,]*\d) a side\b"): "per dataset",
     re.compile(r"(?<!here )\b(?:is|are|was) no (?!longer|more|less|fewer|other|such|\w+er\b)\w+"): "is not a ...",
@@ -71,6 +77,13 @@ def parts_of(name: str) -> list[str]:
 def nodes_in(source: str) -> tuple[ast.AST, ...]:
     """Return the nodes of the syntax tree of a file."""
     return tuple(ast.walk(ast.parse(source)))
+
+
+def last_words_of_classes(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each class of a file, and the word with which it ends."""
+    for node in nodes_in(source):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, parts_of(node.name)[-1]
 
 
 def names_in(source: str) -> Iterator[tuple[int, str]]:

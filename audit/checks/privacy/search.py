@@ -63,7 +63,7 @@ class Case(NamedTuple):
     pair: tuple[Any, Any] | None
 
 
-class _Enough(BaseException):
+class _Finished(BaseException):
     """Ends a climb after the last case; Hypothesis would take an `Exception` for a failure and repeat it."""
 
 
@@ -166,7 +166,7 @@ class Search:
                 return draw(cases)
             finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
                 if next(asked) >= _ATTEMPTS * _EXAMPLES:
-                    raise _Enough
+                    raise _Finished
 
         @hypothesis.seed(self.allowance.stream.entropy + start)
         @_settings(_EXAMPLES, _CLIMBING)
@@ -176,7 +176,7 @@ class Search:
             if math.isfinite(excess):
                 hypothesis.target(excess, label="excess over the claim")
 
-        with contextlib.suppress(_Enough, hypothesis.errors.Unsatisfiable):
+        with contextlib.suppress(_Finished, hypothesis.errors.Unsatisfiable):
             climb()
 
 

@@ -26,7 +26,7 @@ from audit.checks.utility.guarantee import (
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
 from audit.subjects import Stream
-from audit.subjects.keeper import is_of_subject
+from audit.subjects.supervisor import is_of_subject
 
 DatasetFor = Callable[[int, np.random.Generator], Any]
 Hits = Callable[[int, Any], Any]

@@ -13,7 +13,7 @@ from audit.base.text import described
 from audit.checks.allowance import Allowance
 from audit.checks.alone import Alone, alone, run_alone
 from audit.checks.base import Check, Evidence, Result
-from audit.subjects.keeper import is_of_subject
+from audit.subjects.supervisor import is_of_subject
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.judge import PARTS, TrainingTerms, judge

@@ -97,7 +97,7 @@ def on_three_pairs(check, budget):
 
 @pytest.mark.parametrize("check", quick(PRIVATE))
 @pytest.mark.false_alarm(1e-07)
-def test_a_promise_that_should_hold_does(check):
+def test_a_claim_that_should_hold_does(check):
     """Where a law is stated it decides at any budget, and all its pairs are compared in the next test.
 
     The guess game is not played beside it: it decides nothing there. `make audit` plays all of them.

@@ -18,8 +18,8 @@ import audit
 from audit.base.errors import Unreachable
 from audit.faces.runs import suite
 from audit.faces.runs.checkpoint import finished_checks
-from audit.subjects import keeper as keeper_module
 from audit.subjects import process as process_module
+from audit.subjects import supervisor as supervisor_module
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import open_pool
 from audit.subjects.process import Outcome
@@ -49,7 +49,7 @@ def pool(request):
         assert executor.submit(divide, 6, 3).result(60) == 2  # its owner may go on with it
         begun = time.monotonic()
         executor.shutdown()
-        assert time.monotonic() - begun < 0.8 * keeper_module._IDLE  # no wait for idle processes
+        assert time.monotonic() - begun < 0.8 * supervisor_module._IDLE  # no wait for idle processes
 
 
 def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
@@ -59,9 +59,9 @@ def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
         pool.call(end, timeout=60)
     with pytest.raises(RuntimeError, match="CannotTravel: here"):
         pool.call(raise_what_cannot_travel, timeout=60)
-    before, keeper = pool.call(numbers_of_process, timeout=60)
+    before, supervisor = pool.call(numbers_of_process, timeout=60)
     assert before != os.getpid()
-    os.kill(keeper, 9)  # between two calls: no fault of the next one
+    os.kill(supervisor, 9)  # between two calls: no fault of the next one
     time.sleep(0.2)
     assert pool.call(os.getpid, timeout=60) != before
 
@@ -87,14 +87,14 @@ def numbers_of_process():
     return os.getpid(), os.getppid()
 
 
-def test_a_call_whose_keeper_dies_under_it_is_tried_again_and_then_to_blame(tmp_path):
+def test_a_call_whose_supervisor_dies_under_it_is_tried_again_and_then_to_blame(tmp_path):
     with open_pool(Place(workers=1)) as pool:
         with pytest.raises(ChildProcessError, match="killed its process, and the one that watches it"):
-            pool.call(kill_keeper, tmp_path / "always", 9, timeout=60)
-        assert pool.call(kill_keeper, tmp_path / "twice", 2, timeout=60) == "at last"
+            pool.call(kill_supervisor, tmp_path / "always", 9, timeout=60)
+        assert pool.call(kill_supervisor, tmp_path / "twice", 2, timeout=60) == "at last"
 
 
-def kill_keeper(path, times):
+def kill_supervisor(path, times):
     with path.open("a") as marks:
         marks.write("x")
     if len(path.read_text()) <= times:

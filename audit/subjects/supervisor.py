@@ -1,8 +1,9 @@
-"""Keep processes: fork one for each call, watch it, read what it prints, and kill all that it started.
+"""Supervise the processes of calls: fork one for each, watch it, read what it prints, and kill all that it started.
 
-What is here runs in processes beside the one that wants the calls. A nursery is forked from that one, and has its
-modules and objects; it forks keepers. A keeper without a nursery is an interpreter of its own. Only bytes go back. A
-process belongs to one call, unless a keeper is told to run calls itself, as it does for the blocks of one check.
+What is here runs in processes beside the one that wants the calls. A fork server is forked from that one, and has its
+modules and objects; it forks supervisors. A supervisor without a fork server is an interpreter of its own. Only bytes
+go back. A process belongs to one call, unless a supervisor is told to run calls itself, as it does for the blocks of
+one check.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from audit.subjects.threads import use_one_thread
 PRINTED = 4096  # bytes of what a call prints that are kept
 OTHER = b"other "  # begins the outcome of a call that this code is not the right one for; no call says so itself
 STOP = b"stop"  # sent while a call is under way: kill it
-_IDLE = 60.0  # seconds after which an idle keeper ends; the next call starts another
+_IDLE = 60.0  # seconds after which an idle supervisor ends; the next call starts another
 _PULSE = 0.05  # seconds between two looks at whether a process has ended that did not close its pipe
 _LENGTH = 8  # bytes of a length, before the outcome of a call
 _CHUNK = 2**16
@@ -46,8 +47,8 @@ def is_of_subject(error: BaseException) -> bool:
     return not (is_of_pytest or isinstance(error, KeyboardInterrupt))
 
 
-def nurse(requests: socket.socket, answer: Answer, prepare: Answer) -> NoReturn:
-    """Fork a keeper for each connection that is sent; end with the process at the other end."""
+def serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> NoReturn:
+    """Fork a supervisor for each connection that is sent; end with the process at the other end."""
     try:
         _begin()
         gc.freeze()  # a collection in a forked process would copy the pages of all objects
@@ -58,7 +59,7 @@ def nurse(requests: socket.socket, answer: Answer, prepare: Answer) -> NoReturn:
             with suppress(OSError):  # no process to be had: whoever asked sees the connection closed
                 if os.fork() == 0:
                     requests.close()
-                    keep(Connection(connections[0]), answer, prepare)
+                    supervise(Connection(connections[0]), answer, prepare)
             os.close(connections[0])
             with suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -70,7 +71,7 @@ def nurse(requests: socket.socket, answer: Answer, prepare: Answer) -> NoReturn:
         os._exit(0)
 
 
-def keep(parent: Connection, answer: Answer, prepare: Answer | None) -> NoReturn:
+def supervise(parent: Connection, answer: Answer, prepare: Answer | None) -> NoReturn:
     """Run calls as they come, each in a new process if there is `prepare`; end with the parent, or when idle."""
     global is_isolated
     try:
@@ -121,7 +122,7 @@ def _forked(request: bytes, parent: Connection, answer: Answer) -> tuple[bytes, 
     output, output_end = os.pipe()
     try:
         if (process := os.fork()) == 0:
-            _be(request, answer, result_end, output_end, (parent.fileno(), result, output))
+            _run_call(request, answer, result_end, output_end, (parent.fileno(), result, output))
     finally:
         os.close(result_end)
         os.close(output_end)
@@ -139,7 +140,7 @@ def _forked(request: bytes, parent: Connection, answer: Answer) -> tuple[bytes, 
     return outcome, bytes(printed)
 
 
-def _be(request: bytes, answer: Answer, result: int, output: int, foreign: tuple[int, ...]) -> NoReturn:
+def _run_call(request: bytes, answer: Answer, result: int, output: int, foreign: tuple[int, ...]) -> NoReturn:
     """Become the process of one call."""
     global is_isolated
     try:

@@ -1,0 +1,65 @@
+"""A fork server that is killed is forked again, by whichever thread sees it first, and holds no end of a connection.
+
+A process that holds one hides the death of a supervisor, or the end of the process that calls: whoever waits waits on.
+"""
+
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from audit.subjects import process
+
+pytestmark = pytest.mark.skipif(not (process.FORKS and Path("/proc/self/fd").exists()), reason="looks into /proc")
+
+
+def sockets(number):
+    links = {os.readlink(entry) for entry in Path(f"/proc/{number}/fd").iterdir() if entry.is_symlink()}
+    return {link for link in links if link.startswith("socket:")}
+
+
+def kill(forks):
+    os.kill(forks._number, signal.SIGKILL)
+    os.waitid(os.P_PID, forks._number, os.WEXITED | os.WNOWAIT)
+
+
+@pytest.fixture
+def forks():
+    one = process.ForkServer([])
+    yield one
+    one.close()
+
+
+def test_a_new_fork_server_holds_no_line_of_the_old_one(forks):
+    first = forks.supervisor()
+    kill(forks)
+    second = forks.supervisor()
+    lines = {os.readlink(f"/proc/self/fd/{supervisor._connection.fileno()}") for supervisor in (first, second)}
+    deadline = time.monotonic() + 60
+    while lines & sockets(forks._number) and time.monotonic() < deadline:
+        time.sleep(0.01)  # it is just starting
+    assert not lines & sockets(forks._number)
+    for supervisor in (first, second):
+        supervisor.stop()
+
+
+def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
+    """The pair of sockets of one thread is open while another one forks."""
+    made = process.socket.socketpair
+
+    def slowly():
+        pair = made()
+        time.sleep(0.02)
+        return pair
+
+    with monkeypatch.context() as patch, ThreadPoolExecutor(4) as threads:
+        patch.setattr(process.socket, "socketpair", slowly)
+        kill(forks)
+        supervisors = list(threads.map(lambda _: forks.supervisor(), range(8)))
+    for supervisor in supervisors:
+        supervisor._connection.send_bytes(b"not a request")  # which ends a supervisor
+        assert supervisor._connection.poll(30), "nobody else holds its end, so that its end is seen"
+        supervisor.stop()
