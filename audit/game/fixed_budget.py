@@ -42,10 +42,15 @@ class Split:
     early: int = 0  # calls per dataset among the training calls that certify
 
     @classmethod
-    def of(cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0) -> Split:
-        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's."""
+    def of(cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0, stated: bool = False) -> Split:
+        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's.
+
+        Where a `stated` law decides, the outputs that train are those that are compared with the law.
+        """
         most = max(1, tuning.MOST_NUMBERS // width)
         usual, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
+        if stated:
+            usual, more_share = tuning.STATED_SHARE * budget, 0.0
         if usual < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
             usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
         whole = usual + more_share * budget

@@ -17,6 +17,7 @@ import numpy as np
 
 # The division of a budget. VALUE, TIME
 FIRST_SHARE = 0.125  # of the budget that trains
+STATED_SHARE = 0.375  # of the budget that trains, and is compared with the law, where a law is stated
 MORE_SHARE = 0.2  # of it that also trains when the events found are rare, so that chance decides which look best
 FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs per dataset that show an event, unless they exceed this share
 MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, in a step: bounds memory

@@ -26,7 +26,6 @@ from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, LONG_SHARE, LONG_SHARE_STATED, SCAN_SHARE
 from audit.subjects import BLOCK, Outputs, Side, SubjectFailed, concatenate
-from audit.subjects.subject import states_a_law
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def trained(session: Session) -> Stage[Trained]:
     """Choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
     largest = max(point.epsilon for point in session.terms.claim.points)
-    split = Split.of(budget, len(pairs), session.width, largest)
+    split = Split.of(budget, len(pairs), session.width, largest, session.is_stated)
     drawn, aside = yield from _draw(session, split)
     if session.method == "exact":
         return Trained(drawn, aside, split, None)
@@ -170,6 +169,5 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
 
 def long_call(session: Session) -> int:
     """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
-    stated = session.method != "fixed" and states_a_law(session.subject.mechanism)
-    share = LONG_SHARE_STATED if stated else LONG_SHARE
+    share = LONG_SHARE_STATED if session.is_stated else LONG_SHARE
     return BLOCK if session.allowance.budget >= share * BLOCK else 0

@@ -10,7 +10,6 @@ from audit.checks.privacy.session import FIT, Session
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.claims import Point
 from audit.game.drawing import Stage, carry_out
-from audit.subjects.subject import states_a_law
 
 
 def gather(session: Session) -> PrivacyEvidence:
@@ -26,7 +25,7 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
     training = yield from trained(session)
     choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
     point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
-    if session.method != "fixed" and states_a_law(mechanism):
+    if session.is_stated:
         stream, level = session.allowance.stream.child(FIT), session.allowance.significance
         try:
             ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))

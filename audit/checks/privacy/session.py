@@ -33,6 +33,11 @@ class Session:
     anomalies: Counter[str] = field(default_factory=Counter)
     need: tuple[float, ...] = ()  # what would resolve the claim, where the time limit is too short
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether a stated law decides, and the game beside it does not."""
+        return self.method != "fixed" and states_a_law(self.subject.mechanism)
+
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():
             shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
