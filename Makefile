@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild wild-newer wild-sealed test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures clean
+.PHONY: audit compare wild wild-newer wild-sealed test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -88,6 +88,10 @@ dist: $(STAMP)
 # The documentation site, in build/docs. Needs no network; a warning is an error.
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+
+# All that a release needs, up to the tag: it prints the commands that are left, or what is missing.
+release: lint test audit docs dist
+	$(BIN)/python -m benchmarks.release
 
 pictures: $(STAMP)
 	$(BIN)/python tests/browser/picture.py reports/certificate.html docs

@@ -1,0 +1,64 @@
+"""A release: versions agree, large generated files change at releases only, and what is missing is named."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks import release
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_file_states_the_same_version():
+    assert set(release.stated_versions().values()) == {release.version()}
+
+
+def test_the_newest_entry_of_the_changelog_has_a_date():
+    dates = re.findall(r"^## ([\d.]+), (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert dates[0][0] == release.version()
+    assert all(re.fullmatch(r"\d{4}-\d{2}-\d{2}", date) for _, date in dates)
+    assert f"date-released: {dates[0][1]}" in (ROOT / "CITATION.cff").read_text()
+
+
+def unlisted(large, listed, written_by):
+    """What is wrong with the tracked files over 100 kB: unknown ones, and those that changed since the release."""
+    wrong = [f"{name} is over 100 kB: it is committed at releases only" for name in large.keys() - listed.keys()]
+    if written_by != release.UNRELEASED:
+        changed = [name for name in large.keys() & listed.keys() if large[name] != listed[name]]
+        wrong += [f"{name} changed since {written_by}" for name in changed]
+    return sorted(wrong)
+
+
+def test_large_files_are_those_of_the_last_release():
+    written_by, listed = release.listed_files()
+    large = release.large_files()
+    assert large, "the certificate of the last release"
+    assert not unlisted(large, listed, written_by)
+
+
+def test_a_large_file_between_releases_is_noticed():
+    assert unlisted({"a": "1", "b": "2"}, {"a": "1"}, "0.1.0") == ["b is over 100 kB: it is committed at releases only"]
+    assert unlisted({"a": "2"}, {"a": "1"}, "0.1.0") == ["a changed since 0.1.0"]
+    assert unlisted({"a": "2"}, {"a": "1"}, release.UNRELEASED) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("CITATION.cff", "version: 0.0.9\n", "CITATION.cff states version 0.0.9: write "),
+        ("CHANGELOG.md", "## 0.1.0, unreleased\n", "has no dated entry"),
+        ("action.yml", "name: dp-audit\n", "action.yml states version None: write "),
+    ],
+)
+def test_what_is_missing_is_named_with_what_to_do(tmp_path, monkeypatch, name, text, says):
+    for each in (*release._STATED, "pyproject.toml"):
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text((ROOT / each).read_text())
+    (tmp_path / name).write_text(text)
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release, "_git", lambda *arguments: "?? left.py\n" if arguments[0] == "status" else "")
+    found = list(release.problems(release.version()))
+    assert any(says in line for line in found)
+    assert "left.py is not committed: commit it, or remove it" in found
+    assert sum(line.endswith("type make dist") for line in found) == 2
