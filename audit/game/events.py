@@ -24,6 +24,7 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
+from audit.game.bits.support import few_values
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
 from audit.game.scorers.structure import KINDS
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
@@ -119,6 +120,7 @@ def choose_events_for_each(
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     unread = unread_places(sides, training.sides, reading.coded, KINDS) + places_of_disagreement(sides)
+    unread += few_values(training.sides, reading.label)
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):

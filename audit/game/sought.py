@@ -21,7 +21,8 @@ _WORDS = (
     # digits, looked at in every audit
     rf"grids and combs of round width down to {_NUMBER} and of any down to {_NUMBER}",
     r"low bits beyond rounding \(see check_precision\)", "significant bits", "decimals", "floating-point class",
-    "bits of NaN",
+    "bits of NaN", "values that one dataset alone gives",
+    "integers that are seeds of the noise",
     # bits, in a precision audit
     "low-order byte", "number of decimals", "exponent and trailing zeros", "exponent of the lowest set bit",
     "grid around the answers", "round trips around guessed answers", "inverse-CDF reachability",

@@ -8,8 +8,10 @@ events, which the guess game certifies: a wrong guess costs power, never validit
 from audit.game.bits.combs import Combs
 from audit.game.bits.patterns import bit_scorers
 from audit.game.bits.screened import FINE_PATTERNS
+from audit.game.bits.seeds import SeedScorer
+from audit.game.bits.support import SeenValueScorer
 from audit.game.scorers import FineScorer
 
-FINE_SCORERS: tuple[FineScorer, ...] = (Combs("residues"), *FINE_PATTERNS)
+FINE_SCORERS: tuple[FineScorer, ...] = (Combs("residues"), *FINE_PATTERNS, SeenValueScorer(), SeedScorer())
 
 __all__ = ["FINE_SCORERS", "bit_scorers"]

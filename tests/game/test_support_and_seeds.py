@@ -1,0 +1,96 @@
+"""Noise of few values is refuted or named with its number; a released seed gives the answer away; true claims stay.
+
+Runs are seeded. A FAIL here needs one of at least 500 fresh outputs of each dataset that an event names, each with
+probability 0.01 or more: it fails to come with probability below 1e-2 in none of 1,000 runs.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyClaim, Verdict, per_call
+from audit.game.bits.support import CollisionCounts
+
+PAIR = (np.array([0.1234567]), np.array([0.7654321]))
+
+
+def laplace_of(uniform):
+    return -np.sign(uniform) * np.log1p(-2 * np.abs(uniform))
+
+
+def of_bits(bits):
+    def noisy(data, size, rng):
+        uniform = (rng.integers(0, 2**bits, size) + 0.5) / 2**bits - 0.5
+        return data.sum() + laplace_of(uniform)
+
+    return noisy
+
+
+def audited(mechanism, budget="auto", tolerance=None):
+    return audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], budget=budget, tolerance=tolerance, workers=0)
+
+
+@pytest.mark.parametrize("bits", [15, 18])
+@pytest.mark.false_alarm(1e-9)
+def test_noise_of_few_values_is_refuted(bits):
+    result = audited(of_bits(bits))
+    assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower_bound > 5
+
+
+def test_noise_of_more_values_is_named_with_their_number():
+    result = audited(of_bits(24))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "output, which takes about" in result.reason
+
+
+HONEST = {
+    "laplace": lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    "rounded": lambda data, size, rng: np.round(data.sum() + rng.laplace(size=size), 4),
+    "clipped": lambda data, size, rng: np.clip(data.sum() + rng.laplace(size=size), 0, 1),
+    "integers": lambda data, size, rng: np.round(data.sum()) + rng.geometric(0.5, size) - rng.geometric(0.5, size),
+}
+
+
+@pytest.mark.parametrize("mechanism", HONEST.values(), ids=HONEST)
+def test_a_grid_that_both_datasets_share_passes(mechanism):
+    assert audited(mechanism).verdict is Verdict.PASS
+
+
+def test_pairs_are_counted_by_hand():
+    left, right = np.array([1.0, 1.0, 1.0, 2.0, 5.0, 5.0]), np.array([2.0, 2.0, 5.0, 7.0])
+    assert CollisionCounts.of(left, right) == CollisionCounts(
+        within=3 + 1 + 1, repeated=3, across=1 * 2 + 2 * 1, size=4
+    )
+
+
+def of_numpy(data, rng):
+    seed = int(rng.integers(2**31))
+    return {"seed": seed, "value": float(data.sum() + np.random.default_rng(seed).laplace())}
+
+
+def of_numpy_of_old(data, rng):
+    seed = int(rng.integers(2**31))
+    return float(3 * np.random.RandomState(seed).normal() + data.sum()), seed
+
+
+def of_python(data, rng):
+    seed = int(rng.integers(2**40))
+    return {"config": {"random_state": seed}, "value": float(data.sum() + 2 * random.Random(seed).gauss(0, 1))}
+
+
+@pytest.mark.parametrize("leak", [of_numpy, of_numpy_of_old, of_python])
+@pytest.mark.false_alarm(1e-9)
+def test_a_released_seed_is_a_leak(leak):
+    result = audited(per_call(leak), budget=4_000, tolerance=1.5)
+    assert result.verdict is Verdict.FAIL
+    assert "seed" in result.witness.text
+
+
+def test_an_integer_that_is_no_seed_passes():
+    def honest(data, rng):
+        return {"seed": int(rng.integers(2**31)), "value": float(data.sum() + rng.laplace())}
+
+    assert audited(per_call(honest), budget=20_000, tolerance=1.5).verdict is Verdict.PASS
