@@ -178,7 +178,8 @@ def test_the_recipes_for_signing(certificate, tmp_path, section):
     document["provenance"]["platform"] = "another"
     path.write_text(json.dumps({**document, "seal": seal_of(document)}))  # whole, and not the one that was signed
     checks = [line for line in run if re.search(r"--seal \"|minisign -V|-Y verify", line)]
-    assert bool(checks) == (not missing)
+    signs = section != "A statement about what was audited"  # that a signing tool takes
+    assert bool(checks) == (signs and not missing)
     assert [signed(line, tmp_path).returncode == 0 for line in checks] == [False] * len(checks)
     if missing:
         pytest.skip(f"only the lines of dp-audit were run: {', '.join(sorted(missing))} is not there, or needs network")
