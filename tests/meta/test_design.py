@@ -3,6 +3,7 @@
 import pkgutil
 import re
 
+from benchmarks import placement
 from tests.meta.house import ROOT, headline, rooms_of_map
 from tests.meta.test_architecture import ROOMS, module_name, room_of, rooms_imported, sources
 from tests.offenders import for_each
@@ -56,3 +57,19 @@ def test_names_are_found_in_pages():
     )
     assert resolves("audit.base.errors.AuditError")
     assert not resolves("audit.base.errors.Nothing")
+
+
+def test_the_map_lists_every_folder_of_a_room():
+    listed = re.findall(r"^\| `(\w+/\w+)/` \| [^|]+ \|$", (ROOT / "docs" / "design.md").read_text(), re.MULTILINE)
+    folders = {path.parent.relative_to(ROOT / "audit").as_posix() for path in (ROOT / "audit").glob("*/*/__init__.py")}
+    assert folders
+    assert sorted(listed) == sorted(folders)
+
+
+def test_functions_are_drawn_for_a_reader_of_the_map():
+    """The same for one seed, from every room, and without saying where they are."""
+    every = list(placement.functions())
+    assert {found.place.partition("/")[0] for found in every} == set(ROOMS)
+    assert placement.drawn(1, 20) == placement.drawn(1, 20) != placement.drawn(2, 20)
+    assert len(set(placement.drawn(1, 20))) == 20
+    assert all(found.headline and (ROOT / "audit" / found.place).exists() for found in every)

@@ -35,7 +35,7 @@ class Session:
 
     @property
     def is_stated(self) -> bool:
-        """Whether a stated law decides, and the game beside it does not."""
+        """Return whether a stated law decides, and the game beside it does not."""
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
 
     def note(self, found: Counter[str]) -> None:
