@@ -221,9 +221,9 @@ def test_any_executor_may_run_checks(kind, tmp_path):
     bad = [check("dies", dies), check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=2)]
     workers = 2 if kind == "processes" else None  # the same number, told or asked
     with EXECUTORS[kind](2) as executor:
-        report = audit.run([*bad, *checks], budget=60_000, significance=0.04, executor=executor, workers=workers)
+        report = audit.run([*bad, *checks], budget=80_000, significance=0.04, executor=executor, workers=workers)
         assert executor.submit(divide, 6, 3).result() == 2
-    here = audit.run(checks, budget=60_000, significance=0.02, confirmation=5e-7, executor="serial")  # the same shares
+    here = audit.run(checks, budget=80_000, significance=0.02, confirmation=5e-7, executor="serial")  # the same shares
     assert judged(report.certificate)["checks"][2:] == judged(here.certificate)["checks"]
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
     assert report["dies"].reason == "the mechanism killed its process"
