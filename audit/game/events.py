@@ -24,6 +24,7 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
+from audit.game.bits.screened import LOW_BITS
 from audit.game.bits.support import few_values
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
 from audit.game.scorers.structure import KINDS
@@ -31,6 +32,8 @@ from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thr
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
 from audit.subjects.second_reader import places_of_disagreement
 from audit.subjects.unread import unread_places
+
+_FIRST = 256  # outputs that show whether there are floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class EventPair:
     # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
     unread: tuple[str, ...] = ()  # places of the output that no score reads
+    fractional: bool = False  # whether some outputs hold floating-point numbers that are not whole
     reading: Reading | None = None  # the columns that the score reads; None for those that outputs come in
 
     def guess(self, outputs: Outputs) -> np.ndarray:
@@ -137,9 +141,19 @@ def choose_events_for_each(
         differing = [scorer for scorer, found in zip(fine_scorers, screened, strict=True) if found.differs]
         fine = _proposals(differing, folds, designs)
         proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
-        sought |= dict.fromkeys(found.seeks for found in screened if found.seeks)
+        sought |= dict.fromkeys(each.seeks for each in screened if each.seeks and not each.seeks.startswith(LOW_BITS))
     best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
-    return [None if events is None else replace(events, reading=reading, unread=unread) for events in best]
+    fractional = any(map(_has_fractions, training.sides))
+    return [
+        None if events is None else replace(events, reading=reading, unread=unread, fractional=fractional)
+        for events in best
+    ]
+
+
+def _has_fractions(outputs: Outputs) -> bool:
+    """Test whether some of the first numbers are not whole."""
+    numbers = outputs.numbers[:_FIRST]
+    return bool(np.any(numbers[np.isfinite(numbers)] % 1))
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:

@@ -20,7 +20,8 @@ _WORDS = (
     "lengths, order and entries of the structure",
     # digits, looked at in every audit
     rf"grids and combs of round width down to {_NUMBER} and of any down to {_NUMBER}",
-    r"low bits beyond rounding \(see check_precision\)", "significant bits", "decimals", "floating-point class",
+    r"low bits beyond rounding \(see check_precision\)", "significant bits",
+    "single bits of the significand", "decimals", "floating-point class",
     "bits of NaN", "values that one dataset alone gives",
     "integers that are seeds of the noise",
     # bits, in a precision audit

@@ -109,6 +109,7 @@ FEW_NUMBERS = 64  # distinct numbers of a sample up to which they are counted as
 FINE_COORDINATES = 16  # coordinates of a vector that are read
 LARGE_OUTPUTS = 0.75  # quantile of |x| above which low bits are read: rounding shows in smaller outputs
 FEWEST_LARGE, ROUNDING_EXPLAINS = 20, 0.7  # such outputs per dataset; total variation of their low bits
+PERFECT_BIT = 0.9  # difference of the shares with one bit set, beyond which rounding does not explain it
 FREE_BITS = 12  # significant bits below the precision from which a number is taken to have full precision
 ODD_SHARE = 0.125  # share of odd multiples that makes a power of two the grid of the outputs
 USUAL_OUTPUTS = 0.99  # quantile of |x| that sets the last place, and up to which residues are read

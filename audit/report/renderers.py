@@ -91,6 +91,7 @@ def environment(package: str) -> jinja2.Environment:
         "count",
         "found",
         "grouped",
+        "floating_point",
         "in_brief",
         "number",
         "outcome_of",

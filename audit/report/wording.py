@@ -66,10 +66,18 @@ def in_brief(check: Check) -> str:
     at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
     if check["verdict"] == "PASS":
         drawn = count(outputs_of(check))
-        return f"no violation above epsilon {number(check['resolution'])}{at} found in {drawn} outputs"
+        floats = f"; floating point: {said}" if (said := floating_point(check)) else ""
+        return f"no violation above epsilon {number(check['resolution'])}{at} found in {drawn} outputs{floats}"
     wrong = check["settings"]["confirmation" if check["evidence"].get("confirmation") else "significance"]
     certified = f"certified epsilon >= {number(check['epsilon_lower_bound'])}{at}"
     return f"{certified}, claimed {number(tested['epsilon'])}: refuted with error probability {number(wrong)}"
+
+
+def floating_point(check: Check) -> str:
+    """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
+    ways = check["evidence"].get("ways", ()) if check.get("kind") in PRIVACY_KINDS else ()
+    floats = next((way.get("floats", "none") for way in ways if way["way"] == "guess game"), "none")
+    return {"none": "", "real": "not audited"}.get(floats, str(check["verdict"]))
 
 
 def outputs_of(check: Check) -> int:

@@ -302,7 +302,7 @@ def test_junit_counts_and_properties(certificate):
 
 def test_the_badge_is_a_picture_with_words(certificate):
     badge = XML.fromstring(RENDERERS["badge.svg"](certificate))
-    assert badge.attrib["aria-label"] == "differential privacy: FAIL · 6 of 8 as expected"
+    assert badge.attrib["aria-label"] == "differential privacy: FAIL · 6 of 8 as expected · floating point: not audited"
 
 
 def test_the_summary_is_short_and_worst_first(certificate):

@@ -24,6 +24,7 @@ from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.session import Session
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
+from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
 from audit.subjects.subject import Shown, code_of, require_mechanism, show, states_a_law
@@ -31,6 +32,7 @@ from audit.subjects.subject import Shown, code_of, require_mechanism, show, stat
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
 
+Floats = Literal["real", "audit"]
 Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]
 
 
@@ -77,6 +79,9 @@ class PrivacyCheck(Check):
         claim implies a curve, every point of `claim.points` must be resolved so.
     timeout : float > 0, optional
         Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+    floats : {"real", "audit"}
+        "real" takes floating-point numbers as real ones, and a PASS says so. With "audit" events on their bits compete
+        too, as in `audit.check_precision`: textbook noise in double precision is then refuted.
 
     Raises
     ------
@@ -109,6 +114,7 @@ class PrivacyCheck(Check):
     tolerance: float | None = None
     enumeration: Enumeration | None = None
     parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
+    floats: Floats = "real"
 
     kind: ClassVar[str] = "privacy"
     evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
@@ -123,6 +129,8 @@ class PrivacyCheck(Check):
         require_claim(self.claim)
         if self.method not in get_args(Method):
             raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)
+        if self.floats not in get_args(Floats):
+            raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
         if not isinstance(self.enumeration, Enumeration | None):
@@ -164,7 +172,7 @@ class PrivacyCheck(Check):
     @property
     def scorers(self) -> Sequence[Scorer]:
         """The scorers that compete for the events."""
-        return SCORERS
+        return (*SCORERS, *bit_scorers(self.claim.point.epsilon)) if self.floats == "audit" else SCORERS
 
     def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
@@ -280,7 +288,8 @@ class PrivacyCheck(Check):
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return method and tolerance, and how far an enumeration goes."""
-        settings = {"method": self.method, "tolerance": self.tolerance}
+        settings: dict[str, Any] = {"method": self.method, "tolerance": self.tolerance}
+        settings |= {"floats": self.floats} if self.floats == "audit" else {}
         return settings | ({"enumeration": asdict(self._enumeration)} if self.method == "enumerate" else {})
 
 
@@ -308,6 +317,7 @@ def check_privacy(
     tolerance: float | None = None,
     enumeration: Enumeration | None = None,
     parameters: Mapping[str, SearchStrategy[Any]] | None = None,
+    floats: Floats = "real",
     **settings: Unpack[SharedAlone],
 ) -> PrivacyResult:
     """Test one privacy claim about one mechanism.
@@ -334,6 +344,7 @@ def check_privacy(
             tolerance=tolerance,
             enumeration=enumeration,
             parameters=parameters,
+            floats=floats,
         ),
         settings,
     )

@@ -15,6 +15,7 @@ import numpy as np
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.choice import Choice, Trained, long_call
+from audit.checks.privacy.scope import AS_NUMBERS
 from audit.checks.privacy.session import LONG, Session
 from audit.checks.privacy.way import Case, Game
 from audit.claims import Point
@@ -47,6 +48,8 @@ class GuessGame(Game):
     looked_for: tuple[str, ...] = ()  # by the scores that competed, in words
     share: float = 1.0  # of the significance, beside events that lost
     unread: tuple[str, ...] = ()  # places of the output that no score reads
+    # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
+    floats: str = field(default="none", metadata={"since": "2.0"})
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "guess game"
@@ -133,7 +136,7 @@ class GuessGame(Game):
     def scope(self) -> str:
         """The way in which outputs were drawn, and what was looked for: a PASS says both."""
         sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
-        return f", in calls of {self.calls.size:,} outputs{sought}"
+        return f", in calls of {self.calls.size:,} outputs{AS_NUMBERS[self.floats]}{sought}"
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
@@ -168,7 +171,7 @@ def certify(session: Session, trained: Trained, choice: Choice, long: int | None
     session.samples += drawn
     session.note(found)
     games = [
-        _game(choice.pair, events, share, *seen, stream, split.training)
+        _game(choice.pair, events, share, *seen, stream, split.training, session.audits_floats)
         for (events, share), seen in zip(choice.shared, counted, strict=True)
     ]
     bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
@@ -187,6 +190,7 @@ def _game(
     calls: CallStatistics,
     stream: Stream,
     training: int,
+    audits_floats: bool,
 ) -> GuessGame:
     plus, minus = events.describe()
     return GuessGame(
@@ -204,6 +208,7 @@ def _game(
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
         calls=calls,
         share=share,
+        floats="none" if not events.fractional else "audited" if audits_floats else "real",
         events=events,
     )
 

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 
 from audit.base.text import listed
 
+AS_NUMBERS = {  # what a PASS says of floating-point numbers
+    "none": "",
+    "real": ", as real numbers (floating point: not audited; set floats='audit')",
+    "audited": " (floating point: PASS)",
+}
 NO_GENERAL = (
     "not refuted, but no score that competed sees every difference between outputs of this kind; give the mechanism a "
     "`law` or a `log_likelihood`, or audit parts of its outputs"

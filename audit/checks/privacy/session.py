@@ -38,6 +38,11 @@ class Session:
         """Return whether a stated law decides, and the game beside it does not."""
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
 
+    @property
+    def audits_floats(self) -> bool:
+        """Return whether scores of the bits of floating-point numbers compete."""
+        return len(self.scorers) > len(SCORERS)
+
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():
             shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy

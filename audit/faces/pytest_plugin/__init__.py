@@ -35,6 +35,7 @@ class Session:
     recorded: bool = False  # a certificate is needed
     tests: int = 1  # among which the significance is shared
     confirmation: float | None = None  # of the whole session
+    floats: str = "real"  # of privacy audits that state nothing else
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "tolerance and for 10 s at most; deep, at 0.4 of it; or outputs per dataset (default: %(default)s)",
     )
     group.addoption("--dp-seed", type=int, default=0, metavar="S", help="seed of all audits (default: %(default)s)")
+    group.addoption(
+        "--dp-floats",
+        choices=("real", "audit"),
+        default="real",
+        help="floating-point numbers of privacy audits: real takes them as real ones, audit looks at their bits too "
+        "(default: %(default)s)",
+    )
     group.addoption("--dp-report", type=Path, default=None, metavar="DIR", help="write a certificate to DIR")
 
 
@@ -103,6 +111,7 @@ def pytest_configure(config: pytest.Config) -> None:
             integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),
             recorded=config.getoption("--dp-report") is not None,
             confirmation=open_probability(config.getoption("--dp-confirmation"), "--dp-confirmation"),
+            floats=config.getoption("--dp-floats"),
         )
     except AuditError as error:
         raise pytest.UsageError(str(error)) from error

@@ -62,6 +62,8 @@ class Auditor(Kinds):
         name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
+        if "floats" in inspect.signature(function).parameters:
+            given = {"floats": session.floats, **given}
         parts = self._planned or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
         check: Callable[..., R] = function
         result = check(

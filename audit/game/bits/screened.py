@@ -22,7 +22,7 @@ from audit.subjects import Outputs
 from audit.subjects.outputs import mixed_keys
 
 SINGLE, DOUBLE = 24, 53  # bits of a significand
-_LOW_BITS = "low bits beyond rounding (see check_precision)"
+LOW_BITS = "low bits beyond rounding (see check_precision)"  # sought, and no part of what a PASS says
 _BELOW = -1  # the code of outputs that are not read
 _MOST_DECIMALS, _SLACK, _CLEAR = 8, 4.0, 2.0**16  # last places that a decimal may be off, and that its grid is wide
 
@@ -119,7 +119,7 @@ class LowBitTables(ScreenedTables):
     def compare(self, left: np.ndarray, right: np.ndarray) -> tuple[bool, str]:
         left, right = few(left, right)
         feature = self.readable(left, right)
-        return feature is not None and _decide(feature, left, right), "" if feature is None else _LOW_BITS
+        return feature is not None and _decide(feature, left, right), "" if feature is None else LOW_BITS
 
     def readable(self, left: np.ndarray, right: np.ndarray) -> LowBits | None:
         """Return what to read; None for outputs that take few values."""
@@ -137,6 +137,40 @@ def _decide(feature: LowBits, left: np.ndarray, right: np.ndarray) -> bool:
         return False
     shares = [count / count.sum() for count in counts]
     return bool(np.abs(shares[0] - shares[1]).sum() / 2 > tuning.ROUNDING_EXPLAINS)
+
+
+@dataclass(frozen=True)
+class SignificandBits:
+    """Return one bit of the significand, counted from the last one; -1 for numbers without it."""
+
+    place: int
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) >> np.uint64(self.place)
+        return np.where(np.isfinite(values) & (values != 0), (words & np.uint64(1)).astype(np.int64), _BELOW)
+
+
+@dataclass(frozen=True)
+class SingleBitTables(ScreenedTables):
+    """Read the bit of the significand that tells the sides apart nearly always: rounding alone makes none do so."""
+
+    def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature | None:
+        if takes_few_values(left, right):
+            return None
+        shares = [_shares_of_bits(side) for side in few(left, right)]
+        apart = np.abs(shares[0] - shares[1])
+        return SignificandBits(int(apart.argmax())) if apart.max() > tuning.PERFECT_BIT else None
+
+    def compare(self, left: np.ndarray, right: np.ndarray) -> tuple[bool, str]:
+        return self.fit(left, right) is not None, "" if takes_few_values(left, right) else self.name
+
+
+def _shares_of_bits(values: np.ndarray) -> np.ndarray:
+    """Return the share of numbers with a set bit, for each bit of the significand; 1/2 without finite numbers."""
+    words = np.ascontiguousarray(values[np.isfinite(values) & (values != 0)]).view(np.uint64)
+    if not len(words):
+        return np.full(DOUBLE - 1, 0.5)
+    return np.array([((words >> np.uint64(place)) & np.uint64(1)).mean() for place in range(DOUBLE - 1)])
 
 
 @dataclass(frozen=True)
@@ -236,6 +270,7 @@ def _payloads(outputs: Outputs) -> np.ndarray:
 FINE_PATTERNS: tuple[FineScorer, ...] = (
     LowBitTables("low bits"),
     FormatTables("significant bits"),
+    SingleBitTables("single bits of the significand"),
     FineFeature("decimals", near_decimals),
     FineFeature("floating-point class", classes),
     Payloads(),

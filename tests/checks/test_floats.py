@@ -1,0 +1,78 @@
+"""A PASS on floating-point numbers is about real ones, and says so; `floats="audit"` looks at their bits too."""
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyCheck, PrivacyClaim, Verdict
+from audit.base.errors import InvalidArgument
+from audit.report.renderers import RENDERERS
+from audit.report.wording import floating_point, in_brief
+
+PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
+CLAIM = PrivacyClaim(1.0)
+
+
+def textbook(data, size, rng):
+    """Private over the real numbers; the sum is rounded to a grid that the answer decides."""
+    return data.sum() + rng.laplace(size=size)
+
+
+def whole(data, size, rng):
+    return data.sum() + rng.geometric(0.5, size) - rng.geometric(0.5, size)
+
+
+def one_bit(place):
+    """Noise in which one bit of the significand is the answer."""
+
+    def leak(data, size, rng):
+        words = rng.laplace(scale=4, size=size).view(np.uint64)
+        return (words & ~np.uint64(1 << place) | np.uint64(int(data.sum()) << place)).view(float)
+
+    return leak
+
+
+@pytest.mark.parametrize("place", [0, 7, 20, 33, 47])
+@pytest.mark.false_alarm(1e-9)
+def test_a_bit_that_is_the_answer_is_refuted_wherever_it_stands(place):
+    assert audit.check_privacy(one_bit(place), CLAIM, [PAIR], budget=10_000, workers=0).verdict is Verdict.FAIL
+
+
+def test_a_pass_says_that_numbers_count_as_real_ones():
+    result = audit.check_privacy(textbook, CLAIM, [PAIR], workers=0)
+    assert result.verdict is Verdict.PASS
+    assert "as real numbers (floating point: not audited" in result.reason
+    assert "low bits" not in result.reason
+    assert floating_point(result.record()) == "not audited"
+    assert "floating point: not audited" in in_brief(result.record())
+
+
+def test_outputs_that_are_whole_have_no_bits_to_audit():
+    result = audit.check_privacy(whole, CLAIM, [PAIR], workers=0)
+    assert floating_point(result.record()) == ""
+    assert "real numbers" not in result.reason
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_with_floats_audited_the_textbook_fails():
+    result = audit.check_privacy(textbook, CLAIM, [PAIR], budget=10_000, floats="audit", workers=0)
+    assert result.verdict is Verdict.FAIL
+    assert floating_point(result.record()) == "FAIL"
+    assert result.record()["settings"]["floats"] == "audit"
+
+
+def test_other_floats_are_refused():
+    with pytest.raises(InvalidArgument, match="real, audit"):
+        PrivacyCheck(name="x", mechanism=textbook, claim=CLAIM, pairs=[PAIR], floats="all")
+
+
+def test_page_and_badge_say_it():
+    check = PrivacyCheck(name="x", mechanism=textbook, claim=CLAIM, pairs=[PAIR])
+    certificate = audit.run([check], workers=0).certificate
+    for name in ("certificate.html", "certificate.md", "badge.svg"):
+        assert "floating point: not audited" in RENDERERS[name](certificate)
+    assert "floating point" not in RENDERERS["badge.svg"](audit.run([_whole()], workers=0).certificate)
+
+
+def _whole():
+    return PrivacyCheck(name="x", mechanism=whole, claim=CLAIM, pairs=[PAIR])
