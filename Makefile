@@ -85,9 +85,10 @@ dist: $(STAMP)
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m build --no-isolation --outdir dist mechanisms
 
-# The documentation site, in build/docs. Needs no network; a warning is an error.
+# The documentation site, in build/docs, with tests of its links. Needs no network; a warning is an error.
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+	DP_AUDIT_SITE=build/docs $(BIN)/python -m pytest -q tests/docs/test_site.py
 
 # All that a release needs, up to the tag: it prints the commands that are left, or what is missing.
 release: lint test audit docs dist
