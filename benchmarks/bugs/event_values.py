@@ -21,7 +21,7 @@ import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.choice import train
+from audit.checks.privacy.session import train
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
 from audit.subjects import Outputs, Side, Stream, Subject

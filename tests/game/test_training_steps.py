@@ -5,7 +5,7 @@ import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.choice import train
+from audit.checks.privacy.session import train
 from audit.game import tuning
 from audit.game.fixed_budget import Split
 from audit.subjects import Stream

@@ -15,16 +15,18 @@ from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.base import Check, Evidence, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.enumerated import AllPairs, Enumeration, enumerated, require_point
-from audit.checks.privacy.gather import gather
-from audit.checks.privacy.guess_game import play_again
+from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.plan import needed, needed_steps
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
-from audit.checks.privacy.session import Session
+from audit.checks.privacy.sequential_game import play_to_the_end
+from audit.checks.privacy.session import FIT, Session, trained
+from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
-from audit.claims import Claim, claim_of, claim_record, require_claim, require_neighboring
+from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.bits import bit_scorers
+from audit.game.drawing import Stage, carry_out
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
 from audit.subjects.subject import Shown, code_of, require_mechanism, show, states_a_law
@@ -199,7 +201,7 @@ class PrivacyCheck(Check):
             return self._enumerated()
         session = self.session(allowance)
         try:
-            return gather(session)
+            return _gathered(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
@@ -291,6 +293,42 @@ class PrivacyCheck(Check):
         settings: dict[str, Any] = {"method": self.method, "tolerance": self.tolerance}
         settings |= {"floats": self.floats} if self.floats == "audit" else {}
         return settings | ({"enumeration": asdict(self._enumeration)} if self.method == "enumerate" else {})
+
+
+def _gathered(session: Session) -> PrivacyEvidence:
+    """Probe, then look in the ways of the session's method."""
+    session.open()
+    if session.method == "sequential":
+        return _evidence(session, [play_to_the_end(session)], session.terms.claim.point)
+    return carry_out(_at_fixed_budget(session))
+
+
+def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
+    """Train, compare with the stated law, certify."""
+    training = yield from trained(session)
+    choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
+    point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
+    if session.is_stated:
+        stream, level = session.allowance.stream.child(FIT), session.allowance.significance
+        try:
+            ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))
+        except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
+            failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
+    if choice is not None:
+        ways.append((yield from certify(session, training, choice)))
+    return _evidence(session, ways, point, failure)
+
+
+def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
+    return PrivacyEvidence(
+        session.samples,
+        tuple(ways),
+        session.noted(),
+        tested=point if session.terms.claim.is_curve else None,
+        need=session.need,
+        one_by_one=session.subject.one_by_one,
+        failure=failure,
+    )
 
 
 def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:

@@ -14,9 +14,8 @@ import numpy as np
 
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.choice import Choice, Trained, long_call
 from audit.checks.privacy.scope import AS_NUMBERS
-from audit.checks.privacy.session import LONG, Session
+from audit.checks.privacy.session import LONG, Choice, Session, Trained, long_call
 from audit.checks.privacy.way import Case, Game
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics

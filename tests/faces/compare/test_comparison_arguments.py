@@ -87,7 +87,7 @@ def test_a_run_needs_comparisons_of_different_names():
 def test_targets(monkeypatch):
     module = types.ModuleType("some_comparisons")
     monkeypatch.setitem(sys.modules, "some_comparisons", module)
-    with pytest.raises(UnknownTarget, match="has no COMPARISONS"):
+    with pytest.raises(UnknownTarget, match="lists no COMPARISONS"):
         collect(["some_comparisons"])
     module.COMPARISONS = [made()]
     assert [comparison.name for comparison in collect(["some_comparisons"])] == ["sum"]
