@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
+from audit.base.errors import InvalidCertificate
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
@@ -59,7 +60,7 @@ def test_the_tally_adds_whole_calls_and_takes_a_part_of_the_last_one():
 )
 def test_statistics_that_contradict_each_other_are_refused(bad):
     side = SideCalls(2, 3, 1, 5, 1, 1)
-    with pytest.raises(ValueError, match="contradict"):
+    with pytest.raises(InvalidCertificate, match="contradict"):
         CallStatistics(**{"size": 10, "left": side, "right": side, **bad})
 
 
@@ -150,3 +151,86 @@ def test_a_long_call_that_is_guessed_otherwise_bars_a_pass():
     assert alike.of_size() > math.log(1e-3)
     assert other.of_size() < LOG_LEVEL
     assert "a call of 1000 outputs" in judged(counts, other, 3.0).reason
+
+
+def summed(rng, calls, size=SIZE):
+    """Counts per call on one side with many abstentions, and their sums."""
+    counts = rng.multinomial(size, [0.3, 0.2, 0.5], calls)[:, :2]
+    plus, minus = counts.T
+    squares = (plus**2).sum(), (minus**2).sum(), (plus * minus).sum()
+    return counts, SideCalls(calls, *map(int, (plus.sum(), minus.sum(), *squares)))
+
+
+@pytest.mark.parametrize("calls", [(2, 2), (3, 5), (30, 20)])
+def test_variances_and_design_effect_are_those_of_the_runs_one_by_one(calls):
+    """Every run is listed: what it adds to the statistic of the game on its side, by hand."""
+    rng, theta = np.random.default_rng(8), math.e / (1 + math.e)
+    (left, left_sums), (right, right_sums) = (summed(rng, number) for number in calls)
+    between = within = 0.0
+    for counts, sums, a, b in ((left, left_sums, 1 - theta, -theta), (right, right_sums, -theta, 1 - theta)):
+        runs = np.concatenate([np.repeat([a, b, 0.0], [plus, minus, SIZE - plus - minus]) for plus, minus in counts])
+        due = len(counts) * np.var(counts @ [a, b], ddof=1), len(runs) * np.var(runs, ddof=1)
+        assert sums.variances(SIZE, a, b) == pytest.approx(due)
+        between, within = between + due[0], within + due[1]
+        ends = [*counts.sum(axis=0), len(runs) - counts.sum()]
+        assert sums.unusual(SIZE) == len(runs) - max(ends)
+    degrees, level = sum(calls) - 2, 0.001
+    due = between / within * (stats.t(degrees).ppf(level) / stats.norm.ppf(level)) ** 2
+    found = CallStatistics(SIZE, left_sums, right_sums).design_effect(1.0, level)
+    assert found == pytest.approx(min(SIZE, max(1.0, due)))
+
+
+def test_no_design_effect_is_known_of_single_outputs_and_of_too_few_calls():
+    side = SideCalls(4, 2, 1, 2, 1, 0)
+    assert CallStatistics(1, side, side).design_effect(1.0, 0.05) == 1.0
+    assert (
+        CallStatistics(SIZE, SideCalls(1, 9, 1, 81, 1, 9), SideCalls(2, 9, 1, 41, 1, 9)).design_effect(1, 0.05) == 1.0
+    )
+    none = SideCalls(5, 0, 0, 0, 0, 0)
+    assert none.variances(SIZE, 1.0, 0.0) == (0.0, 0.0)
+    assert SideCalls(1, 9, 1, 81, 1, 9).variances(SIZE, 1.0, 0.0) == (0.0, 0.0)
+    assert CallStatistics(SIZE, none, none).design_effect(1.0, 0.05) == 1.0
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_long_call_is_compared_with_the_calls_on_its_dataset(side):
+    """Hoeffding's bound for the larger deviation of the two, times 6 tests, by hand."""
+    usual, other = SideCalls(50, 600, 200, 8_000, 1_000, 2_400), SideCalls(50, 0, 1_000, 0, 20_000, 0)
+    sides = (usual, other)[:: 1 if side == 0 else -1]
+    calls = CallStatistics(SIZE, *sides, long=(side, 500, 400, 50))
+    logs = []
+    for long, rest in ((400, 600), (50, 200)):  # and 50 of 500 abstain, where 200 of 1,000 do
+        p = (long + rest) / 1_500
+        for count, runs in ((long, 500), (rest, 1_000)):
+            share = count / runs
+            logs.append(-runs * (share * math.log(share / p) + (1 - share) * math.log((1 - share) / (1 - p))))
+    assert calls.of_size() == pytest.approx(min(logs) + math.log(6))
+    alike = CallStatistics(SIZE, *sides, long=(side, 500, 300, 100))
+    assert alike.of_size() == 0.0 == CallStatistics(SIZE, *sides).of_size()
+
+
+def test_the_bound_of_dispersion_is_chernoff_s_by_hand():
+    """12 calls of 10 outputs per dataset, half of them all "left": independent counts have as large a sum of squares."""
+    sums = SideCalls(12, 60, 0, 600, 0, 0)
+    ratio, log_p = CallStatistics(10, sums, sums).dispersion()
+    assert ratio == pytest.approx((600 - 300) * 12 / 11 / (30 * 120 / 119))
+    runs, counts = 120, np.arange(11)
+    exact = 11 * ratio * runs / (runs - 1)
+    squares = (counts - 5.0) ** 2 / 2.5
+    rates = np.concatenate([np.geomspace(1e-3, 0.3, 24), np.linspace(0.32, 0.7, 20)])
+    growth = [math.log(np.sum(stats.binom(10, 0.5).pmf(counts) * np.exp(rate * squares))) for rate in rates]
+    each = 12 * np.array(growth) - rates * exact + 0.5 * math.log(8 * runs * 0.25)
+    assert log_p == pytest.approx(2 * float(np.min(each)) + math.log(2))
+
+
+@pytest.mark.parametrize("last", [(SIZE, 0), (0, SIZE), (0, 0)])
+def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
+    tally = Tally.of(SIZE, (SIZE + 7, SIZE))
+    tally.add(0, np.array([[5, 5], last]))
+    tally.add(1, np.array([[3, 2], [9, 9]]))  # the second one is not due
+    counts, calls = tally.finish(np.random.default_rng(9))
+    taken = [7 * (last[0] > 0), 7 * (last[1] > 0)]
+    assert (counts.left_plus, counts.left_minus) == (5 + taken[0], 5 + taken[1])
+    assert counts.left_plus + counts.left_minus + counts.left_abstain == SIZE + 7
+    assert (counts.right_plus, counts.right_minus, counts.right_abstain) == (3, 2, SIZE - 5)
+    assert (calls.left.calls, calls.right.calls) == (1, 1)
