@@ -210,7 +210,7 @@ def test_a_long_call_is_compared_with_the_calls_on_its_dataset(side):
 
 
 def test_the_bound_of_dispersion_is_chernoff_s_by_hand():
-    """12 calls of 10 outputs per dataset, half of them all "left": independent counts have as large a sum of squares."""
+    """Of 12 calls of 10 outputs per dataset, half are all "left": independent counts have such a sum of squares."""
     sums = SideCalls(12, 60, 0, 600, 0, 0)
     ratio, log_p = CallStatistics(10, sums, sums).dispersion()
     assert ratio == pytest.approx((600 - 300) * 12 / 11 / (30 * 120 / 119))
