@@ -28,6 +28,7 @@ from wild.excerpt import excerpt
 from wild.findings import DRAFTS
 from wild.jobs import Job, jobs_of
 from wild.register import write_pages
+from wild.scripts import run_script, script_of
 
 SIGNIFICANCE = 0.01  # of the first run of each library, shared out over its checks
 USAGE = 64
@@ -86,7 +87,17 @@ def audited(job: Job, select: str | None, seed: int, workers: int) -> Verdict:
         keep(job, first, again)
     for report in filter(None, (first, again)):
         print_certificate(output_console(), report.certificate)
-    return worst(_standings(first, again))
+    return worst([*_standings(first, again), *([] if select else [shown(job)])])
+
+
+def shown(job: Job) -> Verdict:
+    """Run the script of a finding in the environment of the release; INCONCLUSIVE where it does not show there."""
+    path = script_of(job.finding) if job.finding is not None and job.library not in job.finding.kept else None
+    if path is None:
+        return Verdict.PASS
+    done = run_script(path, job.library)
+    click.echo(f"{path.parent.name}/{path.name}: {done.printed}")
+    return Verdict.PASS if done.holds else Verdict.INCONCLUSIVE
 
 
 def keep(job: Job, first: Report, again: Report | None) -> None:

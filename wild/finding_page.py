@@ -10,6 +10,7 @@ from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import heading, measured_checks
 from wild.markdown import escaped, fenced, short_code
+from wild.scripts import NAMES, script_of
 
 CERTAIN = 0.9  # share of the outputs that are guessed, all of them right: any output tells
 NEARLY = 0.01  # share of wrong guesses
@@ -43,7 +44,8 @@ def finding_lines(each: Audited, run: Run, told: Told) -> Iterator[str]:
     yield f"* *Certificates*: `{run.folder}/`, seal `{run.certificate['seal']}`."
     yield ""
     yield measured_checks(run)
-    yield from counterexample(repetition)
+    yield from counterexample(finding, repetition)
+    yield from script(finding)
     yield f"`python -m wild --library {each.library} --select '{pattern(check['name'])}'`"
     yield ""
 
@@ -116,14 +118,32 @@ def searched(check: Check) -> str:
     return f"; at {escaped(setting)}, the worst of {count(found['settings'])} settings"
 
 
-def counterexample(check: Check) -> Iterator[str]:
-    """Yield the pair as code that can be pasted, and the event; a randomness check has one dataset."""
+def counterexample(finding: Finding, check: Check) -> Iterator[str]:
+    """Yield the whole pair as code that can be pasted, and the event; a randomness check has one dataset."""
     if check["kind"] not in PRIVACY_KINDS:
         yield fenced(f"dataset = {check['dataset']}")
     elif (witness := check["witness"]) is not None:
         event = " ".join(str(witness["event"]).split())
-        sides = [f"{side} = {short_code(witness[side])}" for side in ("left", "right")]
+        sides = [f"{side} = {code}" for side, code in zip(("left", "right"), whole_pair(finding, check), strict=True)]
         yield fenced("\n".join([*sides, f"# likelier on {witness['direction']}: {event}"]))
+
+
+def whole_pair(finding: Finding, check: Check) -> list[str]:
+    """Return both datasets as code; those that the certificate cuts short come from the check itself."""
+    witness = check["witness"]
+    codes = [str(witness[side]) for side in ("left", "right")]
+    if any("..." in code for code in codes):
+        key = str(check["name"]).partition("/")[2]
+        own = next(each for each in finding.own_checks if each.name.partition("/")[2] == key)
+        codes = [repr(dataset) for dataset in own.pairs[witness["pair"]]]
+    return [short_code(code) for code in codes]
+
+
+def script(finding: Finding) -> Iterator[str]:
+    """Yield the script that shows a finding with the library alone."""
+    if (path := script_of(finding)) is not None:
+        yield "With the library alone:\n"
+        yield fenced(path.read_text(encoding="utf-8").rstrip(), NAMES[path.name])
 
 
 def pattern(name: str) -> str:

@@ -95,6 +95,8 @@ class Finding:
         Name of a check, after the slash -> its true epsilon on the pair, where it is known.
     searches : tuple of Search
         Look-ups of what upstream knows.
+    no_script : str
+        Why a few lines do not show it, where it has no script.
     """
 
     folder: Path
@@ -109,6 +111,7 @@ class Finding:
     access: str = ""
     true_epsilon: Mapping[str, float] = field(default_factory=dict)
     searches: tuple[Search, ...] = ()
+    no_script: str = ""
 
     def __post_init__(self) -> None:
         for key, holds, rule in (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.report.wording import claimed, count, number
 from wild.audited import Audited, Run
-from wild.finding_page import counterexample, finding_lines, sources
+from wild.finding_page import counterexample, finding_lines, script, sources
 from wild.texts import README, recorded
 
 PAGE, LETTER = "page.md", "letter.md"
@@ -26,7 +26,7 @@ Measured with {outputs} outputs on the two neighboring datasets below: epsilon i
 claimed; a bound above the truth has probability at most 1e-6.
 
 {pair}
-{caveats}Found in: {releases}.
+{script}{caveats}Found in: {releases}.
 
 We publish nothing before you answer, and at the latest 90 days after this report unless you ask for more time. Is it
 a fault in your view, or is it documented behavior that we overlooked? We will print your answer beside the finding.
@@ -68,9 +68,10 @@ def letter(each: Audited, run: Run, libraries: Sequence[Audited]) -> str:
         outputs=count(repetition["evidence"]["samples"]),
         bound=number(repetition["epsilon_lower_bound"]),
         claimed=claimed(check),
-        pair="\n".join(counterexample(repetition)),
+        pair="\n".join(counterexample(finding, repetition)),
         releases=", ".join(releases),
         caveats=_caveats(each.library),
+        script="\n".join([*script(finding), ""]),
     )
 
 

@@ -1,0 +1,49 @@
+"""The scripts of findings: short, of the library alone, one for each; `make wild` runs them where it is installed."""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+import pytest
+
+from tests.offenders import for_each
+from wild import scripts
+from wild.findings import all_findings
+from wild.scripts import LONGEST, lines_of, run_script, script_of
+
+
+@for_each(all_findings())
+def test_every_finding_has_a_short_script_that_calls_the_library_alone(finding):
+    path = script_of(finding)
+    assert (path is None) == bool(finding.no_script)
+    if path is None:
+        assert not finding.is_public
+        return
+    assert 3 <= len(lines_of(path)) <= LONGEST
+    assert all(len(line) <= 120 for line in lines_of(path))
+    if path.suffix == ".py":
+        tree = ast.parse(path.read_text())
+        names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+        assert not {name.split(".")[0] for name in names} & {"audit", "wild", "mechanisms", "tests"}
+        assert any(isinstance(node, ast.Assert | ast.Raise) for node in ast.walk(tree))  # it fails where nothing shows
+
+
+@pytest.mark.parametrize(
+    ("code", "limit", "holds", "printed"),
+    [
+        ("print(1, 2)\nassert 1 < 2", 60.0, True, "1 2"),
+        ("print(2, 1)\nassert 2 < 1", 60.0, False, "AssertionError"),
+        ("while True: pass", 0.5, False, "did not end within"),
+    ],
+)
+def test_a_script_shows_or_fails(tmp_path, monkeypatch, code, limit, holds, printed):
+    monkeypatch.setattr(scripts, "python_of", lambda library: sys.executable)
+    monkeypatch.setattr(scripts, "is_javascript", lambda library: False)
+    monkeypatch.setattr(scripts, "SECONDS", limit)
+    path = tmp_path / "script.py"
+    path.write_text(code)
+    done = run_script(path, "fake")
+    assert done.holds is holds
+    assert printed in done.printed
