@@ -242,7 +242,10 @@ class _Process:
                 ready.register(self._in, selectors.EVENT_WRITE)
             possible = {key.fd for key, _ in ready.select(max(0.0, self._deadline - time.monotonic()))}
         if not possible:
-            raise SubjectFailed("hung", f"did not answer within {self._timeout:g} s")
+            raise SubjectFailed(
+                "hung",
+                f"did not answer within {self._timeout:g} s: docs/programs.md has the lines that it reads and writes",
+            )
         if self._out in possible:
             chunk = os.read(self._out, _CHUNK)
             if not chunk:

@@ -32,8 +32,8 @@ class FiniteLoss(PrivacyLoss):
 
     Notes
     -----
-    `tails` counts a loss as larger than t if it exceeds t by more than 1e-12 (1 + |t|): a loss of log(e^1) is not "> 1"
-    by rounding. `delta` does not depend on it.
+    `tails` counts a loss as larger than t if it exceeds t by more than 1e-12 (1 + abs(t)): a loss of log(e^1) is not
+    "> 1" by rounding. `delta` does not depend on it.
 
     Examples
     --------

@@ -214,7 +214,7 @@ class _LocationScale(AtomsAndDensity):
 
 @dataclass(frozen=True)
 class Laplace(_LocationScale):
-    """The Laplace law: density e^(-|x - loc| / scale) / (2 scale).
+    """The Laplace law: density e^(-abs(x - loc) / scale) / (2 scale).
 
     Examples
     --------

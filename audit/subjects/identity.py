@@ -128,7 +128,11 @@ class _Reader:
             yield f"complex({_float_text(value.real)}, {_float_text(value.imag)})"
         elif isinstance(value, (*_LIVE, *_SOURCES)):
             said = "could be rewound" if isinstance(value, _SOURCES) else "cannot be looked at whole"
-            raise CannotKeep(f"{place} is a {type_name(value)}, which {said}")
+            hint = ""
+            if isinstance(value, types.CoroutineType):
+                value.close()  # else Python warns of this package that nobody awaited it
+                hint = ": await it, as in per_call(lambda data: asyncio.run(query(data)))"
+            raise CannotKeep(f"{place} is a {type_name(value)}, which {said}{hint}")
         elif id(value) in self.known:
             yield f"<same as {self.known[id(value)][0]}>"
         elif depth >= _DEEPEST:

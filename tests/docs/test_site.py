@@ -1,5 +1,6 @@
 """The documentation site builds without warnings, its links lead somewhere, and it loads nothing from other hosts."""
 
+import inspect
 import os
 import re
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ import pytest
 
 import audit
 import audit.adapters
+import audit.laws
 from tests.processes import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +111,9 @@ def test_every_exported_name_has_a_page(site):
     assert len(of_libraries) >= 10
     of_training = {f"training.{name}" for name in audit.training.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
-    assert documented | {"training"} == {*audit.__all__, *of_adapters, *of_libraries, *of_training}
+    named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}
+    of_laws = {f"laws.{name}" for name in named}
+    assert documented | {"training"} == {*audit.__all__, *of_adapters, *of_laws, *of_libraries, *of_training}
 
 
 def headings(text):

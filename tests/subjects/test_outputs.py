@@ -290,6 +290,17 @@ def test_code_of_the_output_is_not_run_where_its_content_can_be_read():
     assert encode([Rude(x=1.5)], 1).numbers.tolist() == [1.5]
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning", "error::pytest.PytestUnraisableExceptionWarning")
+def test_a_coroutine_is_refused_with_what_to_type():
+    """It is closed too: Python would warn that this package did not await it."""
+
+    async def query():
+        return 1.0
+
+    with pytest.raises(BadBatch, match=r"output is a coroutine.*: await it, as in per_call\(lambda data: asyncio\.run"):
+        encode([query()], 1)
+
+
 @pytest.mark.parametrize(
     ("raw", "shape"),
     [
