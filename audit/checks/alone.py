@@ -74,15 +74,10 @@ class Alone(TypedDict, total=False):
     timeout: float | None
 
 
-class SourcedAlone(Alone, total=False):
-    """Settings where a claim in words comes from somewhere."""
+class StatedAlone(Alone, total=False):
+    """Settings where the claim is stated in words: the words, and where it comes from."""
 
     source: str
-
-
-class StatedAlone(SourcedAlone, total=False):
-    """Settings where the claim is stated in words."""
-
     statement: str
 
 

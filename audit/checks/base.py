@@ -5,29 +5,39 @@ result. Settings, results, records, isolation and time limits are written once, 
 `audit.checks.plain`; the list of kinds in `audit.report.kinds`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
 from audit.base import notebook
 from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
+from audit.base.forms import Limits, Name, Natural, OpenProbability
 from audit.base.text import printable
 from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
-from audit.checks.plain import from_plain, to_plain
+from audit.checks.plain import from_plain, to_plain, types_of
 from audit.subjects.source import source_of
 from audit.subjects.subject import describe_mechanism, name_of
 
 _LINE = 100  # characters of a result's `repr`
+Basis = Annotated[str, Limits(pattern="proved|enumerated|exact|statistical|none")]
+DrawBudget = Annotated[int, Limits(least=2, most=2**53)]
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
+
+
+class Settings(TypedDict):
+    """Settings of a check; it has a seed of its own where the session of a test gave it one."""
+
+    budget: DrawBudget
+    significance: OpenProbability
+    confirmation: OpenProbability | None
+    seed: NotRequired[Natural]
 
 
 @dataclass(frozen=True)
@@ -36,10 +46,10 @@ class Evidence:
 
     samples: int  # outputs, losses or trials drawn, or values computed
     # what the verdict rests on: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
-    uses: str = field(default="outputs", kw_only=True, metadata={"since": "1.2"})
+    uses: str = field(default="outputs", kw_only=True)
     failure: str | None = field(default=None, kw_only=True)  # why the check ended early
     # evidence of the same kind from fresh outputs, where this one refutes the claim
-    confirmation: Any = field(default=None, kw_only=True, metadata={"since": "1.2"})
+    confirmation: Self | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.samples < 0:
@@ -79,13 +89,13 @@ class Judgment:
     """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
 
     verdict: Verdict
-    basis: str  # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds) or "none"
-    reason: str
+    basis: Basis  # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds) or "none"
+    reason: Name
     found: Found = field(default=(), kw_only=True)
 
     def record(self) -> dict[str, Any]:
         """Return the judged part of a record."""
-        return to_plain(self)
+        return dict(to_plain(self))
 
 
 def undecided(reason: str, found: Found = ()) -> Judgment:
@@ -115,7 +125,7 @@ class Result:
     PASS stated values <= 1.331 in n = 3 = 1.3
     """
 
-    check: Check  # where it searched for its pairs, with the pairs that it found
+    check: "Check"  # where it searched for its pairs, with the pairs that it found
     budget: int  # what it was allowed to draw
     significance: float  # probability that a true claim is suspected; it is judged FAIL with that of `confirmation`
     evidence: Evidence
@@ -203,7 +213,7 @@ class Result:
 
     def recorded_inputs(self) -> dict[str, Any]:
         """Return what else a record of this kind holds: datasets, a witness."""
-        return {}
+        return self.check.recorded_inputs()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, as in a certificate, with the duration, the isolation, and what the subject printed."""
@@ -251,6 +261,7 @@ class Check(ABC):
     unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
     usual_budget: ClassVar[Budget] = DEFAULT_BUDGET  # of its function `check_...`
     evidence_type: ClassVar[type[Evidence]] = Evidence
+    judgment_type: ClassVar[type[Judgment]] = Judgment
     result_type: ClassVar[type[Result]] = Result
 
     def __post_init__(self) -> None:
@@ -322,10 +333,7 @@ class Check(ABC):
     @classmethod
     def evidence_of(cls, data: Any) -> Any:
         """Return recorded evidence, with that of fresh outputs in it."""
-        evidence = from_plain(cls.evidence_type, data)
-        if evidence.confirmation is None:
-            return evidence
-        return replace(evidence, confirmation=from_plain(cls.evidence_type, evidence.confirmation))
+        return from_plain(cls.evidence_type, data)
 
     def terms(self) -> Any:
         """Return what the judge needs of the claim and the settings."""
@@ -352,6 +360,15 @@ class Check(ABC):
         """Return the settings of the kind as plain data."""
         return {}
 
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return what a record holds of the inputs, such as datasets."""
+        return {}
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        """Return the types of the parts of a record that differ from kind to kind."""
+        return {"settings": Settings, "evidence": cls.evidence_type, **types_of(cls.judgment_type)}
+
     @classmethod
     def judge_record(cls, record: Mapping[str, Any]) -> Judgment:
         """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run."""
@@ -359,7 +376,7 @@ class Check(ABC):
             terms = cls.recorded_terms(record)
             evidence = cls.evidence_of(record["evidence"])
             significance = open_probability(record["settings"]["significance"], "significance")
-            if (confirmation := record["settings"].get("confirmation")) is not None:  # not in older records
+            if (confirmation := record["settings"]["confirmation"]) is not None:
                 confirmation = open_probability(confirmation, "confirmation")
             judgment: Judgment = confirm.judge(cls, terms, evidence, significance, confirmation)
             return judgment

@@ -1,29 +1,48 @@
 """Frozen dataclasses as plain data and back: a certificate stores what a judge needs, and nothing that is code.
 
-A class with a name `way` is recorded with it: a field may be of one of several such classes. The metadata of a field
-may say more: `key`, its name in records; `digits`, to which a number is rounded; `since`, for a field that older
-records lack; `recorded=False`, for one that no record holds.
+The type of a field says what is read: numbers and texts within their limits, enums and literals, tuples, mappings,
+named tuples, typed dictionaries and dataclasses. `Any` is read as it is, and `Self` is the class itself. A class with a
+name `way` is recorded with it: a field may be of one of several such classes. The metadata of a field may say more:
+`digits`, to which a number is rounded; `recorded=False`, for a field that no record holds.
+
+A judge needs these objects. To read them tests every field, so that a record needs no other validation.
 """
 
 import dataclasses
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from functools import cache
+from itertools import repeat
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from audit.base.errors import AuditError, InvalidCertificate
+from audit.base.forms import Count, Limits
 
 T = TypeVar("T")
-_TEXTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+Read = Callable[[Any], Any]
+TEXTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # numbers that JSON does not know
+_UNIONS = (types.UnionType, typing.Union)
+
+
+class FormError(Exception):
+    """Data do not have the form of a type; the path leads to the place, from the inside out."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        self.path: list[str] = []
+
+    def __str__(self) -> str:
+        return f"${''.join(reversed(self.path))}: {self.args[0]}"
 
 
 def to_plain(value: Any) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that JSON does not know as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         tag = {"way": value.way} if hasattr(value, "way") else {}
-        return tag | {key: _field_to_plain(part, getattr(value, part.name)) for key, part in _recorded(value).items()}
+        return tag | {part.name: _field_to_plain(part, getattr(value, part.name)) for part in recorded_fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -38,17 +57,31 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], data: Any) -> T:
-    """Return the dataclass that `to_plain` turned into `data`; fields, types and nesting must fit."""
+    """Return the dataclass that `to_plain` turned into `data`; fields, types, limits and nesting must fit."""
     try:
-        return _build(kind, data)
-    except (AuditError, KeyError, TypeError, ValueError) as error:
-        said = f"a part of the record does not have the form of {kind.__name__}: {error!r}"
+        found: T = reader(typing.cast(Any, kind))(data)
+        return found
+    except FormError as error:
+        said = f"a part of the record does not have the form of {kind.__name__}: {error}"
         raise InvalidCertificate(said) from error
 
 
-def _recorded(kind: Any) -> dict[str, dataclasses.Field[Any]]:
-    parts = (part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True))
-    return {str(part.metadata.get("key", part.name)): part for part in parts}
+def recorded_fields(kind: Any) -> list[dataclasses.Field[Any]]:
+    """Return the fields of a dataclass that its records hold."""
+    return [part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True)]
+
+
+def types_of(kind: Any) -> dict[str, Any]:
+    """Return the types of the recorded fields of a class, `Self` resolved."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    names = [part.name for part in recorded_fields(kind)] if dataclasses.is_dataclass(kind) else list(hints)
+    return {name: _resolved(hints[name], kind) for name in names}
+
+
+def _resolved(hint: Any, kind: Any) -> Any:
+    if typing.get_origin(hint) in _UNIONS and Self in typing.get_args(hint):
+        return kind | None
+    return hint
 
 
 def _field_to_plain(part: dataclasses.Field[Any], value: Any) -> Any:
@@ -56,55 +89,154 @@ def _field_to_plain(part: dataclasses.Field[Any], value: Any) -> Any:
     return to_plain(value if digits is None else float(f"{value:.{digits}g}"))
 
 
-def _build(kind: Any, data: Any) -> Any:
-    if kind is Any:  # whoever knows more builds it
-        return data
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        fields = _recorded(kind).items()
-        data = {key: part for key, part in data.items() if key != "way"} if hasattr(kind, "way") else data
-        names = {key: part.name for key, part in fields if "since" not in part.metadata or key in data}
-        return kind(**_build_fields(kind, names, data))
+@cache
+def reader(kind: Any) -> Read:
+    """Return the function that reads plain data as a type, and raises `FormError` for data of another form."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        return None if data is None else _build(_member(parts, data), data)
+    if kind is Any:
+        return lambda data: data
+    if origin is Annotated:
+        return _limited(parts[0], [part for part in parts[1:] if isinstance(part, Limits)])
+    if origin is Literal:
+        return _one_of({option: option for option in parts})
+    if origin in _UNIONS:
+        return _union([part for part in parts if part is not type(None)], type(None) in parts)
     if origin is tuple:
-        if not isinstance(data, (list, tuple)):
-            raise TypeError(f"{data!r} is not a list")
-        kinds = parts[:1] * len(data) if len(parts) == 2 and parts[1] is Ellipsis else parts
-        return tuple(_build(part, entry) for part, entry in zip(kinds, data, strict=True))
-    if hasattr(kind, "_fields"):
-        return kind(**_build_fields(kind, dict.fromkeys(kind._fields), data))
+        return _tuple(parts)
     if origin is not None and issubclass(origin, Mapping):
-        return {_build(parts[0], key): _build(parts[1], entry) for key, entry in data.items()}
-    return _scalar(kind, data)
+        return _mapping(reader(parts[0]), reader(parts[1]))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _one_of({option.value: option for option in kind})
+    if typing.is_typeddict(kind):
+        return _fields(kind, dict, kind.__required_keys__)
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _fields(kind, kind, types_of(kind).keys())
+    return reader(Count) if kind is int else _scalar(kind)
 
 
-def _member(kinds: tuple[Any, ...], data: Any) -> Any:
-    """Return the member of a union that the data is of: the one with their tag, or the only one beside None."""
-    members = [kind for kind in kinds if kind is not type(None)]
-    if len(members) == 1:
-        return members[0]
-    return {kind.way: kind for kind in members}[data["way"]]
+def _limited(kind: Any, limits: list[Limits]) -> Read:
+    read = _scalar(kind) if kind is int else reader(kind)
+
+    def limited(data: Any) -> Any:
+        value = read(data)
+        for limit in limits:
+            if not limit.admits(value):
+                raise FormError(f"{str(data)[:80]!r} is beyond the limits: {limit}")
+        return value
+
+    return limited
 
 
-def _build_fields(kind: Any, names: Mapping[str, str | None], data: Any) -> dict[str, Any]:
-    """Return the arguments for `kind`; `names` maps the keys of the data to the names of the fields."""
-    if not isinstance(data, Mapping):
-        raise TypeError(f"{data!r} is not a mapping")
-    if set(names) != set(data):
-        raise ValueError(f"fields {sorted(data)} in place of {sorted(names)}")
-    hints = typing.get_type_hints(kind)
-    return {name or key: _build(hints[name or key], data[key]) for key, name in names.items()}
+def _one_of(options: Mapping[Any, Any]) -> Read:
+    def one_of(data: Any) -> Any:
+        if not isinstance(data, str) or data not in options:
+            raise FormError(f"{str(data)[:80]!r} is not one of {', '.join(map(repr, options))}")
+        return options[data]
+
+    return one_of
 
 
-def _scalar(kind: Any, data: Any) -> Any:
-    if kind is float:
-        number = _TEXTS.get(data, data) if isinstance(data, str) else data
-        if isinstance(number, bool) or not isinstance(number, (int, float)):
-            raise TypeError(f"{data!r} is not a number")
-        return float(number)
-    if type(data) is not kind:
-        raise TypeError(f"{data!r} is not of type {kind.__name__}")
-    if kind is int and data < 0:
-        raise ValueError(f"{data!r} is not a count, an index or a size")
-    return data
+def _union(kinds: list[Any], optional: bool) -> Read:
+    tagged = {kind.way: kind for kind in kinds if hasattr(kind, "way")}
+
+    def union(data: Any) -> Any:
+        if optional and data is None:
+            return None
+        if tagged:
+            way = data.get("way") if isinstance(data, Mapping) else None
+            if way not in tagged:
+                raise FormError(f"its way is {str(way)[:80]!r}, not one of {', '.join(map(repr, tagged))}")
+            return reader(tagged[way])(data)
+        for kind in kinds[:-1]:
+            try:
+                return reader(kind)(data)
+            except FormError:
+                continue
+        return reader(kinds[-1])(data)
+
+    return union
+
+
+def _tuple(kinds: tuple[Any, ...]) -> Read:
+    endless = len(kinds) == 2 and kinds[1] is Ellipsis
+    reads = [reader(kind) for kind in kinds if kind is not Ellipsis]
+
+    def listed(data: Any) -> Any:
+        if not isinstance(data, (list, tuple)):
+            raise FormError(f"{str(data)[:80]!r} is not a list")
+        if not endless and len(data) != len(reads):
+            raise FormError(f"{len(data)} entries in place of {len(reads)}")
+        found: list[Any] = []
+        try:
+            for read, entry in zip(repeat(reads[0]) if endless else reads, data, strict=not endless):
+                found.append(read(entry))  # what was read says where it ended
+        except FormError as error:
+            error.path.append(f"[{len(found)}]")
+            raise
+        return tuple(found)
+
+    return listed
+
+
+def _mapping(read_key: Read, read: Read) -> Read:
+    def mapping(data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            raise FormError(f"{str(data)[:80]!r} is not an object")
+        return {read_key(key): _part(read, data, key) for key in data}
+
+    return mapping
+
+
+def _part(read: Read, data: Mapping[str, Any], key: str) -> Any:
+    try:
+        return read(data[key])
+    except FormError as error:
+        error.path.append(f".{key}")
+        raise
+
+
+def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str]) -> Read:
+    """Return what reads an object with named parts: a dataclass, a named tuple or a typed dictionary."""
+    way = getattr(kind, "way", None)
+    due = {*required, "way"} if way else set(required)
+    reads: dict[str, Read] = {}
+
+    def fields(data: Any) -> Any:
+        if not reads:  # a type may hold itself
+            reads.update((name, reader(_bare(hint))) for name, hint in types_of(kind).items())
+        if not isinstance(data, Mapping):
+            raise FormError(f"{str(data)[:80]!r} is not an object")
+        if not due <= data.keys():
+            raise FormError(f"lacks {', '.join(sorted(due - data.keys()))}")
+        if way and data["way"] != way:
+            raise FormError(f"its way is {str(data['way'])[:80]!r}, not {way!r}")
+        if more := data.keys() - reads.keys() - {"way" if way else ""}:
+            raise FormError(f"has {', '.join(sorted(more))[:80]}, which it should not")
+        found = {name: _part(read, data, name) for name, read in reads.items() if name in data}
+        try:
+            return make(**found)
+        except (AuditError, TypeError, ValueError) as error:
+            raise FormError(str(error)) from error
+
+    return fields
+
+
+def _bare(hint: Any) -> Any:
+    """Return the type of a part of a typed dictionary that may be missing."""
+    is_optional = typing.get_origin(hint) in (typing.NotRequired, typing.Required)
+    return typing.get_args(hint)[0] if is_optional else hint
+
+
+def _scalar(kind: Any) -> Read:
+    def number(data: Any) -> float:
+        value = TEXTS.get(data, data) if isinstance(data, str) else data
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise FormError(f"{str(data)[:80]!r} is not a number")
+        return float(value)
+
+    def exactly(data: Any) -> Any:
+        if type(data) is not kind:
+            raise FormError(f"{str(data)[:80]!r} is not of type {kind.__name__}")
+        return data
+
+    return number if kind is float else exactly

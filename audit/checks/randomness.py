@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from audit.base.arguments import Budget
-from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.alone import SourcedAlone, alone, run_alone
-from audit.checks.base import Check, Evidence, Judgment, Result
-from audit.checks.stated import StatedClaim
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Interval, Judgment, Result, undecided
+from audit.checks.stated import StatedCheck
 from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import require_mechanism, show
@@ -35,44 +35,8 @@ class RandomnessEvidence(Evidence):
     workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
 
 
-@dataclass(frozen=True)
-class RandomnessJudgment(Judgment):
-    """A judgment, with the comparisons that rejected independence, the clearest first."""
-
-    findings: tuple[Comparison, ...] = ()
-
-    def record(self) -> dict[str, Any]:
-        """Return the judged part of a record; six digits, since a replay elsewhere may differ in the last ones."""
-        findings = [{"kind": part.kind, "pvalue": float(f"{part.pvalue:.6g}")} for part in self.findings]
-        return {"verdict": self.verdict.value, "basis": self.basis, "reason": self.reason, "findings": findings}
-
-
-@dataclass(frozen=True, repr=False)
-class RandomnessResult(Result):
-    """The outcome of a randomness check; see `PrivacyResult` for what all results have.
-
-    Examples
-    --------
-    >>> import audit
-    >>> result = audit.check_randomness(lambda data, size, rng: rng.normal(size=size), None, budget=1_024)
-    >>> result.findings
-    ()
-    """
-
-    check: "RandomnessCheck"
-    judgment: RandomnessJudgment
-
-    @property
-    def findings(self) -> tuple[Comparison, ...]:
-        """The comparisons that rejected independence."""
-        return self.judgment.findings
-
-    def recorded_inputs(self) -> dict[str, Any]:
-        return {"dataset": show(self.check.dataset)}
-
-
 @dataclass(frozen=True, kw_only=True)
-class RandomnessCheck(Check):
+class RandomnessCheck(StatedCheck):
     """The claim that outputs on one dataset are independent draws from one law, over all calls and processes.
 
     Looks for a fixed seed (the same outputs in every call), a stream reused between calls, repeats within a call, noise
@@ -87,7 +51,7 @@ class RandomnessCheck(Check):
         The dataset on which it runs.
     budget : int >= 2, optional
         Outputs; a verdict needs at least 1,024, and at most 8,192 are drawn. None takes the run's budget.
-    name, source, expected, timeout
+    name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
     Raises
@@ -112,30 +76,24 @@ class RandomnessCheck(Check):
 
     mechanism: Any
     dataset: Any
-    source: str = ""
 
     kind: ClassVar[str] = "randomness"
     usual_budget: ClassVar[Budget] = DEFAULT_RANDOMNESS_BUDGET
+    noun: ClassVar[str] = "the mechanism"
+    unit: ClassVar[str] = "outputs"
+    callables: ClassVar = {"mechanism": "(dataset, size, rng)"}
     evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
-    result_type: ClassVar[type[Result]] = RandomnessResult
 
     def _validate(self) -> None:
         require_mechanism(self.mechanism)
-        if not isinstance(self.source, str):
-            raise InvalidArgument.of("source", "be text", self.source)
 
     @property
-    def subject(self) -> Any:
-        return self.mechanism
+    def uses(self) -> str:
+        return "outputs"
 
     @property
-    def stated(self) -> str:
+    def summary(self) -> str:
         return "independent outputs, over calls and processes"
-
-    @property
-    def claim(self) -> StatedClaim:
-        """The claim in words, with its source."""
-        return StatedClaim(self.stated, self.source)
 
     def gather(self, allowance: Allowance) -> RandomnessEvidence:
         """Draw outputs and compare them; the outputs of the calls are judged even if a worker process fails."""
@@ -149,7 +107,7 @@ class RandomnessCheck(Check):
         return RandomnessEvidence(int(ends[-1]), found, workers, failure=failure)
 
     @classmethod
-    def judge(cls, terms: None, evidence: RandomnessEvidence, significance: float) -> RandomnessJudgment:
+    def judge(cls, terms: Any, evidence: RandomnessEvidence, significance: float) -> Judgment:
         """Return the judgment; independent draws from one law FAIL with probability <= significance."""
         kinds = [part.kind for part in evidence.comparisons]
         if unknown := set(kinds) - set(KINDS):
@@ -165,16 +123,23 @@ class RandomnessCheck(Check):
         if findings:
             more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
             reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
-            return RandomnessJudgment(Verdict.FAIL, "statistical", reason, findings)
+            pvalues = (Interval(f"p-value, {part.kind}", part.pvalue, part.pvalue) for part in findings)
+            return Judgment(Verdict.FAIL, "statistical", reason, found=tuple(pvalues))
         if why_open := _why_open(evidence, share):
-            return RandomnessJudgment(Verdict.INCONCLUSIVE, "none", why_open)
+            return undecided(why_open)
         smallest = min(part.pvalue for part in evidence.comparisons)
         unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
         reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g})"
-        return RandomnessJudgment(Verdict.PASS, "statistical", reason + unseen)
+        return Judgment(Verdict.PASS, "statistical", reason + unseen)
 
-    def recorded_claim(self) -> dict[str, Any]:
-        return {"statement": self.stated, "source": self.source}
+    decide = judge
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        return {"dataset": str, **super().record_types()}
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        return {"dataset": show(self.dataset)}
 
 
 def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
@@ -260,12 +225,12 @@ def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: S
         pipe.send(str(failure))
 
 
-@alone(RandomnessCheck, SourcedAlone)
+@alone(RandomnessCheck, StatedAlone)
 def check_randomness(
     mechanism: Any,
     dataset: Any,
-    **settings: Unpack[SourcedAlone],
-) -> RandomnessResult:
+    **settings: Unpack[StatedAlone],
+) -> Result:
     """Test whether the outputs of a mechanism on one dataset are independent.
 
     Examples
@@ -275,4 +240,4 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    return run_alone(RandomnessResult, partial(RandomnessCheck, mechanism=mechanism, dataset=dataset), settings)
+    return run_alone(Result, partial(RandomnessCheck, mechanism=mechanism, dataset=dataset), settings)

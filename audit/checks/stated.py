@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from audit.base.errors import InvalidArgument
+from audit.base.forms import object_type
 from audit.checks.base import Check, Judgment, undecided
 from audit.checks.plain import from_plain, to_plain
 
@@ -24,6 +25,11 @@ class StatedClaim:
         return self.statement
 
 
+@dataclass(frozen=True)
+class NoTerms:
+    """No numbers: the words say all of the claim."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class StatedCheck(Check):
     """A claim in words about some code, and the settings to test it; `InequalityCheck` documents the common ones."""
@@ -34,7 +40,7 @@ class StatedCheck(Check):
     noun: ClassVar[str] = "the learner"
     unit: ClassVar[str] = "losses"
     callables: ClassVar[Mapping[str, str]]  # fields with functions, and their parameters; the first given is judged
-    terms_type: ClassVar[type[Any]]  # frozen dataclass of plain data: the numbers of the claim that the judge needs
+    terms_type: ClassVar[type[Any]] = NoTerms  # frozen dataclass: the numbers of the claim that the judge needs
 
     def __post_init__(self) -> None:
         for name in ("source", "statement"):
@@ -103,6 +109,11 @@ class StatedCheck(Check):
     @classmethod
     def recorded_terms(cls, record: Mapping[str, Any]) -> Any:
         return from_plain(cls.terms_type, record["claim"]["terms"])
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        parts = {"statement": str, "summary": str, "source": str, "terms": cls.terms_type}
+        return {"claim": object_type(f"{cls.__name__}Claim", parts), **super().record_types()}
 
     def recorded_claim(self) -> dict[str, Any]:
         words = {"statement": self.stated, "summary": self.summary, "source": self.source}

@@ -10,6 +10,7 @@ from audit.claims.claim import (
     PrivacyClaim,
     claim_of,
     claim_record,
+    claim_types,
     is_known_relation,
     require_claim,
 )
@@ -17,3 +18,10 @@ from audit.claims.records import Labeled
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
 from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
 from audit.claims.trade_off import GaussianClaim, PiecewiseLinear, TradeOffClaim
+
+__all__ = [
+    "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "ExactJudgment", "GaussianClaim", "Group",
+    "LabelFlip", "Labeled", "Local", "Neighbors", "PiecewiseLinear", "Point", "PrivacyClaim", "RenyiClaim",
+    "Substitution", "TradeOffClaim", "ZeroConcentratedClaim", "ZeroOut", "claim_of", "claim_record",
+    "claim_types", "is_known_relation", "renyi_divergence", "require_claim", "require_neighboring",
+]  # fmt: skip

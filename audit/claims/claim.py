@@ -9,12 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_type_hints
 
 import numpy as np
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Finite, Probability, object_type
 from audit.claims.aggregates import Distance, ZeroOut
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
 from audit.laws import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
@@ -25,6 +26,7 @@ CLAIM_KINDS: dict[str, type[Claim]] = {}
 SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 1e-8)
 """The points at which a curve is tested: where its delta has fallen to these shares of delta(0)."""
 
+_APART = ("relation", "source")  # fields beside the parameters
 _USUAL = 2  # index of the share that is tested unless the outputs favor another one
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
 _FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
@@ -37,8 +39,8 @@ _OWN = re.compile(r"(.+) \(defined by [^\s()]+\)")  # a relation that this packa
 class Point(NamedTuple):
     """One (epsilon, delta) that a claim implies: refuting it refutes the claim."""
 
-    epsilon: float
-    delta: float
+    epsilon: Finite
+    delta: Probability
 
     def __str__(self) -> str:
         return f"({self.epsilon:.4g}, {self.delta:.4g})"
@@ -110,8 +112,13 @@ class Claim(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """Return what is claimed as plain data, without relation and source."""
-        names = [part.name for part in dataclasses.fields(self) if part.name not in ("relation", "source")]  # type: ignore[arg-type]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in self.parameter_types()}
+
+    @classmethod
+    def parameter_types(cls) -> dict[str, Any]:
+        """Return the types of `parameters()` as a record holds them."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {part.name: hints[part.name] for part in dataclasses.fields(cls) if part.name not in _APART}  # type: ignore[arg-type]
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, Any], relation: Any, source: str) -> Self:
@@ -153,8 +160,8 @@ class PrivacyClaim(Claim):
     0.2876
     """
 
-    epsilon: float
-    delta: float = 0.0
+    epsilon: Finite
+    delta: Probability = 0.0
     relation: Any = field(default_factory=Substitution)
     source: str = ""
 
@@ -231,12 +238,23 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     return {"kind": claim.kind, **parameters, "relation": _recorded_name(claim.relation), "source": claim.source}
 
 
+def claim_types() -> list[Any]:
+    """Return the types of recorded claims of all kinds."""
+    return [
+        object_type(
+            f"{kind.__name__}Record",
+            {"kind": Literal[name], **kind.parameter_types(), "relation": str, "source": str},
+        )
+        for name, kind in CLAIM_KINDS.items()
+    ]
+
+
 def claim_of(record: Mapping[str, Any]) -> Claim:
-    """Rebuild a claim from `claim_record`; a record without a kind is an (epsilon, delta) claim."""
-    kind = record.get("kind", PrivacyClaim.kind)
+    """Rebuild a claim from `claim_record`."""
+    kind = record["kind"]
     if kind not in CLAIM_KINDS:
         raise InvalidArgument.of("kind", f"be one of {', '.join(CLAIM_KINDS)}", kind)
-    own = {name: value for name, value in record.items() if name not in ("kind", "relation", "source")}
+    own = {name: value for name, value in record.items() if name not in ("kind", *_APART)}
     parameters = {name: math.inf if value == "inf" else value for name, value in own.items()}
     return CLAIM_KINDS[kind].from_parameters(parameters, _relation_named(record["relation"]), record["source"])
 

@@ -13,12 +13,13 @@ the integral (Jensen), and W times the chord at gamma' an upper bound.
 import math
 from dataclasses import dataclass
 from functools import cache, lru_cache, singledispatch
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Finite, Limits
 from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
 from audit.claims.trade_off import polygon_below
 from audit.laws import (
@@ -83,8 +84,8 @@ class RenyiClaim(CurveClaim):
     0.00303
     """
 
-    order: float
-    epsilon: float
+    order: Annotated[float, Limits(least=1)]
+    epsilon: Finite
 
     kind: ClassVar[str] = "renyi"
     long_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi DP"
@@ -144,7 +145,7 @@ class ZeroConcentratedClaim(CurveClaim):
     True
     """
 
-    rho: float
+    rho: Finite
 
     kind: ClassVar[str] = "zero-concentrated"
     long_form: ClassVar[str] = "{0.rho:g}-zero-concentrated DP"

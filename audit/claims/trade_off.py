@@ -12,13 +12,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy import special
 
 from audit.base.arguments import closed_probability, nonnegative
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Finite, Limits, Probability
 from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
 from audit.laws import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, GaussianLoss, PrivacyLoss
 from audit.laws.privacy_loss import FloatArray
@@ -99,7 +100,7 @@ class GaussianClaim(_ByTradeOff):
     0.126937
     """
 
-    mu: float
+    mu: Finite
 
     kind: ClassVar[str] = "gaussian"
     long_form: ClassVar[str] = "{0.mu:g}-Gaussian DP"
@@ -230,6 +231,11 @@ class TradeOffClaim(_ByTradeOff):
 
     def function_at(self, alpha: float) -> float:
         return float(self.function(alpha))
+
+    @classmethod
+    def parameter_types(cls) -> dict[str, Any]:
+        vertices = Annotated[tuple[tuple[Probability, Probability], ...], Limits(shortest=2)]
+        return {"vertices": vertices, "name": str}
 
     def parameters(self) -> dict[str, Any]:
         """Return the vertices of a piecewise linear function, and the name; raise for any other function."""

@@ -190,7 +190,8 @@ def report_command(directory: Path, verbose: bool) -> int:
 
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
     """
-    from audit.report.certificate import certificate_path, load_certificate, write_renderings
+    from audit.report.certificate import certificate_path, load_certificate
+    from audit.report.renderers import write_renderings
     from audit.report.terminal import output_console, print_certificate
     from audit.report.verify import require_form
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from audit.base.forms import Number
 from audit.game.scorers.cells import atom_keys
 from audit.subjects import Outputs, concatenate
 
@@ -54,7 +55,7 @@ class Comparison:
     lost: int  # they are less alike
     tied: int
     able: int  # would be won if each Q repeated its P: those with P and P' different
-    lag: int | None = None  # distance between partners, chosen on outputs that are not compared
+    lag: Number | None = None  # distance between partners, chosen on outputs that are not compared
 
     @property
     def pvalue(self) -> float:

@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
 
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Limits, Nonnegative
 from audit.base.text import described
 from audit.game.exchangeability import kruskal_pvalue
 from audit.subjects import Stream
@@ -47,14 +48,15 @@ _PILOT, _MAIN = 0, 1  # children of a stream
 
 
 Support = tuple[float, float]
+Rates = Annotated[tuple[Nonnegative, ...], Limits(shortest=1)]
 
 
 @dataclass(frozen=True)
 class Bets:
     """The bets that losses lie further from one end of their support than a candidate mean does."""
 
-    rates: tuple[float, ...]  # chosen without the losses that they bet on; unit 1 / loss
-    growth: tuple[float, ...]  # per rate, the sum over the losses of log(1 + rate * distance from the end)
+    rates: Rates  # chosen without the losses that they bet on; unit 1 / loss
+    growth: Rates  # per rate, the sum over the losses of log(1 + rate * distance from the end)
 
     @classmethod
     def on(cls, distances: np.ndarray, pilot: np.ndarray, significance: float) -> Bets:

@@ -9,3 +9,9 @@ from audit.laws.discrete_laws import Finite, Product, TwoSidedGeometric
 from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometric_loss, no_loss
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
 from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, Law, PointMass, ScalarLaw
+
+__all__ = [
+    "ARITHMETIC_TOLERANCE", "DIRECTIONS", "AtomsAndDensity", "ComposedLoss", "DensityLoss", "Direction", "Finite",
+    "FiniteLoss", "Gaussian", "GaussianLoss", "Laplace", "LaplaceLoss", "Law", "PointMass", "PrivacyLoss",
+    "Product", "ScalarLaw", "TwoSidedGeometric", "compose", "geometric_loss", "no_loss",
+]  # fmt: skip

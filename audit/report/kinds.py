@@ -10,7 +10,6 @@ from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
 from audit.checks.privacy.check import check_privacy as check_privacy
 from audit.checks.privacy.result import PrivacyResult as PrivacyResult
 from audit.checks.randomness import RandomnessCheck as RandomnessCheck
-from audit.checks.randomness import RandomnessResult as RandomnessResult
 from audit.checks.randomness import check_randomness as check_randomness
 from audit.checks.utility.guarantee import GuaranteeCheck as GuaranteeCheck
 from audit.checks.utility.guarantee import check_guarantee as check_guarantee

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -21,6 +22,7 @@ from audit.base.text import printable_data
 from audit.base.verdict import OUTCOMES
 from audit.report import wording
 from audit.report.abstract import abstract_of
+from audit.report.certificate import write_whole
 from audit.report.pictures import pictures_of
 from audit.report.sarif import sarif_of
 from audit.report.sources import code_of
@@ -71,6 +73,13 @@ def check_fragment(record: Mapping[str, Any]) -> str:
     """Return one recorded check as the page shows it: HTML for a notebook, with a style that applies to it alone."""
     name = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"  # two cells of a notebook share no ids
     return environment("audit.report").get_template("fragment.html.j2").render(check=printable_data(record), index=name)
+
+
+def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write each rendering of a certificate into a folder; return their paths."""
+    for name, renderer in RENDERERS.items():
+        write_whole(folder / name, renderer(certificate))
+    return [folder / name for name in RENDERERS]
 
 
 @cache

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import jsonschema
-
 from audit.base.errors import InvalidCertificate, NotWhole
 from audit.base.verdict import Verdict
+from audit.checks.plain import FormError, reader
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.certificate import chain_of, schema, seal_of, spending, summary_of
+from audit.report.certificate import chain_of, seal_of, spending, summary_of
+from audit.report.form import Document, record_forms
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
 from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of, ways_of
@@ -64,8 +64,8 @@ def replay(certificate: Certificate) -> Replay:
 
 def problems_of(certificate: Certificate) -> list[str]:
     """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
-    if broken := list(schema_problems(certificate)):
-        return broken
+    if broken := list(islice(schema_problems(certificate), _MOST + 1)):
+        return [*broken[:_MOST], *(["schema: and more"] if broken[_MOST:] else [])]
     return [line for part in (_sums, _significance, broken_rules, _digests, _verdicts) for line in part(certificate)]
 
 
@@ -86,12 +86,22 @@ def notes_on(certificate: Certificate) -> Iterator[str]:
 
 
 def schema_problems(certificate: Certificate) -> Iterator[str]:
-    """Yield the first violations of the published schema."""
-    errors = jsonschema.Draft202012Validator(schema()).iter_errors(certificate)
-    for error in islice(errors, _MOST):
-        yield f"schema: {error.json_path}: {error.message[:200]}"
-    if next(errors, None):
-        yield "schema: and more"
+    """Yield where a certificate does not have its form: the first place in the document, or in each of its checks."""
+    try:
+        reader(Document)(certificate)
+    except FormError as error:
+        yield f"schema: {error}"
+        return
+    forms = record_forms()
+    for index, record in enumerate(certificate["checks"]):
+        kind = record.get("kind") if isinstance(record, Mapping) else None
+        try:
+            if not isinstance(kind, str) or kind not in forms:
+                raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(forms)}")
+            reader(forms[kind])(record)
+        except FormError as error:
+            error.path.append(f".checks[{index}]")
+            yield f"schema: {error}"
 
 
 def require_form(certificate: Certificate) -> None:

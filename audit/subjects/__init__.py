@@ -6,3 +6,8 @@ from audit.subjects.identity import Raised
 from audit.subjects.outputs import BadBatch, BadLength, Outputs, encode
 from audit.subjects.reading import Reading, concatenate
 from audit.subjects.subject import PerCall, Subject, SubjectFailed, per_call
+
+__all__ = [
+    "BLOCK", "BadBatch", "BadLength", "Block", "Calls", "Outputs", "PerCall", "Raised", "Reading", "Side",
+    "Stream", "Subject", "SubjectFailed", "Texts", "concatenate", "encode", "map_blocks", "per_call",
+]  # fmt: skip

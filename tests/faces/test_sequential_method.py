@@ -7,7 +7,7 @@ import pytest
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
 from audit.checks.privacy.sequential_game import SequentialGame
-from audit.report.certificate import schema
+from audit.report.schema import schema
 from audit.report.verify import replay
 
 PAIR = ([0.0], [1.0])

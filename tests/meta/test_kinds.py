@@ -1,106 +1,199 @@
-"""No place forgets a registered kind of check, and a new kind needs its file, its registration and the schema only."""
+"""A kind of check is its file and its line in the list: one that is defined here goes through all faces and views."""
 
 import copy
 import json
+import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Unpack
 
 import jsonschema
 import pytest
 
 import audit
-from audit import Verdict
-from audit.base.errors import InvalidCertificate
-from audit.checks.base import Evidence, Judgment
+from audit import Result, Verdict
+from audit.base.errors import InvalidCertificate, NotWhole
+from audit.checks.alone import StatedAlone, alone, run_alone
+from audit.checks.base import Evidence, Interval, Judgment, conclude
 from audit.checks.stated import StatedCheck
+from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report import verify
-from audit.report.certificate import schema
+from audit.report.certificate import load_certificate
 from audit.report.kind import Kind
 from audit.report.kinds import Kinds
+from audit.report.pictures import pictures_of
 from audit.report.records import checks_by_kind, judged_part, listed_kinds
-from audit.report.renderers import RENDERERS
+from audit.report.schema import schema
+from audit.report.terminal import certificate_text
+from audit.report.verify import changes, problems_of, replay
 
 
-def kinds_of_schema():
-    """The kinds of check that some definition of the schema admits."""
-    named = [part["properties"]["kind"] for name, part in schema()["$defs"].items() if name.endswith("_check")]
-    return {kind for one in named for kind in one.get("enum", [one.get("const")])}
+@dataclass(frozen=True)
+class Divisor:
+    """A number that was tried, and what was left over."""
+
+    number: int
+    rest: int
+
+
+@dataclass(frozen=True)
+class Divided(Evidence):
+    """What the divisions left over."""
+
+    divisors: tuple[Divisor, ...] = ()
+
+
+@dataclass(frozen=True)
+class Divisibility:
+    """The numbers of the claim."""
+
+    by: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParityCheck(StatedCheck):
-    """A dummy kind: the claim that a number is even."""
+class DivisibleCheck(StatedCheck):
+    """The claim that a function returns a multiple of a number.
 
-    value: int
+    Parameters
+    ----------
+    function : callable
+        Without parameters.
+    by : int >= 1
+        The number.
+    budget : int >= 2, optional
+        Outputs are not drawn.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+    """
 
-    kind: ClassVar[str] = "parity"
-    callables: ClassVar[dict] = {}
-    terms_type: ClassVar[type] = dict
+    function: object
+    by: int
+
+    kind: ClassVar[str] = "divisible"
+    callables: ClassVar = {"function": "()"}
+    terms_type: ClassVar[type] = Divisibility
+    evidence_type: ClassVar[type[Evidence]] = Divided
 
     def _validate(self):
-        assert isinstance(self.value, int)
-
-    @property
-    def subject(self):
-        """A function that gives the number."""
-        return abs
+        assert self.by >= 1
 
     @property
     def summary(self):
         """The claim in a few symbols."""
-        return "even"
-
-    def terms(self):
-        """No terms."""
-        return {}
-
-    @classmethod
-    def recorded_terms(cls, record):
-        """No terms."""
-        return {}
+        return f"a multiple of {self.by}"
 
     def gather(self, allowance):
-        """Record the parity as the number of samples."""
-        return Evidence(self.value % 2, uses="evaluator")
-
-    def nothing(self, failure, cause="error"):
-        """No evidence."""
-        return Evidence(0, uses="evaluator", failure=failure)
+        """Divide."""
+        return Divided(1, (Divisor(self.by, self.function() % self.by),), uses="evaluator")
 
     @staticmethod
     def decide(terms, evidence, significance):
-        """Judge the parity."""
-        return Judgment(Verdict.FAIL if evidence.samples else Verdict.PASS, "exact", "by its last bit")
+        """Judge what is left over."""
+        rest = evidence.divisors[0].rest
+        found = (Interval("rest", rest, rest),)
+        return conclude("exact", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left")
+
+
+@alone(DivisibleCheck, StatedAlone)
+def check_divisible(function, by, **settings: Unpack[StatedAlone]) -> Result:
+    """Check that a function returns a multiple of a number."""
+    return run_alone(Result, partial(DivisibleCheck, function=function, by=by), settings)
+
+
+CHECKS = [
+    DivisibleCheck(name="six", function=lambda: 6, by=3, source="Euclid"),
+    DivisibleCheck(name="seven", function=lambda: 7, by=3, statement="Seven is a multiple."),
+]
+
+
+@pytest.fixture
+def listed(monkeypatch):
+    """The kind in the list of all: what its line does."""
+    monkeypatch.setattr(Kinds, "divisible", Kind(DivisibleCheck, check_divisible), raising=False)
+
+
+@pytest.fixture
+def saved(listed, tmp_path):
+    audit.run(CHECKS, workers=0, directory=tmp_path)
+    return tmp_path
 
 
 def test_exports_and_fixture_follow_from_the_list():
     assert len(listed_kinds()) > 10
     assert len(checks_by_kind()) == len(listed_kinds())
-    assert checks_by_kind().keys() == kinds_of_schema()
     for name, kind in listed_kinds().items():
         assert {f"check_{name}", kind.check.__name__, kind.check.result_type.__name__} <= set(audit.__all__)
         assert getattr(Auditor, name).__wrapped__ is getattr(audit, f"check_{name}") is kind.function
 
 
-def test_a_new_kind_needs_its_file_its_registration_and_the_schema(monkeypatch, tmp_path):
-    """It runs, is saved in every rendering, verifies and is replayed; without its registration it is not."""
-    checks = [ParityCheck(name="two", value=2), ParityCheck(name="three", value=3, source="Euclid")]
-    report = audit.run(checks, budget=100, workers=0)
-    assert [result.verdict for result in report.results] == [Verdict.PASS, Verdict.FAIL]
-    certificate = json.loads(report.save(tmp_path).read_text())
-    for name in ("certificate.html", "certificate.md", "junit.xml"):
-        assert name in RENDERERS
-        assert "three" in (tmp_path / name).read_text()
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(certificate, schema())
-    with pytest.raises(InvalidCertificate, match="a check of kind 'parity' is not known"):
-        judged_part(certificate["checks"][0])
+def test_a_new_kind_is_judged_saved_verified_and_replayed(saved):
+    certificate = load_certificate(saved)
+    assert [check["verdict"] for check in certificate["checks"]] == ["PASS", "FAIL"]
+    assert problems_of(certificate) == []
+    jsonschema.Draft202012Validator(schema()).validate(certificate)
+    assert replay(certificate).differences == ()
+    forged = copy.deepcopy(certificate)
+    forged["checks"][1]["verdict"] = "PASS"
+    assert replay(forged).differences
+    assert any("seven" in line for line in problems_of(forged))
 
-    extended = copy.deepcopy(schema())
-    extended["$defs"]["utility_check"]["properties"]["kind"]["enum"].append("parity")
-    monkeypatch.setattr(verify, "schema", lambda: extended)
-    monkeypatch.setattr(Kinds, "parity", Kind(ParityCheck, ParityCheck), raising=False)
-    assert verify.problems_of(certificate) == []
-    certificate["checks"][1]["verdict"] = "PASS"
-    assert any("three" in line for line in verify.problems_of(certificate))
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [({"rest": "1"}, "$.checks[1].evidence.divisors[0].rest: '1' is not of type int"), ({"more": 1}, "has more")],
+)
+def test_its_records_are_refused_in_another_form(saved, spoil, says):
+    certificate = load_certificate(saved)
+    certificate["checks"][1]["evidence"]["divisors"][0].update(spoil)
+    assert any(says in line for line in problems_of(certificate))
+    assert list(jsonschema.Draft202012Validator(schema()).iter_errors(certificate))
+
+
+def test_every_view_shows_it(saved):
+    for name in ("certificate.html", "certificate.md", "junit.xml", "findings.sarif"):
+        assert "1 is left" in (saved / name).read_text(), name
+    certificate = load_certificate(saved)
+    assert "seven" in certificate_text(certificate)
+    (failure,) = ElementTree.parse(saved / "junit.xml").iter("failure")
+    assert "1 is left" in failure.get("message") + str(failure.text)
+    (finding,) = json.loads((saved / "findings.sarif").read_text())["runs"][0]["results"]
+    assert finding["ruleId"] == "divisible"
+    (picture,) = pictures_of(certificate["checks"][1])
+    assert "1 is left" in picture.description
+    assert "rest" in audit.run(CHECKS, workers=0)["seven"]._repr_html_()
+
+
+def test_two_certificates_of_it_are_compared(saved):
+    old, new = load_certificate(saved), load_certificate(saved)
+    assert changes(old, new) == []
+    new["checks"][0] |= {"verdict": "FAIL", "found": [{"quantity": "rest", "lower": 2.0, "upper": 2.0}]}
+    said = [change.what for change in changes(old, new)]
+    assert any("became FAIL" in line for line in said)
+    assert any("rest" in line for line in said)
+
+
+def test_a_test_audits_it_by_a_method_of_the_fixture(listed):
+    auditor = Auditor(Session(0.05, 100, 0), "test_it", Settings())
+    assert auditor.divisible(lambda: 9, by=3).verdict is Verdict.PASS
+    with pytest.raises(pytest.fail.Exception, match="1 is left"):
+        auditor.divisible(lambda: 7, 3)
+    assert [result.name for result in auditor.results] == ["test_it", "test_it[2]"]
+
+
+def test_a_kind_that_is_not_listed_is_not_saved(tmp_path):
+    """It runs; a certificate that nobody could read is not written."""
+    report = audit.run(CHECKS, workers=0)
+    assert [result.verdict for result in report.results] == [Verdict.PASS, Verdict.FAIL]
+    with pytest.raises(NotWhole, match="'divisible' is not one of privacy"):
+        report.save(tmp_path)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InvalidCertificate, match="a check of kind 'divisible' is not known"):
+        judged_part(report.certificate["checks"][0])
+
+
+def test_save_refuses_evidence_that_does_not_carry_its_verdict(listed, tmp_path, monkeypatch):
+    wrong = Judgment(Verdict.PASS, "exact", "nothing left")
+    monkeypatch.setattr(Result, "record", lambda self, record=Result.record: {**record(self), **wrong.record()})
+    with pytest.raises(NotWhole, match="replay: six: found is"):
+        audit.run(CHECKS, workers=0).save(tmp_path)
+    assert not list(tmp_path.iterdir())

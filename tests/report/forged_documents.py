@@ -129,7 +129,7 @@ def _(c):
     c["timing"] = {"other": 1.0}
 
 
-@refused("schema: $: 'seal' is a required property")
+@refused("schema: $: lacks chain, seal")
 def _(c):
     """the digests removed"""
     del c["chain"], c["seal"]

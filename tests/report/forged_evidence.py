@@ -175,7 +175,7 @@ def _(c):
     outcome.update(grid=outcome["grid"][:2], grid_log_wealth=[0.0, 0.0], log_wealth=0.0)
 
 
-@refused("wealth is not the one against its claim")
+@refused("'much' is not a number")
 def _(c):
     """words where a wealth is due"""
     c.way("early", "sequential game")["outcome"].update(grid_log_wealth=["much"])

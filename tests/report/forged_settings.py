@@ -88,7 +88,7 @@ def _(c):
     c.game("good")["calls"] = None
 
 
-@refused("calls are not those of the runs")
+@refused("statistics of the calls contradict each other")
 def _(c):
     """calls of one output, which cannot share noise"""
     c.game("good")["calls"]["size"] = 1
@@ -100,14 +100,14 @@ def _(c):
     c.game("good")["calls"]["size"] = 2**40
 
 
-@refused("calls are not those of the runs")
+@refused("statistics of the calls contradict each other")
 def _(c):
     """fewer calls than the runs need"""
     side = c.game("good")["calls"]["left"]
     side["calls"] //= 2
 
 
-@refused("calls are not those of the runs")
+@refused("statistics of the calls contradict each other")
 def _(c):
     """more guesses in the calls than in the game"""
     c.game("good")["calls"]["left"]["plus"] += 10**4

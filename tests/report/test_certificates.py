@@ -13,8 +13,9 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.base.errors import InvalidCertificate
-from audit.report.certificate import load_certificate, schema
+from audit.report.certificate import load_certificate
 from audit.report.renderers import RENDERERS, escape_markdown, markdown_of
+from audit.report.schema import schema
 from audit.report.verify import replay
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

@@ -37,8 +37,8 @@ from audit.claims import Point
 from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
 from audit.laws import Finite, Gaussian, Laplace
-from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
+from audit.report.schema import schema
 from audit.report.verify import replay
 from audit.report.wording import ways_of
 

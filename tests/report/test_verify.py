@@ -10,7 +10,8 @@ import pytest
 
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.report.certificate import chain_of, digest, load_certificate, schema, seal_of
+from audit.report.certificate import chain_of, digest, load_certificate, seal_of
+from audit.report.schema import schema
 from audit.report.verify import problems_of
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

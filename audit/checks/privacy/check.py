@@ -6,19 +6,21 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Unpack, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, get_args
 
 from audit.base.arguments import Effort, positive
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.alone import SharedAlone, alone, run_alone
-from audit.checks.base import Check, Evidence, Result
+from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.enumerated import AllPairs, Enumeration, enumerated, require_point
 from audit.checks.privacy.guess_game import certify, play_again
-from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.plan import needed, needed_steps
+from audit.checks.privacy.record import Floats, privacy_types
+from audit.checks.privacy.record import Method as Method
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, trained
@@ -33,9 +35,6 @@ from audit.subjects.subject import Shown, code_of, require_mechanism, show, stat
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
-
-Floats = Literal["real", "audit"]
-Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +119,7 @@ class PrivacyCheck(Check):
 
     kind: ClassVar[str] = "privacy"
     evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
+    judgment_type: ClassVar[type[Judgment]] = PrivacyJudgment
     result_type: ClassVar[type[Result]] = PrivacyResult
 
     def _validate(self) -> None:
@@ -287,6 +287,11 @@ class PrivacyCheck(Check):
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data."""
         return claim_record(self.claim if self.parameters is None else self.example.claim)
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        """Return the types of claim, settings, inputs, evidence and judgment."""
+        return {**super().record_types(), **privacy_types()}
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return method and tolerance, and how far an enumeration goes."""

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Limits
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
 from audit.checks.privacy.way import Case, Way
@@ -29,6 +30,7 @@ _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
 _HALVINGS = 40  # of an interval of epsilon
 _LARGEST = 64.0  # no epsilon is looked for beyond
 
+Ratio = Annotated[str, Limits(pattern="[0-9]+(/[1-9][0-9]*)?", longest=200)]
 Source = Literal["numpy", "random", "random_state", "bytes"]
 
 
@@ -92,7 +94,7 @@ class PairTable:
     """Hold the laws of one pair, as a table of texts: an output, and lower bounds of its two probabilities."""
 
     pair: int
-    law: tuple[tuple[str, str, str], ...]  # output, "n/d" on the left, "n/d" on the right
+    law: tuple[tuple[str, Ratio, Ratio], ...]  # output, "n/d" on the left, "n/d" on the right
     states: int  # of both enumerations together
     draws: int
     behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
@@ -117,8 +119,10 @@ class PairTable:
 class Enumerated(Way):
     """Hold the laws of every pair, and what the pairs stand for."""
 
-    laws: tuple[PairTable, ...]
-    covers: str = ""  # what the pairs stand for, all together, if that is more than the pairs themselves
+    laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
+    covers: Annotated[str, Limits(longest=200)] = (
+        ""  # what the pairs stand for, all together, if that is more than the pairs themselves
+    )
 
     way: ClassVar[str] = "enumeration"
 

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.scope import AS_NUMBERS
@@ -40,15 +41,17 @@ class GuessGame(Game):
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
     counts: GameCounts
-    coins: tuple[int, ...]  # entropy, then spawn key, of the uniforms that decide virtual wrong guesses
+    coins: Annotated[
+        tuple[Natural, ...], Limits(shortest=1)
+    ]  # entropy, then spawn key, of the uniforms that decide virtual wrong guesses
     training: int  # outputs per dataset for each pair
     estimated_bound: float | None  # of epsilon, from training outputs
     calls: CallStatistics  # what they show of dependence
     looked_for: tuple[str, ...] = ()  # by the scores that competed, in words
-    share: float = 1.0  # of the significance, beside events that lost
+    share: Annotated[float, Limits(above=0, most=1)] = 1.0  # of the significance, beside events that lost
     unread: tuple[str, ...] = ()  # places of the output that no score reads
     # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
-    floats: str = field(default="none", metadata={"since": "2.0"})
+    floats: Annotated[str, Limits(pattern="none|real|audited")] = "none"
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "guess game"

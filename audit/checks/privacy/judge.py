@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from audit.base.arguments import closed_probability, integer, nonnegative
+from audit.base.forms import Limits, Nonnegative, Probability
 from audit.checks.base import Evidence, Found, Judgment, undecided
 from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.guess_game import GuessGame
@@ -28,7 +29,7 @@ class PrivacyEvidence(Evidence):
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own
     # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not
-    need: tuple[float, ...] = ()
+    need: Annotated[tuple[Nonnegative, ...], Limits(longest=2)] = ()
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
     one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
 
@@ -64,10 +65,10 @@ class PrivacyEvidence(Evidence):
 class PrivacyJudgment(Judgment):
     """Hold a verdict, its reason, and the numbers that it rests on; `PrivacyResult` says what they mean."""
 
-    epsilon_lower_bound: float
-    exact_epsilon: float | None
-    resolution: float
-    blind_spot: float
+    epsilon_lower_bound: Nonnegative
+    exact_epsilon: Nonnegative | None
+    resolution: Nonnegative
+    blind_spot: Probability
     found: Found = field(default=(), kw_only=True, metadata={"recorded": False})
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Number
 from audit.checks.privacy.way import Way
 from audit.claims import Claim
 from audit.subjects.subject import bound_to
@@ -23,11 +24,11 @@ _TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting o
 class Searched(Way):
     """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
 
-    settings: int  # that were tried, on training outputs
+    settings: Number  # that were tried, on training outputs
     setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
     budget: int  # outputs per dataset that its claim needs
     tolerance: float | None
-    cases: int  # settings and pairs that were tried
+    cases: Number  # settings and pairs that were tried
 
     way: ClassVar[str] = "search"
 

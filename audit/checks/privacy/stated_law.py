@@ -7,11 +7,12 @@ The trade-off function of a pair follows from the profile of its stated law: eve
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from audit.base.errors import InvalidCertificate
+from audit.base.forms import Limits, Nonnegative, Probability
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
 from audit.checks.privacy.way import Case, Way
@@ -39,15 +40,15 @@ class PairLaw:
     """Hold what the stated law of one pair says, worse direction, and how the sampler agrees with it."""
 
     pair: int
-    epsilon_upper_bound: float  # at the tested delta
-    epsilon_lower_bound: float
-    delta_upper_bound: float  # at the tested epsilon
-    delta_lower_bound: float
-    total_variation: float  # an upper bound
-    mass_at_infinity: float  # probability of an output that the other dataset cannot give
-    fit_pvalue: float | None  # finite-sample p-value of the sampler, both datasets; None when it was not tested
+    epsilon_upper_bound: Nonnegative  # at the tested delta
+    epsilon_lower_bound: Nonnegative
+    delta_upper_bound: Probability  # at the tested epsilon
+    delta_lower_bound: Probability
+    total_variation: Probability  # an upper bound
+    mass_at_infinity: Probability  # probability of an output that the other dataset cannot give
+    fit_pvalue: Probability | None  # finite-sample p-value of the sampler, both datasets; None when it was not tested
     fit_outputs: int  # per dataset, behind the p-value
-    fit_resolution: float | None  # least distance in distribution that the test of the sampler rejects
+    fit_resolution: Nonnegative | None  # least distance in distribution that the test of the sampler rejects
     keeps: bool | None = None  # of a claim about a curve; None when open
     detail: str = ""  # the numbers behind `keeps`
 
@@ -76,8 +77,10 @@ class LossCurve:
     """Hold the privacy profile of the worst pair by its stated law, at a few points; no verdict rests on it."""
 
     pair: int
-    profile: tuple[tuple[float, float, float], ...]  # epsilon, and delta with the left and the right law on top
-    tightness: float | None  # epsilon of the law over the tested one; None unless both are finite and positive
+    profile: Annotated[
+        tuple[tuple[Nonnegative, Probability, Probability], ...], Limits(shortest=2, longest=32)
+    ]  # epsilon, and delta with the left and the right law on top
+    tightness: Nonnegative | None  # epsilon of the law over the tested one; None unless both are finite and positive
 
 
 @dataclass(frozen=True)

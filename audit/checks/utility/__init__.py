@@ -5,3 +5,9 @@ from audit.checks.utility.inequality import InequalityCheck, check_inequality
 from audit.checks.utility.packing import PackingCheck, PackingResult, check_packing
 from audit.checks.utility.rate import RateCheck, check_rate
 from audit.checks.utility.risk import ConsistencyCheck, LowerBoundCheck, check_consistency, check_lower_bound
+
+__all__ = [
+    "ConsistencyCheck", "GuaranteeCheck", "InequalityCheck", "LowerBoundCheck", "PackingCheck", "PackingResult",
+    "RateCheck", "check_consistency", "check_guarantee", "check_inequality", "check_lower_bound", "check_packing",
+    "check_rate",
+]  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from audit.base.arguments import integer
 from audit.base.errors import InvalidArgument
+from audit.base.forms import Natural
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence
 from audit.checks.stated import StatedCheck
@@ -28,7 +29,7 @@ T = TypeVar("T")
 class CurvePoint:
     """The observations at one sample size: an evaluator's value, simulated losses, or both."""
 
-    size: int
+    size: Natural
     exact: float | None
     sample: MeanSample | None
     reference: float | None  # value of the function that the claim states: a bound, or a scale

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from audit.base.forms import Natural
 from audit.base.verdict import Verdict
 from audit.checks.base import Interval, Judgment, conclude, undecided
 from audit.checks.utility.curve import CurveEvidence, CurvePoint
@@ -48,7 +49,7 @@ class RateTerms:
     sense: str
     constant: float | None
     constant_margin: float
-    least_look: int = 0
+    least_look: Natural = 0
 
     @property
     def band(self) -> Band:

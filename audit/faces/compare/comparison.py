@@ -27,8 +27,8 @@ from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.faces.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
 from audit.faces.runs.suite import listed_in, run
-from audit.report.certificate import Report, write_whole
 from audit.report.renderers import environment
+from audit.report.report import Report, write_whole
 from audit.report.terminal import Column, print_table, verdict_text
 from audit.report.wording import interval, number, ways_of
 from audit.subjects import Outputs, Stream

@@ -8,10 +8,12 @@ time. `docs/method.md` has the proof.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy import special
 
+from audit.base.forms import Limits, Nonnegative
 from audit.game import tuning
 from audit.game.sequential.learner import Learner, Score
 from audit.subjects import Outputs
@@ -24,9 +26,11 @@ class SequentialOutcome:
     """Result of a sequential game."""
 
     steps: int  # pairs of outputs used, one output per dataset and step
-    stopped: str  # "refuted", "resolved" (enough steps without refutation) or "budget"
+    stopped: Annotated[
+        str, Limits(pattern="refuted|resolved|budget")
+    ]  # "refuted", "resolved" (enough steps without refutation) or "budget"
     log_wealth: float  # largest log wealth reached against the claimed epsilon
-    grid: tuple[float, ...]  # epsilons, increasing; the claim's is one of them
+    grid: tuple[Nonnegative, ...]  # epsilons, increasing; the claim's is one of them
     grid_log_wealth: tuple[float, ...]  # largest log wealth reached against each
     experts: str  # which experts weighed most at the end, and how much; for people only
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from audit.base.forms import Probability
 from audit.checks.base import Evidence, Interval, Judgment, conclude
 from audit.claims import Claim, GaussianClaim
 from audit.game.intervals import largest_refuted
@@ -20,7 +21,7 @@ class Guessed:
 
     guesses: int
     right: int  # the fewest, over all ways to break ties
-    share: float
+    share: Probability
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 
 from audit.base.arguments import positive
 from audit.base.errors import AuditError, InvalidArgument
+from audit.base.forms import Limits, Positive
 from audit.base.text import described
 from audit.checks.allowance import Allowance
 from audit.checks.alone import Alone, alone, run_alone
-from audit.checks.base import Check, Evidence, Result
+from audit.checks.base import Check, Evidence, Result, Settings
+from audit.checks.plain import from_plain, to_plain
 from audit.subjects.supervisor import is_of_subject
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.judge import PARTS, TrainingTerms, judge
 from audit.training.runs.recorder import Recorder, TrainingEvidence
+
+
+class TrainingClaimRecord(TypedDict):
+    """The claim in words and in numbers."""
+
+    statement: str
+    summary: str
+    source: str
+    terms: TrainingClaim
+
+
+class TrainingSettings(Settings):
+    """Settings of a check of a training run."""
+
+    tolerance: Positive
+    unchecked: tuple[Annotated[str, Limits(pattern="|".join(PARTS))], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,13 +179,19 @@ class TrainingCheck(Check):
     def recorded_terms(cls, record: Mapping[str, Any]) -> TrainingTerms:
         """Return the terms that a record holds."""
         settings = record["settings"]
-        claim = TrainingClaim(**record["claim"]["terms"])
+        claim = from_plain(TrainingClaim, record["claim"]["terms"])
         return TrainingTerms(claim, positive(settings["tolerance"], "tolerance"), tuple(settings["unchecked"]))
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        """Return the types of claim and settings."""
+        parts = super().record_types()
+        return {**parts, "claim": TrainingClaimRecord, "settings": TrainingSettings}
 
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data."""
         claim = self.claim
-        return {"statement": str(claim), "summary": claim.summary, "source": claim.source, "terms": claim.terms()}
+        return {"statement": str(claim), "summary": claim.summary, "source": claim.source, "terms": to_plain(claim)}
 
     def recorded_settings(self) -> dict[str, Any]:
         """Return tolerance and what is not required."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from audit.base.arguments import integer, open_probability, positive
@@ -79,7 +79,7 @@ class TrainingClaim:
     batch: int | None = None
     divisor: float = 1.0
     delta: float = 1e-5
-    source: str = ""
+    source: str = field(default="", metadata={"recorded": False})  # beside the terms of a record
 
     def __post_init__(self) -> None:
         for name in ("noise_multiplier", "clip", "divisor"):
@@ -148,7 +148,3 @@ class TrainingClaim:
     def rate_among(self, records: int) -> float:
         """Return the probability that a record is in the batch of a step, for a number of records."""
         return 1.0 if self.sampling == "all" else min(1.0, self.rate or (self.batch or 0) / max(1, records))
-
-    def terms(self) -> dict[str, Any]:
-        """Return the claim without its source, as plain data."""
-        return {name: value for name, value in asdict(self).items() if name != "source"}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from audit.base.forms import Probability
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.findings import (
     Finding,
@@ -50,10 +51,10 @@ class NoiseEvidence:
     coordinates_squares: tuple[float, float] = (0.0, 0.0)  # of a coordinate over the steps
     small_batches: Tail = (0.0, 0)  # sum of squares of the steps with smaller batches, and their number
     large_batches: Tail = (0.0, 0)
-    distance: float = 0.0  # of the distribution function from the normal one, at the ends of cells
+    distance: Probability = 0.0  # of the distribution function from the normal one, at the ends of cells
     shape_values: int = 0  # values that it is of
     largest: float = 0.0  # absolute value
-    closest: float = 0.0  # largest absolute cosine between two steps
+    closest: Probability = 0.0  # largest absolute cosine between two steps
     sketch: int = 0  # coordinates that it is of
     closest_steps: tuple[int, int] = (0, 0)
     compared: int = 0  # pairs of steps

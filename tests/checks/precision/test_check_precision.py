@@ -17,7 +17,8 @@ from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.precision import NotFloatingPoint, check_precision
 from audit.checks.running import run_check
-from audit.report.certificate import load_certificate, schema
+from audit.report.certificate import load_certificate
+from audit.report.schema import schema
 from audit.report.verify import replay
 from audit.subjects import Stream
 from mechanisms import snapping

@@ -31,8 +31,9 @@ from audit.game.exchangeability import (
     group_concordance,
     group_equality,
 )
-from audit.report.certificate import load_certificate, schema
+from audit.report.certificate import load_certificate
 from audit.report.records import judged_part
+from audit.report.schema import schema
 from audit.report.verify import replay
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
@@ -137,7 +138,7 @@ GOOD = {
 def test_reused_noise_fails(mechanism, kind):
     result = check_randomness(mechanism, DATA, budget=2_048)
     assert result.verdict is Verdict.FAIL
-    assert kind in {finding.kind for finding in result.findings}
+    assert f"p-value, {kind}" in {part.quantity for part in result.found}
     assert "error probability 0.05" in result.reason
     assert "error probability together 1e-06" in result.reason
     assert result.evidence.samples <= 2_048
@@ -147,7 +148,7 @@ def test_reused_noise_fails(mechanism, kind):
 @pytest.mark.parametrize("discrete", [False, True])
 def test_noise_that_workers_share_fails(discrete):
     result = check_randomness(OwnGenerator(discrete), DATA, significance=STRICT)
-    assert [finding.kind for finding in result.findings] == ["same noise in workers"]
+    assert [part.quantity for part in result.found] == ["p-value, same noise in workers"]
     assert result.verdict is Verdict.FAIL
 
 

@@ -25,8 +25,8 @@ from audit.checks.plain import from_plain, to_plain
 from audit.checks.stated import StatedCheck
 from audit.checks.utility.guarantee import Look
 from audit.faces.command_line import main
-from audit.report.certificate import schema
 from audit.report.renderers import markdown_of
+from audit.report.schema import schema
 from audit.report.terminal import output_console, print_certificate
 from audit.report.verify import replay
 

@@ -15,9 +15,10 @@ import pytest
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict, training
 from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.report.certificate import schema
+from audit.checks.plain import to_plain
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
+from audit.report.schema import schema
 from audit.report.verify import problems_of
 from audit.training.runs.as_run import findings
 from audit.training.runs.findings import TESTS
@@ -260,7 +261,7 @@ BAD_CLAIMS = (
 @pytest.mark.parametrize(("changed", "message"), BAD_CLAIMS)
 def test_a_claim_refuses(changed, message):
     with pytest.raises(InvalidArgument, match=message):
-        TrainingClaim(**{**CLAIM.terms(), **changed})
+        TrainingClaim(**{**to_plain(CLAIM), **changed})
 
 
 def test_a_claim_of_an_event():
@@ -288,7 +289,7 @@ def test_a_recorder_refuses():
     with pytest.raises(InvalidArgument, match="as many coordinates as the sum, 4"):
         recorder.step([1], clipped=np.zeros((1, 4)), noisy_sum=np.zeros(5))
     with pytest.raises(InvalidArgument, match="`claim` must be that of the recorder"):
-        audit.check_training(recorder, TrainingClaim(**{**CLAIM.terms(), "steps": 3}))
+        audit.check_training(recorder, TrainingClaim(**{**to_plain(CLAIM), "steps": 3}))
     with pytest.raises(InvalidArgument, match="`unchecked` must hold only"):
         audit.check_training(recorder, CLAIM, unchecked=("noise",))
     with pytest.raises(InvalidArgument, match="`run` must be a Recorder"):

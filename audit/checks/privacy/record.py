@@ -1,0 +1,47 @@
+"""State the types of the parts that only records of privacy and precision checks have."""
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union
+
+from audit.base.forms import Count, Limits, Positive
+from audit.checks.base import Settings
+from audit.checks.privacy.enumerated import Enumeration
+from audit.claims import claim_types
+
+Floats = Literal["real", "audit"]
+Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]
+
+
+class PrivacySettings(Settings):
+    """Settings of a privacy check."""
+
+    method: Method
+    tolerance: Positive | None
+    floats: NotRequired[Literal["audit"]]
+    enumeration: NotRequired[Enumeration]
+
+
+class PairRecord(TypedDict):
+    """The beginnings of two neighboring datasets."""
+
+    left: str
+    right: str
+
+
+class WitnessRecord(TypedDict):
+    """An event that breaks the claim, the pair as code, and the dataset whose outputs the event catches too often."""
+
+    pair: Count
+    left: str
+    right: str
+    direction: Literal["left", "right"]
+    event: str
+
+
+def privacy_types() -> dict[str, Any]:
+    """Return the types of claim, settings and inputs."""
+    return {
+        "claim": Union[*claim_types()],
+        "settings": PrivacySettings,
+        "pairs": Annotated[tuple[PairRecord, ...], Limits(shortest=1)],
+        "witness": WitnessRecord | None,
+    }
