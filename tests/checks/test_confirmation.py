@@ -1,5 +1,6 @@
 """A FAIL is certain: what the first outputs refute is tested again on fresh ones, and only there."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -163,3 +164,65 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
     without = replace(report.results[0].evidence, confirmation=None)
     judged = confirm.judge(audit.PrivacyCheck, check.terms(), without, 0.05, 1e-6)
     assert judged.verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_growth_is_that_of_the_normal_approximation():
+    """Standard errors: 0.8416 + 1.6449 for power 0.8 at 5 %, and 2.3263 + 4.2649 for power 0.99 at 1e-5."""
+    assert growth(0.05, 1e-5) == pytest.approx(((2.3263 + 4.2649) / (0.8416 + 1.6449)) ** 2, rel=1e-4)
+    assert growth(1e-9, 0.4) == 1.0  # never fewer
+
+
+def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
+    allowance = Allowance(1_000, 0.05, Stream(3), 1e-6)
+    short, long = confirm.fresh_allowances(allowance, 1e-5)
+    assert (short.budget, long.budget) == (1_000, math.ceil(1_000 * growth(0.05, 1e-5)))
+    for look, fresh in enumerate((short, long)):
+        assert (fresh.significance, fresh.confirmation) == (1e-5, None)
+        assert fresh.stream == allowance.stream.child(confirm.CONFIRMING + look)
+
+
+@pytest.mark.parametrize(
+    ("looks", "drawn"),
+    [
+        ([Seen(10, pvalue=1e-9), Seen(100, pvalue=1e-9)], 10),  # the first look confirms
+        ([Seen(10, pvalue=0.5), Seen(100, pvalue=1e-9)], 110),
+        ([Seen(10, pvalue=0.5), Seen(100, pvalue=0.5)], 110),
+        ([], None),
+    ],
+)
+def test_the_outputs_of_all_looks_are_counted(looks, drawn):
+    allowance = Allowance(2, 0.05, Stream(0), 1e-6)
+    evidence, first = confirm.confirmed(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
+    assert first.verdict is Verdict.FAIL
+    assert (evidence.confirmation and evidence.confirmation.samples) == drawn
+
+
+@pytest.mark.parametrize("evidence", [Seen(1, pvalue=1.0, confirmation=Seen(1)), Seen(1, pvalue=0.01)])
+def test_what_is_not_decided_has_no_basis(evidence):
+    found = confirm.judge(Stub, None, evidence, 0.05, 1e-6)
+    assert (found.verdict, found.basis) == (Verdict.INCONCLUSIVE, "none")
+
+
+@dataclass(frozen=True)
+class Over(Seen):
+    """Evidence of what cannot be drawn again."""
+
+    @property
+    def is_final(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "verdict", "said"),
+    [
+        (1e-7, Verdict.FAIL, "p = 1e-07"),
+        (1e-4, Verdict.INCONCLUSIVE, "suspected, but not for certain: p = 0.0001; what is over cannot be drawn again"),
+        (0.01, Verdict.PASS, "p = 0.01; suspected at first: p = 0.01"),
+        (0.5, Verdict.PASS, "p = 0.5"),
+    ],
+)
+def test_what_cannot_be_drawn_again_is_judged_at_the_level_of_a_fail(pvalue, verdict, said):
+    found = confirm.judge(Stub, None, Over(1, pvalue=pvalue), 0.05, 1e-6)
+    assert found.verdict is verdict
+    assert found.reason.startswith(said)
+    assert (found.basis == "none") is (verdict is Verdict.INCONCLUSIVE)
