@@ -14,7 +14,7 @@ from wild.absent import ABSENT
 from wild.audited import Audited, Run, all_audited, withheld_findings
 from wild.badge import GRAY, GREEN, RED, color, wording
 from wild.environments import Pin
-from wild.finding_page import needed, severity
+from wild.finding_page import needed, severity, whole_pair
 from wild.findings import all_findings
 from wild.ledger import distinct
 from wild.markdown import anchor, escaped, fenced, table
@@ -132,6 +132,18 @@ def test_access_has_defaults():
     assert needed(finding, {"kind": "privacy"}) == "one report; its length is enough"
     assert "all its bits" in needed(replace(finding, access=""), {"kind": "precision"})
     assert "one released result" in needed(replace(finding, access=""), {"kind": "privacy"})
+
+
+def test_pairs_are_printed_whole():
+    """A certificate cuts long datasets short; the finding's own check has them."""
+    finding = next(each for each in all_findings() if each.name == "opendp/two_lengths")
+    record = {"name": finding.own_checks[0].name, "witness": {"pair": 0, "left": "[0, 0, ...]", "right": "[0, 0, ...]"}}
+    assert whole_pair(finding, record) == ["[0] * 7 + [1]", "[0] * 15 + [1]"]
+
+
+def test_no_page_cuts_a_pair_short(generated):
+    for path, text in generated.items():
+        assert not re.search(r"^(left|right) = .*\.\.\.", text, re.MULTILINE), path
 
 
 def test_markdown_of_foreign_text():
