@@ -184,6 +184,7 @@ class _Process:
         self._buffer = bytearray()
         self._numbers = itertools.count(1)
         self.audited: Mapping[str, Any] | None = None
+        self._has_answered = False
         self.kill = weakref.finalize(self, _kill_group, self.child, self._errors)  # called at exit at the latest
 
     def outputs(self, dataset: Any, size: int, seed: int, timeout: float) -> Any:
@@ -200,6 +201,7 @@ class _Process:
             raise _broken(f"wrote a line that is not a JSON object: {line[:80]!r}")
         if answer.get("request") != request["request"]:
             raise _broken(f"answered request {answer.get('request')!r} instead of {request['request']}")
+        self._has_answered = True
         if "error" in answer:
             raise SubjectFailed("refused", f"refused the request: {str(answer['error'])[:200]}")
         if isinstance(answer.get("audited"), dict):
@@ -242,10 +244,7 @@ class _Process:
                 ready.register(self._in, selectors.EVENT_WRITE)
             possible = {key.fd for key, _ in ready.select(max(0.0, self._deadline - time.monotonic()))}
         if not possible:
-            raise SubjectFailed(
-                "hung",
-                f"did not answer within {self._timeout:g} s: docs/programs.md has the lines that it reads and writes",
-            )
+            raise SubjectFailed("hung", f"did not answer within {self._timeout:g} s{self._hint()}")
         if self._out in possible:
             chunk = os.read(self._out, _CHUNK)
             if not chunk:
@@ -265,7 +264,15 @@ class _Process:
         how = "closed its output" if status is None else f"ended with status {status}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _STDERR_SHOWN))
         said = self._errors.read().decode(errors="replace").strip()
-        return SubjectFailed("died", f"{how} in the middle of a request" + (f", saying: {said}" if said else ""))
+        saying = f", saying: {said}" if said else ""
+        return SubjectFailed("died", f"{how} in the middle of a request{saying}{self._hint() if status == 0 else ''}")
+
+    def _hint(self) -> str:
+        """Say what to type for a program that has answered no request at all: it may run once for each output."""
+        if self._has_answered:
+            return ""
+        once = "audit.per_call(lambda data: subprocess.run(...))"
+        return f"; it must answer requests on its standard input (docs/programs.md); for one run an output: {once}"
 
 
 def _broken(how: str) -> SubjectFailed:

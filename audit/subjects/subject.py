@@ -22,6 +22,7 @@ from audit.subjects.supervisor import is_of_subject
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
+_REFILLED = (np.ndarray, list, dict, set, bytearray)  # types of a buffer that each call may fill anew
 _SHORT = 200  # characters of a dataset in a list of pairs
 
 
@@ -50,7 +51,7 @@ class PerCall:
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
         arguments = (dataset, rng) if self.takes_rng else (dataset,)
-        return [_value_or_error(self.function, *arguments) for _ in range(size)]
+        return _collected(lambda: _value_or_error(self.function, *arguments), size)
 
 
 def per_call(function: Callable[..., Any]) -> PerCall:
@@ -84,11 +85,30 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     """
     if not callable(function):
         raise InvalidArgument.of("function", "be callable as (dataset) or (dataset, rng)", function)
+    if inspect.iscoroutinefunction(function):
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(function)}(data)))"
+        raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
     try:
         takes_rng = "rng" in inspect.signature(function).parameters
     except (TypeError, ValueError):  # some compiled callables have no signature
         takes_rng = False
     return PerCall(function, takes_rng)
+
+
+def _collected(call: Callable[[], Any], size: int) -> list[Any]:
+    """Return the values of `size` calls; where they are one object that is filled anew, copies of it.
+
+    The call before the one that shows it is drawn again, since its value is gone.
+    """
+    found: list[Any] = []
+    is_refilled = False
+    while len(found) < size:
+        value = call()
+        if not is_refilled and found and value is found[-1] and type(value) in _REFILLED:
+            is_refilled = True
+            found.pop()
+        found.append(copy.deepcopy(value) if is_refilled else value)
+    return found
 
 
 def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -125,7 +145,7 @@ class Subject:
             lent = block.dataset
         rng = np.random.default_rng(block.seed)
         if self.one_by_one:
-            raw: Any = [_value_or_error(lambda: self.mechanism(lent, 1, rng)[0]) for _ in range(block.size)]
+            raw: Any = _collected(lambda: _value_or_error(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
         else:
             raw = _value_or_error(self.mechanism, lent, block.size, rng)
             if isinstance(raw, Raised):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from audit.base.text import listed
+from audit.subjects.pointers import COUNTS, SPENT
 
 AS_NUMBERS = {  # what a PASS says of floating-point numbers
     "none": "",
@@ -25,3 +26,14 @@ def unread_reason(places: Sequence[str]) -> str:
         return f"not refuted, but the noise is coarse in {listed(few)}, {said}"
     said = "return its numbers as numbers, and leave out what is not released"
     return f"not refuted, but no score reads what is in {listed(places)}: {said}"
+
+
+def pointed_reason(anomalies: Iterable[str]) -> str | None:
+    """Return which part of the outputs depends on earlier calls, and what to do; None where nothing points at one."""
+    found = list(anomalies)
+    if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
+        return f"{listed(places)} counts the calls or tells the time: leave it out of what is audited"
+    if spent := [kind.removeprefix(SPENT) for kind in found if kind.startswith(SPENT)]:
+        fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
+        return f"{spent[0]}, as an object does whose budget is spent: {fresh}"
+    return None

@@ -31,6 +31,7 @@ from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, LONG_SHARE, LONG_SHARE_STATED, SCAN_SHARE
 from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, concatenate
+from audit.subjects.pointers import COUNTS, SPENT, counters_of, spent_from
 from audit.subjects.subject import identical, probe_length, states_a_law
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
@@ -93,6 +94,9 @@ class Session:
         """Look for dependence among calls of one size, given for each dataset."""
         found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
         self.anomalies.update(dict.fromkeys(found, 1))
+        self.anomalies.update({f"{COUNTS}{place}": 1 for place in counters_of(drawn)})
+        if (spent := spent_from(drawn)) is not None:
+            self.anomalies[f"{SPENT}{spent}"] = 1
 
     def repeat(self, first: Outputs, side: Side) -> Stage[None]:
         """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""

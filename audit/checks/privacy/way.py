@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
-from audit.checks.privacy.scope import NO_GENERAL, unread_reason
+from audit.checks.privacy.scope import NO_GENERAL, pointed_reason, unread_reason
 from audit.claims import Claim, Point
 from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot
@@ -26,7 +26,7 @@ _CAUSES = {
     STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
     "mutated its dataset": "it changed the dataset it was given",
     "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
-    "(audit.per_call declares randomness of its own)",
+    "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
     "nan": "it returned NaN",
     "raised": "it raised",
 }
@@ -82,6 +82,8 @@ class Case:
         evidence = self.evidence
         if evidence.failure:
             return undecided(evidence.failure)
+        if pointed := pointed_reason(evidence.anomalies):
+            return undecided(pointed)
         for kind, cause in _CAUSES.items():
             if count := evidence.anomalies.get(kind):
                 counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""

@@ -1,0 +1,82 @@
+"""A reason points: at the place in the output, at the call, at what to type."""
+
+import itertools
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyClaim, Verdict, per_call
+from audit.adapters import Program
+from audit.base.errors import InvalidArgument
+
+PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
+
+
+def audited(mechanism, pair=PAIR, budget=8_000):
+    return audit.check_privacy(mechanism, PrivacyClaim(1.0), [pair], budget=budget, tolerance=1.5, workers=0)
+
+
+def private(rng):
+    return float(rng.laplace(scale=4))
+
+
+def test_a_counter_is_named():
+    numbers = itertools.count()
+    result = audited(per_call(lambda data, rng: {"n": next(numbers), "x": private(rng)}))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert 'output["n"] counts the calls' in result.reason
+
+
+def test_a_clock_is_named():
+    result = audited(per_call(lambda data, rng: {"at": time.perf_counter_ns() / 1e3, "x": private(rng)}))
+    assert 'output["at"]' in result.reason
+
+
+class Budget:
+    """An object that answers 10 queries."""
+
+    def __init__(self):
+        self.left = 10
+
+    def query(self, data):
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("budget exceeded")
+        return float(data.sum() + np.random.default_rng().laplace())
+
+
+def test_a_spent_budget_is_named_with_what_to_type():
+    spender = Budget()
+    result = audited(per_call(spender.query))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "RuntimeError: budget exceeded" in result.reason
+    assert "make().release(data)" in result.reason
+
+
+@pytest.mark.parametrize("buffer", [np.zeros(1), [0.0]], ids=["array", "list"])
+def test_a_buffer_that_is_filled_anew_is_read_at_once(buffer):
+    def refill(data, rng):
+        buffer[0] = float(data.sum() + rng.laplace())
+        return buffer
+
+    drawn = per_call(refill)(PAIR[0], 5, np.random.default_rng(0))
+    assert len({float(value[0]) for value in drawn}) == 5
+    assert audited(per_call(refill), budget=20_000).verdict is Verdict.PASS
+
+
+def test_a_coroutine_is_refused_with_what_to_type():
+    async def release(data):
+        return 1.0
+
+    with pytest.raises(InvalidArgument, match=r"lambda data: asyncio.run\(release\(data\)\)"):
+        per_call(release)
+
+
+def test_a_program_that_runs_once_is_told_the_protocol():
+    program = Program((sys.executable, "-c", "print(0.5)"), timeout=5.0)
+    result = audited(program, pair=([0], [1]), budget=100)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "JSON" in result.reason or "subprocess.run" in result.reason
