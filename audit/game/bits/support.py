@@ -17,6 +17,7 @@ from audit.game.scorers.base import FineScorer, Score, Screening, Training, colu
 from audit.subjects import Outputs
 
 FEWEST_REPEATED = 2  # numbers that one sample has twice: two of 7,600 with 53 random bits, with probability 1e-17
+FEWEST_OUTPUTS = 2_000  # per dataset: among fewer, noise that is read again from a table looks like noise of few values
 _MEET = 0.02  # of the pairs that should be equal across the datasets: with fewer, the values do not meet
 _PER_VALUE = 50  # pairs for each number that repeats, up to which the numbers are noise
 _MOST_COLUMNS = 8  # of a vector, spaced evenly
@@ -61,7 +62,7 @@ def _counted(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
 def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:
     """Return the support of some columns of numbers, by their index; none of sides with other columns."""
     tables = [columns(side)[~side.symbolic] for side in sides]
-    if len({table.shape[1] for table in tables}) > 1 or min(map(len, tables)) < 2:
+    if len({table.shape[1] for table in tables}) > 1 or min(map(len, tables)) < FEWEST_OUTPUTS:
         return []
     width = tables[0].shape[1]
     chosen = sorted({int(place) for place in np.linspace(0, width - 1, min(width, _MOST_COLUMNS))})
