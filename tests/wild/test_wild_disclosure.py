@@ -176,6 +176,11 @@ def test_what_is_not_there_is_refused(one_draft):
     assert "is there already" in refused.output
 
 
+@for_each(sorted(ROOT.glob("wild/*/findings/*/*/**/certificate.json")))
+def test_certificates_of_public_findings_are_whole(path):
+    assert not problems_of(load_certificate(path))
+
+
 def test_an_excerpt_is_a_whole_certificate_of_fewer_checks():
     certificate = load_certificate(ROOT / "reports" / "wild" / "pydp")
     names = [check["name"] for check in certificate["checks"]][1:4]
