@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] == (3, 11)
 _ENDS = {"RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 _READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "DELETE_FAST"}, {"STORE_FAST"}
+_GO = {"list", "tuple", "pop", "map", "zip", "enumerate", "iter", "join", "str", "repr", "fromkeys", "Counter", "array"}
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
@@ -121,5 +122,10 @@ def iterates_over_sets(code: CodeType) -> bool:
             return True
     operations = {instruction.opname for instruction in instructions}
     makes = operations & {"BUILD_SET", "SET_ADD", "SET_UPDATE"} or {"set", "frozenset"} & set(code.co_names)
-    goes = "GET_ITER" in operations or {"list", "tuple", "pop", "map", "zip", "enumerate", "iter"} & set(code.co_names)
-    return bool(makes and goes)
+    return bool(makes and goes_through(code))
+
+
+def goes_through(code: CodeType) -> bool:
+    """Test whether code goes through something in its order, itself or by a function that does."""
+    operations = {instruction.opname for instruction in dis.get_instructions(code)}
+    return bool(operations & {"GET_ITER", "LIST_EXTEND", "UNPACK_SEQUENCE", "UNPACK_EX"} or _GO & set(code.co_names))

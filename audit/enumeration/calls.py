@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any
 
 from audit.enumeration.absorbing_chain import expected_visits
-from audit.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
+from audit.enumeration.exploring import Explorer, Limits
 from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Step, script_to
+from audit.enumeration.graph import arithmetic_for, edges_of
 from audit.enumeration.states import State, subject_frames
 
 _FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
@@ -29,7 +30,7 @@ class CallExplorer(Explorer):
     def begin_at(self, before: list[Step], index: int) -> None:
         """Say after which choices the call makes its first draw, and which frame is its own, from the innermost."""
         self.before, self.index = before, index
-        self.is_refused, self.fewest_tests = False, _FEWEST_TESTS
+        self.is_call, self.is_refused, self.fewest_tests = True, False, _FEWEST_TESTS
         self.value: Any = None
 
     def _once(self, script: list[Step]) -> tuple[Any, Any]:
@@ -106,7 +107,7 @@ def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | 
 
 
 def _shared(outer: Explorer) -> tuple[Any, ...]:
-    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.deadline)
+    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.gate)
     return outer.follower, limits, outer.reader, outer.watch, outer.lazy, outer.calls
 
 

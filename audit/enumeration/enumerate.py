@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import random
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -14,12 +14,14 @@ import numpy as np
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.enumeration.answers import Answer, Symbol
+from audit.enumeration.apart import UNSEEN, Gate, law_apart
 from audit.enumeration.enumerated_law import EnumeratedLaw
 from audit.enumeration.exploring import Limits
 from audit.enumeration.following import Follower
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.solving import explore
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
+from audit.subjects.process import FORKS
 from audit.subjects.subject import PerCall
 
 Source = Literal["numpy", "random", "random_state", "bytes"]
@@ -54,7 +56,7 @@ def enumerate_law(
     residual : float > 0
         Probability that may be left over. What can be followed to its end leaves none.
     time_limit : float > 0
-        Seconds after which the rest is left over.
+        Seconds of the processor after which the rest is left over.
     states : int >= 1
         Number of states after which the rest is left over.
     rng : {"numpy", "random", "random_state", "bytes"}
@@ -94,22 +96,46 @@ def enumerate_law(
         raise InvalidArgument.of("mechanism", "be callable", mechanism)
     if rng not in get_args(Source):
         raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", rng)
-    deadline = time.monotonic() + positive(time_limit, "time_limit")
-    limits = Limits(positive(residual, "residual"), integer(states, "states", at_least=1), deadline)
+    if generator is not None:
+        _holder_of(mechanism, generator)
+    seconds = positive(time_limit, "time_limit")
+    limits = positive(residual, "residual"), integer(states, "states", at_least=1)
+
+    def enumerated(gate: Gate) -> EnumeratedLaw:
+        return _enumerated(mechanism, dataset, Limits(*limits, gate), rng, generator)
+
+    if FORKS:
+        return law_apart(enumerated, seconds)
+    gate = Gate()
+    gate.begin_here(seconds)
+    law = enumerated(gate)
+    return replace(law, assumed=(*law.assumed, UNSEEN))
+
+
+def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, generator: str | None) -> EnumeratedLaw:
+    """Return the law of code that runs in this process."""
     follower = Follower()
     if generator is None:
         call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
         return explore(call, follower, limits, type(dataset) is Answer)
-    holder = getattr(mechanism, "__self__", mechanism)
-    try:
-        kept = getattr(holder, generator)
-    except AttributeError:
-        raise InvalidArgument.of("generator", f"name an attribute of {type(holder).__name__}", generator) from None
+    holder = _holder_of(mechanism, generator)
+    kept = getattr(holder, generator)
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
         return explore(_call(mechanism, dataset, None, follower), follower, limits, type(dataset) is Answer)
     finally:
         setattr(holder, generator, kept)
+
+
+def _holder_of(mechanism: Any, generator: str) -> Any:
+    """Return the object that has a generator as an attribute of this name."""
+    holder = getattr(mechanism, "__self__", mechanism)
+    try:
+        kept = getattr(holder, generator)
+    except AttributeError:
+        raise InvalidArgument.of("generator", f"name an attribute of {type(holder).__name__}", generator) from None
+    _stand_in_for(kept, Follower())
+    return holder
 
 
 def _stand_in_for(kept: Any, follower: Follower) -> Any:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+HASHES_ASSUMED = "nothing depends on the order of hashes, which another process may change"
+
 
 @dataclass(frozen=True)
 class EnumeratedLaw:
@@ -27,6 +29,10 @@ class EnumeratedLaw:
         What the code did behind the back of the source; the law is then unknown.
     assumed : tuple of str
         What is assumed of the code and was not tested on it; a law with none is proved.
+    not_seen : tuple of str
+        What is not looked for on this platform, so that nothing is said about code that uses it.
+    merges, merges_tested : int
+        Runs that were ended in a known state; those that were tested by going on from there.
     not_followed : mapping of str to Fraction
         Probability of what was not followed, by reason; part of `residual`, up to rounding.
     notes : tuple of str
@@ -50,6 +56,9 @@ class EnumeratedLaw:
     runs: int
     behind: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    not_seen: tuple[str, ...] = ()
+    merges: int = 0
+    merges_tested: int = 0
     not_followed: Mapping[str, Fraction] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -11,8 +10,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from audit.enumeration import known_numbers
-from audit.enumeration.absorbing_chain import EXACT, FLOATING, Arithmetic, components, expected_visits, rounded_down
+from audit.enumeration.absorbing_chain import FLOATING, expected_visits
 from audit.enumeration.answers import with_known
+from audit.enumeration.apart import Gate
 from audit.enumeration.following import (
     Branches,
     Differs,
@@ -27,6 +27,7 @@ from audit.enumeration.following import (
     script_to,
     steps_of,
 )
+from audit.enumeration.graph import edges_of
 from audit.enumeration.lazy_calls import LazyCalls
 from audit.enumeration.merges import DIFFER, Merges, Tester
 from audit.enumeration.outputs import known_output
@@ -38,8 +39,6 @@ from audit.subjects.supervisor import is_of_subject
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
-_BITS = 256  # probabilities that cannot be exact are rounded down to multiples of 2^-256
-_EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
 _OFTEN = 4  # calls in one state, after which their law is found
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
 _SELDOM = 16  # runs from one look at all that a process holds to the next
@@ -51,7 +50,7 @@ class Limits(NamedTuple):
 
     residual: float
     states: int
-    deadline: float  # by the monotonic clock
+    gate: Gate  # says when the seconds of the processor are used up
 
 
 @dataclass
@@ -85,6 +84,7 @@ class Explorer:
     more: int = _MORE_ROUNDS
     previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
     merges: Merges = field(default_factory=lambda: Merges(0, 0))
+    is_call: bool = False  # whether it ends with a call, which a profile function sees
     has_answer: bool = False  # whether the dataset is a symbol
     confirmed: Any = field(default_factory=count)
     fewest_tests: int = 256  # of merges, if there is as much to test
@@ -270,7 +270,8 @@ class Explorer:
 
     def _on_script_end(self) -> None:
         self.previous = subject_frames()
-        self.watch.start()
+        if not self.follower.is_replay or self.is_call:
+            self.watch.start()
 
     def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:
         self.watch.stop()  # of this package there is nothing to be seen
@@ -335,7 +336,7 @@ class Explorer:
         return len(state.frames) - 1
 
     def _on_time(self) -> None:
-        if time.monotonic() > self.limits.deadline:
+        if self.limits.gate.is_over:
             self.watch.stop()
             self.stopped_by = "time"
             self.follower.stop(EndOfRun())
@@ -343,7 +344,7 @@ class Explorer:
     def _mind_limits(self, node: Node, branch: int) -> None:
         if len(self.nodes) >= self.limits.states:
             self.stopped_by = "states"
-        elif time.monotonic() > self.limits.deadline:
+        elif self.limits.gate.is_over:
             self.stopped_by = "time"
         elif self._mass(node, branch) >= self.limits.residual * 2.0**-20:
             return
@@ -366,34 +367,9 @@ class Explorer:
 
     def repeat(self) -> None:
         """Repeat runs of some outputs, from different parts of the graph: they must end as before."""
+        if self.stopped_by == "time":
+            return
         done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
             if self._replayed(script_to(node, branch)) != node.ends[branch].text:
                 self.watch.behind.add("the same choices did not lead to the same output")
-
-
-def edges_of(nodes: list[Node]) -> list[list[tuple[int, int, int]]]:
-    """Return the moves between forks."""
-    return [
-        [
-            (end.number, weight, node.branches.total)
-            for end, weight in zip(node.ends, node.branches.weights, strict=True)
-            if type(end) is Node
-        ]
-        for node in nodes
-    ]
-
-
-def arithmetic_for(nodes: list[Node]) -> Arithmetic:
-    """Return exact arithmetic for a small graph that was followed to all of its ends; else one that rounds down."""
-    is_closed = all(
-        None not in node.ends
-        and not any(type(end) is Lost for end in node.ends)
-        and sum(node.branches.weights) == node.branches.total
-        for node in nodes
-    )
-    if is_closed and len(nodes) <= _EXACT_STATES:
-        largest = max(map(len, components(edges_of(nodes))))
-        if largest <= _EXACT_COMPONENT:
-            return EXACT
-    return rounded_down(_BITS)

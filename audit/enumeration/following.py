@@ -97,7 +97,7 @@ class Follower:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
         self.drawn, self.known, self.entered = [], None, []
-        if not script and not self.is_replay:
+        if not script:
             self.on_script_end()
 
     def make_known(self, point: Callable[[range, int], int]) -> KnownRun:
@@ -136,7 +136,7 @@ class Follower:
             if node.signature != signature:
                 self.stop(Differs("the same choices did not lead to the same draw"))
             self.position = at + 1
-            if at + 1 == len(self.script) and self.known is None and not self.is_replay:
+            if at + 1 == len(self.script) and self.known is None:
                 self.on_script_end()
             return node.branches.data[branch]
         if self.known is not None:

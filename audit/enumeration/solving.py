@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,32 +9,31 @@ from typing import Any
 
 from audit.enumeration.absorbing_chain import expected_visits
 from audit.enumeration.calls import remember_calls
-from audit.enumeration.enumerated_law import EnumeratedLaw
-from audit.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
+from audit.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
+from audit.enumeration.exploring import Explorer, Limits
 from audit.enumeration.following import Follower, Lost, Node, Output
+from audit.enumeration.graph import arithmetic_for, edges_of
 from audit.enumeration.lazy_calls import LazyCalls
 from audit.enumeration.states import StateReader
 from audit.enumeration.watching import Watch
 
-ASSUMED = (
-    "code does not tell numbers that are not known yet from known ones",
-    "no order of a set depends on hash randomization, beyond what is looked for",
-    "nothing is drawn, read or asked where a profile function does not see it",
-    "states that read alike go on alike",
-    "what lies outside of frames changes nothing between two draws, beyond what is watched",
+NOT_SEEN = (
+    "addresses in the texts of objects",
+    "clocks that C code reads without a system call",
+    "what a C extension keeps for itself between two draws",
 )
 
 
 def explore(call: Callable[[], Any], follower: Follower, limits: Limits, has_answer: bool = False) -> EnumeratedLaw:
     """Return the output law of a call that draws from the follower's stand-ins."""
-    started = time.monotonic()
-    with Watch(follower) as watch:
+    started = limits.gate.seconds()
+    with Watch(follower, limits.gate) as watch:
         reader = StateReader(call, watch)
         explorer = Explorer(call, follower, limits, reader, watch, LazyCalls(follower, reader, watch))
         explorer.on_wanted, explorer.has_answer = remember_calls, has_answer
         explorer.explore()
         explorer.repeat()
-    return _law(explorer, time.monotonic() - started)
+    return _law(explorer, limits.gate.seconds() - started)
 
 
 def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
@@ -71,7 +69,10 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
         draws=explorer.follower.draws,
         runs=explorer.runs,
         behind=tuple(sorted(watch.behind)),
-        assumed=ASSUMED,
+        assumed=(HASHES_ASSUMED,),
+        not_seen=NOT_SEEN,
+        merges=explorer.merges.number,
+        merges_tested=explorer.merges.tested,
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
         seconds=seconds,

@@ -54,6 +54,11 @@ class State(NamedTuple):
     parts: list[int | None]  # the state of the frames up to each one; None where it shares objects with the others
 
 
+def _is_handling() -> bool:
+    """Test whether an exception is handled: no frame holds it, and `raise` alone raises it again."""
+    return sys.exc_info()[1] is not None
+
+
 def subject_frames() -> list[FrameType]:
     """Return the running frames of the code from the innermost, behind the frame of this package that they called."""
     frame: FrameType | None = sys._getframe(1)
@@ -77,7 +82,7 @@ class StateReader:
         self._follower, self._behind = watch.follower, watch.behind
         self._numbers: dict[Any, int] = {}
         self._codes: dict[int, CodeType] = {}
-        self.around = Surroundings()
+        self.around = Surroundings(watch.behind)
         watch.on_code = self._on_code
         if isinstance(call, partial):
             for part in (call.func, *call.args):
@@ -112,7 +117,7 @@ class StateReader:
                 raise NoState(min(self.around.blocked))
             if not self.around.is_unchanged():
                 raise NoState("it changes what lies outside of its frames")
-            if sys.exc_info()[1] is not None:  # no frame holds it, and `raise` alone raises it again
+            if _is_handling():
                 raise NoState("an exception is handled")
             return self._state(signature)
         except NoState as reason:

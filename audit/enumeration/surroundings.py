@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from audit.enumeration.answers import Symbol
+from audit.enumeration.bytecode import goes_through
 from audit.enumeration.following import Follower
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.process_state import ProcessState
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
-from audit.enumeration.watching import is_own
+from audit.enumeration.watching import is_own, name_of_watched
 from audit.subjects.identity import fields_of
 
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
@@ -52,6 +53,7 @@ _WITHOUT_CONTENT = {
     *("getset_descriptor", "member_descriptor", "classmethod_descriptor", "GenericAlias", "mappingproxy", "code"),
     *("itemgetter", "attrgetter", "_ArrayFunctionDispatcher", "cython_function_or_method", "object", "TypeVar"),
 }
+_HASHED_BY_VALUE = (int, bool, float, complex, Fraction)  # and not by a seed, or by an address
 _MISSING = object()
 
 
@@ -68,13 +70,14 @@ def is_of_python(kind: type) -> bool:
 class Surroundings:
     """All that code was seen to reach, with what it was then."""
 
-    def __init__(self) -> None:
+    def __init__(self, behind: set[str]) -> None:
+        self.behind = behind  # what bars a law
         self.pinned: dict[int, Any] = {}  # by identity; the objects stay alive, so that no identity is used again
         self.blocked: set[str] = set()  # why states cannot be compared
         self._codes: set[types.CodeType] = set()
         self._bindings: list[tuple[dict[str, Any], str, Any]] = []
         self._contents: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]] = []
-        self._reached_modules = self._reads_by_name = False
+        self._reached_modules = self._reads_by_name = self._has_sets = self._goes_through = False
         self.process = ProcessState()
 
     def is_unchanged(self) -> bool:
@@ -93,6 +96,12 @@ class Surroundings:
             return
         self._codes.add(code)
         names = set(_names_of(code))
+        self._goes_through |= goes_through(code)
+        self._mind_sets()
+        if "__hash__" in names:
+            self.behind.add("hash")
+        for word in {"now", "today", "utcnow"} & set(_texts_of(code)):  # C code asks for the date where it is given one
+            self.behind.add(f"a date by the text {word!r}")
         for name in sorted(names & _REFLECTIVE):
             self.blocked.add(f"{code.co_name} uses `{name}`")
         self._reads_by_name |= "getattr" in names
@@ -118,6 +127,10 @@ class Surroundings:
             elif not is_own(value.__name__) and id(value) not in seen:
                 self._add_module(value, names, seen)
 
+    def _mind_sets(self) -> None:
+        if self._has_sets and self._goes_through:
+            self.behind.add("the order of a set, which may depend on hash randomization")
+
     def add(self, value: Any) -> None:
         """Add an object, and what it holds."""
         waiting = [value]
@@ -127,6 +140,9 @@ class Surroundings:
             if kind in _FIXED or isinstance(value, _FIXED_KINDS) or id(value) in self.pinned:
                 continue
             self.pinned[id(value)] = value
+            if kind in (set, frozenset) and any(type(entry) not in _HASHED_BY_VALUE for entry in value):
+                self._has_sets = True
+                self._mind_sets()
             if type(value) in (Symbol, Follower) or isinstance(value, (*STAND_INS, types.ModuleType)):
                 continue
             if kind in (tuple, frozenset):
@@ -142,6 +158,8 @@ class Surroundings:
             ):
                 if (name := _BUILTINS.get(id(value))) is not None:
                     self.blocked.add(f"`{name}` is reached under another name")
+                if (name := name_of_watched(value)) is not None:
+                    self.behind.add(name)
                 owner = getattr(value, "__self__", None)
                 waiting += [] if owner is None or isinstance(owner, types.ModuleType) else [owner]
             elif isinstance(value, (staticmethod, classmethod)):
@@ -238,6 +256,15 @@ _READERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     types.CellType: _content,
     np.ndarray: lambda array: tuple(array.ravel()),
 }
+
+
+def _texts_of(code: types.CodeType) -> Iterator[str]:
+    """Yield the texts that are constants of code and of the functions in it."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _texts_of(constant)
+        elif isinstance(constant, str):
+            yield constant
 
 
 def _names_of(code: types.CodeType) -> Iterator[str]:

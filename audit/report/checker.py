@@ -20,6 +20,7 @@ import sys
 from fractions import Fraction
 
 TOLERANCE = Fraction(1, 2**40)  # of delta, as the certificate's verdicts allow
+LARGEST = 64  # an epsilon beyond it claims nothing, and e^epsilon would take its time
 BASES = ("proved", "enumerated")  # without, and with, assumptions about the code
 
 
@@ -97,6 +98,11 @@ def decide(check):
         raise Wrong("the claim is not one of (epsilon, delta)")
     if [proof["pair"] for proof in proofs] != list(range(len(check["pairs"]))):
         raise Wrong("there is not one proof for each pair")
+    for part in ("epsilon", "delta"):
+        if type(claim[part]) not in (int, float):
+            raise Wrong(f"{part} is not a number")
+    if not 0 <= claim["epsilon"] <= LARGEST:
+        raise Wrong(f"no epsilon beyond {LARGEST} is judged")
     delta = Fraction(claim["delta"])
     brackets = [bracket(proof, Fraction(claim["epsilon"])) for proof in proofs]
     lower, upper = (max(ends) for ends in zip(*brackets))  # noqa: B905

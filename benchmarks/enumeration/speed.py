@@ -5,7 +5,7 @@ CPU seconds on one core, to a residual of 1e-12, with a limit of 150 seconds for
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -32,9 +32,9 @@ def main() -> None:
     """Print one row per law."""
     print("| sampler | CPU s | target | residual | states | runs |\n| --- | --- | --- | --- | --- | --- |")
     for name, (function, data, target) in CASES.items():
-        started = time.process_time()
+        started = sum(os.times()[:4])  # the enumeration has a process of its own
         law = audit.enumerate_law(audit.per_call(function), data, rng="random", time_limit=150.0)
-        seconds = time.process_time() - started
+        seconds = sum(os.times()[:4]) - started
         row = f"{seconds:.1f} | {target} | {float(law.residual):.2g} | {law.states:,} | {law.runs:,}"
         print(f"| {name} | {row} |", flush=True)
 

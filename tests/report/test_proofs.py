@@ -1,4 +1,4 @@
-"""PASS and FAIL (enumerated): verdicts by the law of the code, their records, and the checker that shares no code."""
+"""PASS and FAIL (proved): verdicts by the law of the code, their records, and the checker that shares no code."""
 
 import ast
 import copy
@@ -59,16 +59,16 @@ LN3 = math.nextafter(math.log(3), 2)
 @pytest.mark.parametrize(
     ("function", "epsilon", "delta", "verdict", "basis", "said"),
     [
-        (flipped, LN3, 0.0, "PASS", "enumerated", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
-        (flipped, 0.0, 0.5, "PASS", "enumerated", "enumerated at epsilon = 0, delta = 0.5"),
-        (flipped, 1.0, 0.0, "FAIL", "enumerated", "delta >= 0.07043 at epsilon = 1, claimed 0"),
-        (flipped, 0.0, 0.4999, "FAIL", "enumerated", "delta >= 1/2"),
-        (leaking, LN3, 0.0, "PASS", "enumerated", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
-        (rarely_leaking, LN3, 0.0, "FAIL", "enumerated", "delta >= 9.313e-10"),
-        (rarely_leaking, LN3, 1e-9, "PASS", "enumerated", "delta = 1e-09"),
-        (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "behind the back of its source it uses os.urandom"),
+        (flipped, LN3, 0.0, "PASS", "proved", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
+        (flipped, 0.0, 0.5, "PASS", "proved", "proved at epsilon = 0, delta = 0.5"),
+        (flipped, 1.0, 0.0, "FAIL", "proved", "delta >= 0.07043 at epsilon = 1, claimed 0"),
+        (flipped, 0.0, 0.4999, "FAIL", "proved", "delta >= 1/2"),
+        (leaking, LN3, 0.0, "PASS", "proved", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
+        (rarely_leaking, LN3, 0.0, "FAIL", "proved", "delta >= 9.313e-10"),
+        (rarely_leaking, LN3, 1e-9, "PASS", "proved", "delta = 1e-09"),
+        (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "os.urandom"),
         (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "conversion to float"),
-        (unfollowed, 0.5, 0.0, "FAIL", "enumerated", "delta >="),
+        (unfollowed, 0.5, 0.0, "FAIL", "proved", "delta >="),
     ],
 )
 def test_verdicts(function, epsilon, delta, verdict, basis, said):
@@ -93,7 +93,7 @@ def test_epsilon_is_bracketed():
 def test_the_residual_counts_against_the_claim_on_either_side():
     """P = (1/2, 1/4), Q = (1/4, 1/2), and 1/4 of either is unknown: at e^0 delta is between 0 and 1/2."""
     law = (("a", "1/2", "1/4"), ("b", "1/4", "1/2"))
-    proof = Enumerated((PairTable(0, law, 1, 1, (), ("tail",), ()),))
+    proof = Enumerated((PairTable(0, law, 1, 1, (), ("tail",), (), (), 0, 0),))
     assert proof.delta(0.0) == (0, Fraction(1, 2))
     assert proof.decide(Point(0.0, 0.0)).verdict is audit.Verdict.INCONCLUSIVE
 
@@ -103,7 +103,7 @@ def test_the_tolerance_is_exact(excess):
     """An output of probability 2^-40 that only one side gives is within it, a little more is not."""
     rare = TOLERANCE * (1 + Fraction(excess, 1000))
     law = (("a", str(1 - rare), "1"), ("b", str(rare), "0"))
-    found = Enumerated((PairTable(0, law, 1, 1, (), (), ()),)).decide(Point(0.0, 0.0))
+    found = Enumerated((PairTable(0, law, 1, 1, (), (), (), (), 0, 0),)).decide(Point(0.0, 0.0))
     assert found.verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
     assert f"{float(rare):.4g}" in found.reason
 
@@ -124,11 +124,11 @@ def test_every_pair_of_a_finite_domain():
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
     found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).laws))
-    assert found == ("PASS", "enumerated", 12), result.reason
+    assert found == ("PASS", "proved", 12), result.reason
     assert "(every neighboring pair of 8 datasets)" in result.reason
     assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
     wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
-    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "enumerated")
+    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,11 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
         verdicts.append(result.verdict.value)
     assert verdicts == ["INCONCLUSIVE", "FAIL"]
     assert "not followed, by the limit of states" in result.evidence.by(Enumerated).laws[0].not_followed
+
+
+def test_an_epsilon_that_claims_nothing_is_refused():
+    with pytest.raises(InvalidArgument, match="at most 64"):
+        checked(flipped, 65.0)
 
 
 def test_a_curve_is_refused():
@@ -233,7 +238,7 @@ def test_the_checker_needs_nothing(certificate, tmp_path):
 
 
 def upgraded(check):
-    check["verdict"], check["basis"] = "PASS", "enumerated"
+    check["verdict"], check["basis"] = "PASS", "proved"
 
 
 def hidden_entropy(check):
@@ -258,9 +263,18 @@ def listed_twice(check):
     law.append([law[0][0], "0", "0"])
 
 
-def without_assumptions(check):
+def with_an_assumption(check):
     for proof in check["evidence"]["ways"][0]["laws"]:
-        proof["assumed"] = []
+        proof["assumed"] = ["something"]
+
+
+def beyond_all_bounds(check):
+    """Claim an epsilon whose exponential has 14 million bits."""
+    check["claim"]["epsilon"] = 1e7
+
+
+def claimed_in_words(check):
+    check["claim"]["epsilon"] = "1"
 
 
 def no_proof(check):
@@ -277,7 +291,9 @@ def no_proof(check):
         ("right", more_than_one),
         ("right", a_pair_left_out),
         ("right", listed_twice),
-        ("right", without_assumptions),
+        ("right", with_an_assumption),
+        ("right", beyond_all_bounds),
+        ("right", claimed_in_words),
         ("right", no_proof),
     ],
 )

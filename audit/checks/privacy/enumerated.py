@@ -43,7 +43,7 @@ class Enumeration:
     residual : float > 0
         Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta undecided.
     time_limit : float > 0
-        Seconds for each law. What is enumerated by then is used: it may refute the claim.
+        Seconds of the processor for each law. What is enumerated by then is used: it may refute the claim.
     states : int >= 1
         Number of states in each law.
     rng : {"numpy", "random", "random_state", "bytes"}
@@ -100,6 +100,9 @@ class PairTable:
     behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
     not_followed: tuple[str, ...]  # why there is a residual
     assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proved"
+    not_seen: tuple[str, ...]  # what is not looked for on this platform
+    merges: int  # runs of both enumerations that were ended in a known state
+    merges_tested: int  # those of them that were tested by going on from there
 
     def tables(self) -> tuple[Table, Table]:
         """Return the two laws."""
@@ -132,6 +135,8 @@ class Enumerated(Way):
 
     def decide(self, point: Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
+        if not point.epsilon <= _LARGEST:  # what was claimed there would take its time, and claim nothing
+            return undecided(f"no claim beyond epsilon = {_LARGEST:g} is judged by enumeration")
         if behind := sorted({name for part in self.laws for name in part.behind}):
             return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, *_ in part.law]
@@ -202,12 +207,13 @@ class Enumerated(Way):
 
 def enumerated(mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration) -> tuple[Enumerated, int]:
     """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
-    from audit.enumeration import enumerate_law  # a replay does without it
+    from audit.enumeration import enumerate_law, hash_seeds  # a replay does without
 
-    laws: dict[int, EnumeratedLaw] = {}
-    for side in (side for pair in pairs for side in pair):
-        if id(side) not in laws:
-            laws[id(side)] = enumerate_law(mechanism, side, **asdict(settings))
+    sides = {id(side): side for pair in pairs for side in pair}
+    found_laws = [enumerate_law(mechanism, side, **asdict(settings)) for side in sides.values()]
+    if not any(law.behind for law in found_laws):
+        found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), asdict(settings))
+    laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
     found = tuple(_tabled(number, *(laws[id(side)] for side in pair)) for number, pair in enumerate(pairs))
     return Enumerated(found, getattr(pairs, "covers", "")), sum(law.runs for law in laws.values())
 
@@ -253,10 +259,13 @@ def _are_neighbors(relation: Any, left: Any, right: Any) -> bool:
 def _tabled(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
     texts = dict.fromkeys([*left.texts, *right.texts])
     table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
-    parts = ("behind", "not_followed", "assumed")
-    behind, missing, assumed = (tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts)
+    parts = ("behind", "not_followed", "assumed", "not_seen")
+    behind, missing, assumed, not_seen = (
+        tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts
+    )
     states, draws = left.states + right.states, left.draws + right.draws
-    return PairTable(number, table, states, draws, behind, missing, assumed)
+    merges, tested = left.merges + right.merges, left.merges_tested + right.merges_tested
+    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested)
 
 
 def _text(probability: Fraction | None) -> str:
@@ -271,6 +280,9 @@ def require_point(claim: Claim) -> None:
     """Raise for a claim about a curve: one point of it would prove less than is claimed."""
     if claim.is_curve:
         raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
+    epsilon = getattr(claim, "epsilon", 0.0)
+    if epsilon > _LARGEST:
+        raise InvalidArgument.of("claim", f"have an epsilon of at most {_LARGEST:g} for method 'enumerate'", epsilon)
 
 
 def _largest(holds: Any) -> tuple[float, float | None]:

@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 
 from benchmarks.enumeration.zoo import families
-from benchmarks.enumeration.zoo.case import WRONG, in_a_process
+from benchmarks.enumeration.zoo.case import WRONG, outcome_of
 
 
 def main(words: list[str]) -> int:
@@ -21,7 +21,7 @@ def main(words: list[str]) -> int:
     for case in families.CASES:
         if words and not any(word in f"{case.family}: {case.name}" for word in words):
             continue
-        outcome = in_a_process(case, time_limit=10.0)
+        outcome = outcome_of(case, time_limit=10.0)
         counts.setdefault(case.family, Counter())[outcome.name] += 1
         print(f"{outcome.name:8} {case.family}: {case.name}  {outcome.said}", flush=True)
     for family, found in counts.items():

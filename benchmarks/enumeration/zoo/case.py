@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import audit
+from audit.enumeration.hash_seeds import confirmed
 from audit.subjects.identity import Raised, identify
 
 _NEGLIGIBLE = Fraction(1, 2**36)  # by which points on thresholds may move a probability
 _MOST_RUNS = 70_000
-RIGHT, REFUSED, OPEN, WRONG = "right", "refused", "open", "WRONG"
+RIGHT, REFUSED, OPEN, STATED, WRONG = "right", "refused", "open", "stated", "WRONG"
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,12 @@ class Case:
     grid: int = 4
     depth: int = 12
     has_law: bool = True  # False: it draws on something else, so that any law is wrong
+    is_stated: bool = False  # each law says that what it draws on is not looked for
     is_plain: bool = False  # the program is in ordinary style, and its law should be found
 
 
 class Outcome(NamedTuple):
-    """Hold what the enumeration made of a program: right, refused, open (too much is left over), or WRONG."""
+    """Hold what became of a program: right, refused, open (too much is left over), stated, or WRONG."""
 
     name: str
     said: str
@@ -121,14 +123,20 @@ def text_of(output: Any) -> str:
 
 def outcome_of(case: Case, **limits: Any) -> Outcome:
     """Return what the enumeration makes of a program, beside its true law."""
-    law = audit.enumerate_law(audit.per_call(case.program), case.data, **limits)
+    settings = {"residual": 1e-12, "time_limit": 60.0} | limits
+    function = audit.per_call(case.program)
+    law = audit.enumerate_law(function, case.data, **settings)
     if law.behind:
         return Outcome(REFUSED, "; ".join(law.behind))
+    if case.family == "order":
+        law = confirmed([law], function, [case.data], settings)[0]
+        if law.behind:
+            return Outcome(REFUSED, "; ".join(law.behind))
     if not case.has_law:
-        return Outcome(
-            OPEN if law.residual > Fraction(1, 2) else WRONG, f"a law, with residual {float(law.residual):.3g}"
-        )
-    truth, left = true_law(case)
+        if case.is_stated:
+            return Outcome(STATED, "; ".join(law.not_seen))
+        return Outcome(OPEN if law.residual > Fraction(1, 2) else WRONG, f"a law, residual {float(law.residual):.3g}")
+    truth, left = in_a_process(lambda: true_law(case))
     for text in {*truth, *law.texts}:
         found, true = law.texts.get(text, Fraction(0)), truth.get(text, Fraction(0))
         if found > true + left + _NEGLIGIBLE or true > found + law.residual + _NEGLIGIBLE:
@@ -138,24 +146,20 @@ def outcome_of(case: Case, **limits: Any) -> Outcome:
     return Outcome(RIGHT, "")
 
 
-def in_a_process(case: Case, **limits: Any) -> Outcome:
-    """Return the outcome of a program that runs in a forked process, so that its traces are gone afterwards."""
+def in_a_process(work: Callable[[], Any]) -> Any:
+    """Return what a function returns in a forked process, so that its traces are gone afterwards."""
     reading, writing = os.pipe()
     if (process := os.fork()) == 0:
         try:
-            try:
-                outcome = outcome_of(case, **limits)
-            except BaseException as error:
-                outcome = Outcome(REFUSED if isinstance(error, audit.InvalidArgument) else WRONG, repr(error)[:300])
             with os.fdopen(writing, "wb") as file:
-                file.write(pickle.dumps(tuple(outcome)))
+                file.write(pickle.dumps(work()))
         finally:
             os._exit(0)
     os.close(writing)
     with os.fdopen(reading, "rb") as file:
         content = file.read()
     os.waitpid(process, 0)
-    return Outcome(*pickle.loads(content)) if content else Outcome(WRONG, "the process died")
+    return pickle.loads(content)
 
 
 def coin(rng: Any) -> bool:

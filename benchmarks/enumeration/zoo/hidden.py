@@ -198,6 +198,9 @@ WAYS: dict[str, Callable[[], Any]] = {
 }
 
 
+STATED = {"address in a text"}
+
+
 def rarely(name: str, way: Callable[[], Any]) -> Case:
     """Return a program in which one output in fifty depends on another source."""
 
@@ -205,7 +208,7 @@ def rarely(name: str, way: Callable[[], Any]) -> Case:
         first = coin(rng)
         return first, coin(rng) ^ _below(way())
 
-    return Case("hidden", name, program, has_law=False)
+    return Case("hidden", name, program, has_law=False, is_stated=name in STATED)
 
 
 CASES = [rarely(name, way) for name, way in WAYS.items()]

@@ -1,0 +1,162 @@
+"""Find laws again in fresh processes with other hash seeds: the order of sets and hashes of texts are others there.
+
+One interpreter for each seed is started at its first use, and forks a process for each request, so that the code is
+imported anew each time. What cannot be sent there is not tested, and the law says so.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import random
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from typing import IO, Any, NamedTuple
+
+import cloudpickle
+
+from audit.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
+
+DIFFERS = "the order of hashes: the law is another one under another hash seed"
+SEEDS = ("1", "20")
+_COARSE = 2.0**-24  # residual of a law that is found again: it is compared, and proves nothing by itself
+_START = "from audit.enumeration.hash_seeds import serve; serve()"
+
+
+class Found(NamedTuple):
+    """Hold a law as plain data."""
+
+    texts: Mapping[str, Fraction]
+    residual: Fraction
+    behind: tuple[str, ...]
+
+
+def confirmed(
+    laws: Sequence[EnumeratedLaw], mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, Any]
+) -> list[EnumeratedLaw]:
+    """Return laws that say whether they are the same under other hash seeds, each the law of a dataset."""
+    try:
+        request = _packed((mechanism, list(datasets), dict(settings)))
+    except Exception:  # a mechanism may refuse to be sent in its own way
+        return list(laws)
+    places = [_place_of(seed) for seed in SEEDS]
+    for place in places:
+        place.send(request)
+    answers = [place.receive() for place in places]
+    found = list(laws)
+    for answer in answers:
+        if answer is None:
+            return list(laws)
+        for number, other in enumerate(answer):
+            law = found[number]
+            behind = {*law.behind, *other.behind} | ({DIFFERS} if differ(law, other) else set())
+            found[number] = replace(law, behind=tuple(sorted(behind)))
+    return [replace(law, assumed=tuple(said for said in law.assumed if said != HASHES_ASSUMED)) for law in found]
+
+
+class _Pickler(cloudpickle.Pickler):
+    """Send generators of the system as well: they have no state, and refuse to be asked for it."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, random.SystemRandom):
+            return type(thing), ()
+        return super().reducer_override(thing)
+
+
+def _packed(thing: Any) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file).dump(thing)
+    return file.getvalue()
+
+
+def differ(one: EnumeratedLaw, other: Found) -> bool:
+    """Test whether two brackets of a law exclude one another."""
+    for text in {*one.texts, *other.texts}:
+        first, second = one.texts.get(text, Fraction(0)), other.texts.get(text, Fraction(0))
+        if first > second + other.residual or second > first + one.residual:
+            return True
+    return False
+
+
+class _Place:
+    """An interpreter with a hash seed."""
+
+    def __init__(self, seed: str) -> None:
+        variables = {**os.environ, "PYTHONHASHSEED": seed}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables
+        )
+
+    def send(self, request: bytes) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            _write(self._process.stdin, pickle.dumps((os.getcwd(), sys.path, request)))
+
+    def receive(self) -> list[Found] | None:
+        assert self._process.stdout is not None
+        content = _read(self._process.stdout)
+        found: list[Found] | None = pickle.loads(content) if content else None
+        return found
+
+
+_places: dict[tuple[int, str], _Place] = {}
+
+
+def _place_of(seed: str) -> _Place:
+    """Return the interpreter of a seed; a forked process has its own ones."""
+    key = os.getpid(), seed
+    if key not in _places or _places[key]._process.poll() is not None:
+        _places[key] = _Place(seed)
+    return _places[key]
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    file.write(struct.pack("Q", len(content)) + content)
+    file.flush()
+
+
+def _read(file: IO[bytes]) -> bytes:
+    """Return what was written at once; nothing at the end."""
+    head = file.read(8)
+    return file.read(*struct.unpack("Q", head)) if len(head) == 8 else b""
+
+
+def serve() -> None:
+    """Answer requests until there are none; each in a process of its own."""
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1):
+            os.dup2(nothing, descriptor)
+        while request := _read(requests):
+            reading, writing = os.pipe()
+            if (process := os.fork()) == 0:
+                os.close(reading)
+                _answer(request, writing)
+            os.close(writing)
+            with os.fdopen(reading, "rb") as file:
+                _write(answers, file.read())
+            os.waitpid(process, 0)
+
+
+def _answer(request: bytes, writing: int) -> None:
+    """Write the laws of a request and end; write nothing where it cannot be read here."""
+    from audit.enumeration.enumerate import enumerate_law
+
+    try:
+        folder, path, content = pickle.loads(request)
+        os.chdir(folder)
+        sys.path[:] = path
+        mechanism, datasets, settings = pickle.loads(content)
+        settings["residual"] = max(settings["residual"], _COARSE)
+        laws = [enumerate_law(mechanism, dataset, **settings) for dataset in datasets]
+        found = [Found(dict(law.texts), law.residual, law.behind) for law in laws]
+        with os.fdopen(writing, "wb") as file:
+            file.write(pickle.dumps(found))
+    finally:
+        os._exit(0)
