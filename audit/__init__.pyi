@@ -5,6 +5,10 @@ from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks.base import Result as Result
 from .checks.privacy.enumerated import Enumeration as Enumeration
+from .checks.stability.domains import Domain as Domain
+from .checks.stability.metrics import PerPartition as PerPartition
+from .checks.stability.strategies import columns as columns
+from .checks.stability.strategies import numbers as numbers
 from .claims import AddRemove as AddRemove
 from .claims import Distance as Distance
 from .claims import GaussianClaim as GaussianClaim

@@ -11,6 +11,8 @@ from audit.checks.privacy.check import check_privacy as check_privacy
 from audit.checks.privacy.result import PrivacyResult as PrivacyResult
 from audit.checks.randomness import RandomnessCheck as RandomnessCheck
 from audit.checks.randomness import check_randomness as check_randomness
+from audit.checks.stability.check import StabilityCheck as StabilityCheck
+from audit.checks.stability.check import check_stability as check_stability
 from audit.checks.utility.guarantee import GuaranteeCheck as GuaranteeCheck
 from audit.checks.utility.guarantee import check_guarantee as check_guarantee
 from audit.checks.utility.inequality import InequalityCheck as InequalityCheck
@@ -41,6 +43,7 @@ class Kinds:
     privacy = Kind(PrivacyCheck, check_privacy)
     precision = Kind(PrecisionCheck, check_precision)
     randomness = Kind(RandomnessCheck, check_randomness)
+    stability = Kind(StabilityCheck, check_stability)
     inequality = Kind(InequalityCheck, check_inequality)
     guarantee = Kind(GuaranteeCheck, check_guarantee)
     consistency = Kind(ConsistencyCheck, check_consistency)

@@ -28,7 +28,7 @@ _ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-poin
 _SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _NOISE = 1e-4  # probability that either end of an interval of right guesses is wrong
 _COARSER = 0.02  # relative: adding a check to a run takes that little from the resolution of the others
-_BASES = ("proved", "enumerated", "exact", "statistical", "none")  # the strongest first
+_BASES = ("proved", "enumerated", "exact", "statistical", "searched", "none")  # the strongest first
 _LOOSER_IF_LARGER = ("tolerance", "slack", "margin", "constant_margin", "beta")
 
 Certificate = Mapping[str, Any]

@@ -1,0 +1,135 @@
+"""The check around the search: its record, its judge, its arguments, and objects of libraries."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import audit
+from audit import StabilityCheck, Verdict, check_stability, columns, numbers
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.report.kinds import judged_part
+
+INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
+
+
+def clipped_sum(column):
+    return sum(min(x, 10) for x in column)
+
+
+def a_check(bound, **settings):
+    settings = {"distance_in": "symmetric", "distance_out": "absolute", "datasets": INTEGERS, "budget": 400, **settings}
+    return StabilityCheck(name=f"sum within {bound}", transformation=clipped_sum, bound=bound, **settings)
+
+
+def test_a_record_is_judged_the_same_after_a_round_trip():
+    for bound in (9, 10):
+        record = audit.run([a_check(bound)], workers=0).results[0].record()
+        again = json.loads(json.dumps(record))
+        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found")}
+
+
+@pytest.mark.parametrize(("key", "value"), [("distance_out", 8.0), ("kind", "doubt")])
+def test_a_violation_that_shows_nothing_is_refused(key, value):
+    record = copy.deepcopy(audit.run([a_check(9)], workers=0).results[0].record())
+    record["evidence"]["violation"][key] = value
+    with pytest.raises(InvalidCertificate):
+        judged_part(record)
+
+
+def test_a_run_saves_and_verifies(tmp_path):
+    report = audit.run([a_check(10), a_check(9, expected=Verdict.FAIL)], workers=2)
+    assert report.verdict is Verdict.PASS
+    report.save(tmp_path)
+    assert audit.report.verify.problems_of(json.loads((tmp_path / "certificate.json").read_text())) == []
+    page = (tmp_path / "certificate.md").read_text()
+    assert "the map allows 9" in page
+    assert "no violation found in 4" in page
+
+
+def test_the_same_seed_gives_the_same_evidence():
+    first, second = (check_stability(clipped_sum, 9, distance_in="symmetric", distance_out="absolute",
+                                     datasets=INTEGERS, seed=seed).evidence for seed in (3, 3))  # fmt: skip
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"bound": -1}, "number >= 0"),
+        ({"bound": "2"}, "number >= 0"),
+        ({"datasets": [[1], [2]]}, "Hypothesis strategy"),
+        ({"distance_in": "manhattan"}, "insert_delete"),
+        ({"distance_out": None}, 'type distance_out="symmetric"'),
+        ({"domain_in": 3}, "predicate"),
+    ],
+)
+def test_what_is_wrong_is_named(changed, said):
+    with pytest.raises(InvalidArgument, match=said):
+        a_check(**{"bound": 10, **changed})
+
+
+def test_a_hang_ends_with_its_cause():
+    def endless(column):
+        while True:
+            pass
+
+    result = check_stability(
+        endless, 1, distance_in="symmetric", distance_out="absolute", datasets=INTEGERS, timeout=1.0
+    )
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "longer than 1 s" in result.reason
+
+
+@pytest.fixture(scope="module")
+def dp():
+    prelude = pytest.importorskip("opendp.prelude")
+    prelude.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+    return prelude
+
+
+def test_an_opendp_transformation_states_its_own_map(dp):
+    bounded = dp.vector_domain(dp.atom_domain(bounds=(0, 10)))
+    result = check_stability(dp.t.make_sum(bounded, dp.symmetric_distance()), datasets=INTEGERS, budget=500)
+    assert result.verdict is Verdict.PASS
+    assert result.check.terms().distance_in == "symmetric"
+    assert result.check.terms().distance_out == "absolute"
+
+
+def test_a_tree_of_opendp_under_l2_is_refuted(dp):
+    # opendp/opendp issue 2924: the map multiplies by the height of the tree
+    vectors = dp.vector_domain(dp.atom_domain(T=int))
+    tree = dp.t.make_b_ary_tree(vectors, dp.l2_distance(T=int), leaf_count=4, branching_factor=4)
+    result = check_stability(tree, datasets=st.lists(st.integers(0, 20), min_size=4, max_size=4))
+    assert (result.verdict is Verdict.FAIL) == (tree.map(2) < np.sqrt(20)), str(result)
+
+
+class Tumult:
+    """What a transformation of Tumult Core shows of itself."""
+
+    class SymmetricDifference:
+        pass
+
+    class RootSumOfSquared:
+        def __init__(self, inner_metric):
+            self.inner_metric = inner_metric
+
+    class Lists:
+        def validate(self, value):
+            if not isinstance(value, list):
+                raise TypeError
+
+    def __init__(self, factor):
+        self.input_metric, self.output_metric = Tumult.SymmetricDifference(), Tumult.SymmetricDifference()
+        self.input_domain, self.output_domain = Tumult.Lists(), Tumult.Lists()
+        self.stability_function = lambda distance: factor * distance
+
+    def __call__(self, column):
+        return [*column, *column]
+
+
+def test_a_transformation_of_tumult_core_states_its_own_map():
+    assert check_stability(Tumult(2), datasets=INTEGERS, budget=500).verdict is Verdict.PASS
+    assert check_stability(Tumult(1), datasets=INTEGERS).verdict is Verdict.FAIL
