@@ -177,15 +177,21 @@ def _shifted(vector: Any, edit: Edit) -> Any:
 
 
 def _repartitioned(plan: Plan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
-    """Edit the records of one or two partitions; a partition may be added or lost."""
+    """Edit the records of partitions, or drop and replace whole ones; a partition may be added or lost."""
     keyed = isinstance(plan.dataset, Mapping)
     parts = dict(plan.dataset) if keyed else dict(enumerate(plan.dataset))
     given = dict(plan.donor) if keyed else dict(enumerate(plan.donor))
+    whole = _innermost(metric).name == "discrete"  # any change of a partition counts as one
     for name, place, source in edits:
         keys = [*parts, *(key for key in given if key not in parts and keyed)]
         if not keys:
             break
-        key = keys[source % len(keys)]
-        own = parts.get(key, type(given[key])() if key in given else [])
-        parts[key] = _edited(own, given.get(key, own), ((name, place, source),), nudges)
+        key, values = keys[source % len(keys)], list(given.values())
+        if (whole or place % 8 == 7) and values:
+            parts[key] = values[place % len(values)]
+        else:
+            own = parts.get(key, type(given[key])() if key in given else [])
+            parts[key] = _edited(own, given.get(key, own), ((name, place, source),), nudges)
+        if whole and name == "remove" and keyed:
+            del parts[key]
     return parts if keyed else like(plan.dataset, list(parts.values()))
