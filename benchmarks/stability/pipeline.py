@@ -97,7 +97,7 @@ def in_bytes(users: Users) -> dict[str, float]:
 
 
 def distinct_rows(users: Users) -> dict[str, float]:
-    """Give each value to the first user who has it: when this user leaves, others move up."""
+    """Keep each value with the first user who has it: when this user leaves, others move up."""
     seen: dict[float | None, int] = {}
     own = {u: [row for row in rows if seen.setdefault(row[1], u) == u] for u, rows in users.items()}
     return summed(clipped(limited(own)))

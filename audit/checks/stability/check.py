@@ -33,7 +33,7 @@ class StabilityTerms:
 
 @dataclass(frozen=True)
 class StabilityEvidence(Evidence):
-    """What a search for a broken pair saw; `samples` counts the pairs that were compared."""
+    """Hold what a search for a broken pair saw; `samples` counts the pairs that were compared."""
 
     unstable: int = 0  # datasets on which two runs differ
     unstated: int = 0  # pairs at whose distance the map states no number
@@ -73,7 +73,7 @@ class StabilityCheck(StatedCheck):
     domain_out : Domain or callable (output) -> bool, optional
         What it claims of its outputs.
     budget : int >= 2, optional
-        Pairs to compare.
+        Pairs to compare; each costs one or two outputs.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
@@ -99,12 +99,12 @@ class StabilityCheck(StatedCheck):
     """
 
     transformation: Callable[[Any], Any]
-    bound: Any = None
-    distance_in: Any = None
-    distance_out: Any = None
+    bound: Any | None = None
+    distance_in: Any | None = None
+    distance_out: Any | None = None
     datasets: Any
-    domain_in: Any = None
-    domain_out: Any = None
+    domain_in: Any | None = None
+    domain_out: Any | None = None
 
     kind: ClassVar[str] = "stability"
     noun: ClassVar[str] = "the transformation"
@@ -174,7 +174,7 @@ class StabilityCheck(StatedCheck):
         why_open = None
         if evidence.unstable:
             why_open = (
-                f"it is no function of its input: two runs on {evidence.example} differ, as on {evidence.unstable} "
+                f"its outputs are not a function of its inputs: two runs on {evidence.example} differ, as on {evidence.unstable} "
                 "datasets; fix its seed, or audit the mechanism with check_privacy"
             )
         elif not evidence.samples:
@@ -213,13 +213,13 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
 @alone(StabilityCheck, StatedAlone)
 def check_stability(
     transformation: Callable[[Any], Any],
-    bound: Any = None,
+    bound: Any | None = None,
     *,
     datasets: Any,
-    distance_in: Any = None,
-    distance_out: Any = None,
-    domain_in: Any = None,
-    domain_out: Any = None,
+    distance_in: Any | None = None,
+    distance_out: Any | None = None,
+    domain_in: Any | None = None,
+    domain_out: Any | None = None,
     **settings: Unpack[StatedAlone],
 ) -> Result:
     """Search for two close datasets that a transformation maps farther apart than it claims.

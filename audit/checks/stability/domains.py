@@ -17,7 +17,7 @@ from audit.checks.stability.lengths import exact, record_key
 class Domain:
     """Say which values a transformation admits, or returns.
 
-    A value that is no list, tuple or array is held to the conditions of records.
+    Whatever is not a list, tuple or array is held to the conditions of records.
 
     Parameters
     ----------
@@ -34,8 +34,18 @@ class Domain:
     unique : bool
         Whether no record may occur twice.
 
+    Raises
+    ------
+    InvalidArgument
+        For bounds that are not two finite numbers, the lower one first.
+
+    References
+    ----------
+    Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP: domains and their members.
+
     Examples
     --------
+    >>> from audit import Domain
     >>> Domain(type=float, bounds=(0, 1)).why_not([0.5, 1.5])
     'record 1 is 1.5, above 1'
     >>> Domain(ordered=True).why_not([1, 2, 2]) is None

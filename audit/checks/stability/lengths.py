@@ -69,7 +69,7 @@ def exact(number: Any) -> Fraction:
     Raises
     ------
     InvalidArgument
-        For what is no finite number.
+        For what is not a finite number.
     """
     if isinstance(number, np.generic):
         number = number.item()

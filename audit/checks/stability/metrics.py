@@ -30,13 +30,13 @@ class Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class _Named:
+class _NamedMetric:
     name: str
     between: Callable[[Any, Any], Length]
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnMetric:
     """The distance of a user's function, whose numbers are taken as they are."""
 
     function: Callable[[Any, Any], Any]
@@ -65,8 +65,19 @@ class PerPartition:
     order : {0, 1, 2, inf}
         Of the norm: 0 counts the partitions that differ, 1 adds distances, 2 adds squares, inf takes the largest.
 
+    Raises
+    ------
+    InvalidArgument
+        For another order, or an inner distance that is not known.
+
+    References
+    ----------
+    Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP. Tumult Core calls the orders 1 and 2 `SumOf` and
+    `RootSumOfSquared`.
+
     Examples
     --------
+    >>> from audit import PerPartition
     >>> metric = PerPartition("symmetric", order=2)
     >>> metric.between({"a": [1, 2], "b": [3]}, {"a": [1]}).raised  # 1 + 1
     Fraction(2, 1)
@@ -114,7 +125,7 @@ def metric_of(metric: Any) -> Metric:
         found: Metric = metric
         return found
     if callable(metric):
-        return Own(metric)
+        return OwnMetric(metric)
     raise InvalidArgument.of(
         "distance", f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
     )
@@ -207,7 +218,7 @@ def _norm(order: float) -> Callable[[Any, Any], Length]:
 
 
 def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], Length]:
-    """Return a distance that is infinite for what is no sequence of records; text is one record."""
+    """Return a distance that is infinite for what is not a sequence of records; text is one record."""
 
     def checked(left: Any, right: Any) -> Length:
         if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):
@@ -220,15 +231,15 @@ def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        _Named("symmetric", _of_datasets(_symmetric)),
-        _Named("insert_delete", _of_datasets(_insert_delete)),
-        _Named("change_one", _of_datasets(_change_one)),
-        _Named("hamming", _of_datasets(_hamming)),
-        _Named("discrete", _discrete),
-        _Named("absolute", lambda left, right: Length(difference(left, right))),
-        _Named("l0", _norm(0)),
-        _Named("l1", _norm(1)),
-        _Named("l2", _norm(2)),
-        _Named("linf", _norm(math.inf)),
+        _NamedMetric("symmetric", _of_datasets(_symmetric)),
+        _NamedMetric("insert_delete", _of_datasets(_insert_delete)),
+        _NamedMetric("change_one", _of_datasets(_change_one)),
+        _NamedMetric("hamming", _of_datasets(_hamming)),
+        _NamedMetric("discrete", _discrete),
+        _NamedMetric("absolute", lambda left, right: Length(difference(left, right))),
+        _NamedMetric("l0", _norm(0)),
+        _NamedMetric("l1", _norm(1)),
+        _NamedMetric("l2", _norm(2)),
+        _NamedMetric("linf", _norm(math.inf)),
     )
 }

@@ -54,8 +54,8 @@ class Map:
 
 
 @dataclass
-class Found:
-    """What a search saw."""
+class SearchCounts:
+    """Count what a search saw."""
 
     pairs: int = 0  # compared
     unstable: int = 0  # datasets on which two runs differ
@@ -77,13 +77,13 @@ class Search:
     def __init__(self, subject: Map, datasets: SearchStrategy[Any]) -> None:
         self.subject = subject
         self._plans = plans(datasets)
-        self._found = Found()
+        self._found = SearchCounts()
         self._wanted: tuple[str, ...] = ()
         self._limit = 0
         self._shrinking = False
         self._sized: bool | None = None
 
-    def run(self, pairs: int, seed: int, seconds: float | None = None) -> Found:
+    def run(self, pairs: int, seed: int, seconds: float | None = None) -> SearchCounts:
         """Compare about `pairs` pairs; a violation by more than rounding is preferred to one by less.
 
         What was compared after `seconds` counts.
@@ -108,7 +108,7 @@ class Search:
             examples = max(20, (self._limit - before) // 6)
             try:
                 return find(self._plans, self._is_broken, settings=_settings(examples), random=source)
-            except _OutOfTime:
+            except _TimeError:
                 return None
             except NoSuchExample:
                 if self._found.pairs == before:  # the strategy has no further pair
@@ -119,7 +119,7 @@ class Search:
         if not self._shrinking and self._found.pairs >= self._limit:
             return False
         if time.monotonic() > self._deadline and not self._shrinking:
-            raise _OutOfTime
+            raise _TimeError
         broken = self._violation(plan) is not None
         self._shrinking = self._shrinking or broken
         return broken
@@ -201,7 +201,7 @@ class Search:
         return _violation("exception", sides, distance, said=texts[0])
 
     def _is_repeated(self, left: Any, right: Any, found: Violation) -> bool:
-        """Return whether further runs give the same outputs; else the transformation is no function of its input."""
+        """Return whether further runs give the same outputs; else the transformation is not a function of its input."""
         for dataset, text in ((left, found.output_left), (right, found.output_right)):
             for _ in range(2 if self._shrinking else _REPEATS):
                 if _text(self._output(dataset)) != text:
@@ -210,7 +210,7 @@ class Search:
         return True
 
 
-class _OutOfTime(Exception):
+class _TimeError(Exception):
     """The time for comparing pairs is over."""
 
 

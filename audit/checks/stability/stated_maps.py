@@ -33,7 +33,7 @@ _TUMULT = {
 
 @dataclass(frozen=True)
 class StatedMap:
-    """What an object of a library says of itself."""
+    """Hold what an object of a library says of itself."""
 
     allowed: Callable[[Any], Any]
     distance_in: Metric | None = None
@@ -75,7 +75,7 @@ def stated_map(bound: Any) -> StatedMap:
 
 def _of_opendp(transformation: Any) -> StatedMap:
     metrics = (_opendp_metric(transformation.input_metric), _opendp_metric(transformation.output_metric))
-    domains = (_Members(transformation.input_domain), _Members(transformation.output_domain))
+    domains = (_OpenDPDomain(transformation.input_domain), _OpenDPDomain(transformation.output_domain))
     return StatedMap(_asked(transformation), *metrics, *domains)
 
 
@@ -97,7 +97,7 @@ def _asked(transformation: Any) -> Callable[[Any], Any]:
 
 
 @dataclass(frozen=True)
-class _Members:
+class _OpenDPDomain:
     """A domain of OpenDP as a contract."""
 
     domain: Any

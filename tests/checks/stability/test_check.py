@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
 from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.report.kinds import judged_part
+from audit.report.records import judged_part
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
 

@@ -145,18 +145,18 @@ def test_an_exception_on_one_side_tells_the_sides_apart():
     assert result.evidence.violation.kind == "exception"
 
 
-def test_what_is_no_function_gets_no_verdict():
+def test_what_is_not_a_function_gets_no_verdict():
     rng = np.random.default_rng(0)
     result = run(lambda column: rng.normal(), 1, "symmetric", "absolute", INTEGERS, budget=500)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "no function of its input" in result.reason
+    assert "not a function of its inputs" in result.reason
     counter = itertools.count()
     counted = run(lambda column: next(counter), 1, "symmetric", "absolute", INTEGERS, budget=500)
     assert counted.verdict is Verdict.INCONCLUSIVE
 
 
 def test_no_pass_without_pairs_or_without_a_map():
-    alone = run(len, 1, "hamming", "absolute", st.just([]), budget=50)  # a dataset and itself are no pair
+    alone = run(len, 1, "hamming", "absolute", st.just([]), budget=50)  # a dataset and itself are not a pair
     assert alone.verdict is Verdict.INCONCLUSIVE
     texts = run(len, 1, "symmetric", "absolute", st.text(), budget=50)
     assert texts.verdict is Verdict.INCONCLUSIVE
