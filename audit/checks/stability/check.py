@@ -94,8 +94,8 @@ class StabilityCheck(StatedCheck):
     ...     name="clipped sum", transformation=lambda column: sum(column), bound=9, distance_in="symmetric",
     ...     distance_out="absolute", datasets=columns(numbers(0, 10, integers=True)))
     >>> result = run([check], workers=0).results[0]
-    >>> print(result.verdict, result.evidence.violation.left, result.evidence.violation.right)
-    FAIL [10] []
+    >>> print(result.verdict, sorted([result.evidence.violation.left, result.evidence.violation.right]))
+    FAIL ['[10]', '[]']
     """
 
     transformation: Callable[[Any], Any]
@@ -174,8 +174,8 @@ class StabilityCheck(StatedCheck):
         why_open = None
         if evidence.unstable:
             why_open = (
-                f"its outputs are not a function of its inputs: two runs on {evidence.example} differ, as on {evidence.unstable} "
-                "datasets; fix its seed, or audit the mechanism with check_privacy"
+                f"its outputs are not a function of its inputs: two runs on {evidence.example} differ, as on "
+                f"{evidence.unstable} datasets; fix its seed, or audit the mechanism with check_privacy"
             )
         elif not evidence.samples:
             why_open = "no pair was compared: `datasets` has no dataset with an admitted neighbor at a finite distance"

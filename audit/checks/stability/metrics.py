@@ -72,8 +72,8 @@ class PerPartition:
 
     References
     ----------
-    Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP. Tumult Core calls the orders 1 and 2 `SumOf` and
-    `RootSumOfSquared`.
+    Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP. Tumult Core calls the orders 1 and 2
+    `SumOf` and `RootSumOfSquared`.
 
     Examples
     --------

@@ -6,13 +6,14 @@ import copy
 import math
 import random
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from audit.base.text import described, printable
@@ -107,7 +108,9 @@ class Search:
             before = self._found.pairs
             examples = max(20, (self._limit - before) // 6)
             try:
-                return find(self._plans, self._is_broken, settings=_settings(examples), random=source)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", HypothesisWarning)  # of long columns, whose text it never shows
+                    return find(self._plans, self._is_broken, settings=_settings(examples), random=source)
             except _TimeError:
                 return None
             except NoSuchExample:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -105,7 +106,8 @@ class _OpenDPDomain:
     def why_not(self, value: Any) -> str | None:
         """Return why OpenDP says that a value is no member, or None."""
         try:
-            return None if self.domain.member(value) else f"it is no member of {self.domain}"
+            with warnings.catch_warnings(action="ignore"):  # of numbers that its types do not hold
+                return None if self.domain.member(value) else f"it is no member of {self.domain}"
         except Exception as error:  # OpenDP refuses what it cannot convert to the type of the domain
             return f"it is no value of {self.domain}: {type(error).__name__}"
 

@@ -39,8 +39,8 @@ def numbers(
 
     References
     ----------
-    Casacuberta, Shoemate, Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially private
-    libraries: where integers wrap and sums of floats depend on their order.
+    Casacuberta, Shoemate, Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially
+    private libraries: where integers wrap and sums of floats depend on their order.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def columns(
 
     References
     ----------
-    Casacuberta, Shoemate, Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially private
-    libraries: where integers wrap and sums of floats depend on their order.
+    Casacuberta, Shoemate, Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially
+    private libraries: where integers wrap and sums of floats depend on their order.
 
     Examples
     --------

@@ -1,0 +1,31 @@
+"""The page on stability maps runs as printed, and its pipeline's faults are convicted. Seeds are fixed: a FAIL is a fact."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from audit import Verdict
+from benchmarks.stability.pipeline import DECOYS, FAULTS, verdict_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "glue.md").read_text()
+STEPS, OPENDP = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+(SHOWN,) = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
+QUICK = ("a mean with a private count", "keys from private data", "the clip comes before a product", "running sums")
+
+
+def test_the_blocks_run_and_print_what_is_shown(capsys):
+    names = {}
+    exec(STEPS, names)
+    printed = capsys.readouterr().out
+    assert SHOWN in printed
+    assert printed.count("PASS") == 2
+    pytest.importorskip("opendp")
+    exec(OPENDP, names)
+    assert capsys.readouterr().out == "PASS\n"
+
+
+def test_faults_of_the_pipeline_are_convicted_and_decoys_are_not():
+    assert (len(FAULTS), len(DECOYS)) == (20, 10)
+    assert {name for name in QUICK if verdict_of(FAULTS[name]).verdict is not Verdict.FAIL} == set()
+    assert {name for name, query in DECOYS.items() if verdict_of(query, budget=200).verdict is Verdict.FAIL} == set()
