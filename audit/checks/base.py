@@ -26,7 +26,7 @@ from audit.subjects.source import source_of
 from audit.subjects.subject import describe_mechanism, name_of
 
 _LINE = 100  # characters of a result's `repr`
-Basis = Annotated[str, Limits(pattern="proved|enumerated|exact|statistical|none")]
+Basis = Annotated[str, Limits(pattern="proved|enumerated|exact|statistical|searched|none")]
 DrawBudget = Annotated[int, Limits(least=2, most=2**53)]
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 

@@ -1,4 +1,4 @@
-"""The page on stability maps runs as printed, and its pipeline's faults are convicted. Seeds are fixed: a FAIL is a fact."""
+"""The page on stability maps runs as printed; faults of its pipeline are convicted, decoys are not. FAIL is a fact."""
 
 import re
 from pathlib import Path
