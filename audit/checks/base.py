@@ -89,7 +89,8 @@ class Judgment:
     """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
 
     verdict: Verdict
-    basis: Basis  # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds) or "none"
+    # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds), "searched" (pairs) or "none"
+    basis: Basis
     reason: Name
     found: Found = field(default=(), kw_only=True)
 
@@ -150,7 +151,7 @@ class Result:
 
     @property
     def basis(self) -> str:
-        """Basis of the verdict: "exact", "statistical" or "none"."""
+        """Basis of the verdict: "exact", "statistical", "searched" or "none"."""
         return str(self.judgment.basis)
 
     @property
