@@ -44,7 +44,6 @@ class EventPair:
     thresholds: Thresholds  # a NaN makes its event empty
     estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
     complete: bool = False  # whether some score that competed counts every value that the output takes
-    general: bool = False  # whether some score that competed sees any difference on large sets of outputs
     looked_for: tuple[str, ...] = ()  # what the scores that competed look for, in words
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
@@ -131,7 +130,7 @@ def choose_events_for_each(
         found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
         for scorer in slow_scorers:
             trial = _proposals([scorer], Folds.of(training.every(step)) if step > 1 else folds, designs)
-            if any(_may_improve(*case) for case in zip(trial, found, designs, strict=True)):
+            if step == 1 or any(_largest(at) > least for at, least in zip(trial, found, strict=True)):
                 if step > 1:
                     trial = _proposals([scorer], folds, designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
@@ -157,17 +156,12 @@ def _has_fractions(outputs: Outputs) -> bool:
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
-    if any(proposal.candidate.general or proposal.candidate.calibrated for proposal in proposals):
+    if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
         return False
     best = max(proposals, key=attrgetter("estimated_bound"), default=None)
     if best is not None and best.estimated_bound > design.largest_bound() - tuning.NEAR_LIMIT:
         return False
     return not (design.more and best is not None and best.needs_more(design) > 1)
-
-
-def _may_improve(trial: Sequence[Proposal], found: float, design: TestDesign) -> bool:
-    sees_more = any(proposal.candidate.general for proposal in trial)
-    return _largest(trial) > found or (sees_more and found <= design.epsilon)
 
 
 def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
@@ -180,7 +174,6 @@ def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[s
                 candidate.placed(thresholds),
                 bound,
                 complete=any(other.complete for other in competed),
-                general=any(other.general for other in competed),
                 looked_for=looked_for,
                 needs_more=proposal.needs_more(design),
             )
@@ -297,10 +290,6 @@ class Candidate:
     @property
     def complete(self) -> bool:
         return all(fit.complete for fit in self._judged)
-
-    @property
-    def general(self) -> bool:
-        return self.complete or all(fit.general for fit in self._judged)
 
     @property
     def seeks(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def game_resolution(
     The violation is an event E with P(E) = `event_probability` + delta and Q(E) = `event_probability` e^-epsilon, all
     else equal: the game guesses "left" on E and abstains elsewhere.
     """
-    test = _Test(claimed_epsilon, delta / 2, significance)
+    test = GameTest(claimed_epsilon, delta / 2, significance)
 
     def lack(epsilon: float) -> float:
         """Return what the binomial test at the expected number of guesses lacks in power."""
@@ -67,7 +67,7 @@ def game_resolution(
 def runs_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
     """Return the fewest runs, up to 2 %, whose resolution lies within `target`; None if there are too many."""
     p, q = min(1.0, EVENT_PROBABILITY + delta), EVENT_PROBABILITY * math.exp(-target)
-    test, low, high = _Test(claimed_epsilon, delta / 2, significance), 1, 2
+    test, low, high = GameTest(claimed_epsilon, delta / 2, significance), 1, 2
     while test.power(high, p / 2, q / 2) < POWER:
         low, high = high, 2 * high
         if high > _MOST_RUNS:
@@ -84,7 +84,7 @@ def runs_to_resolve(claimed_epsilon: float, target: float, delta: float, signifi
 
 
 @dataclass(frozen=True)
-class _Test:
+class GameTest:
     """Test a claim by the binomial test of a game at a level."""
 
     epsilon: float
@@ -113,7 +113,7 @@ def runs_to_confirm(counts: GameCounts, epsilon: float, share: float, level: flo
     guesses = counts.correct + counts.wrong
     rate = float(special.expit(logit_lower_bound(counts.correct, guesses, _UNLUCKY)))
     played = guesses / counts.runs
-    test, runs = _Test(epsilon, share, level), _FEWEST_HITS
+    test, runs = GameTest(epsilon, share, level), _FEWEST_HITS
     while runs < most and test.power(runs, rate * played, (1 - rate) * played) < 1 - _UNLUCKY:
         runs = int(1.2 * runs)
     return min(runs, most)

@@ -54,6 +54,8 @@ class Scanned:
 
     events: EventPair
     evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
+    rows: Rows | None = None  # the vectors that were scanned; None for single numbers
+    screened: Screened | None = None
 
 
 def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
@@ -61,26 +63,23 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     if reading is not None:
         training = training.with_sides(*map(reading.read, training.sides))
     excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
-    best = max(candidates(training, excess), key=lambda found: found[1].evidence, default=None)
+    rows, screened = None, None
+    found: list[tuple[Feature | None, Interval]] = []
+    if all(side.is_scalar for side in training.sides):
+        column = Column.of(training.left.numbers, training.right.numbers)
+        found = [(None, interval) for interval in column.intervals(excess, tuning.SCAN_DISJOINT)]
+    elif training.has_vectors:
+        rows = _thinned(training)
+        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
+        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
+        found = list(screened.best(rows))
+    best = max(found, key=lambda each: each[1].evidence, default=None)
     if best is None:
         return None
     score = IntervalScore(*best)
     thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
     events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
-    return Scanned(events, score.interval.evidence)
-
-
-def candidates(training: Training, excess: Excess) -> Iterator[tuple[Feature | None, Interval]]:
-    """Yield the best interval of the output, or of each of the columns and derived numbers that stand out most."""
-    if all(side.is_scalar for side in training.sides):
-        column = Column.of(training.left.numbers, training.right.numbers)
-        found = column.intervals(excess, tuning.SCAN_DISJOINT)
-        yield from ((None, interval) for interval in found[:1])
-    elif training.has_vectors:
-        rows = _thinned(training)
-        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
-        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
-        yield from screened.best(rows)
+    return Scanned(events, score.interval.evidence, rows, screened)
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Screened:
         evidence = [coarse(*values, excess, len(features)) for values in each_feature(rows, features)]
         return cls(features, excess, np.array(evidence))
 
-    def best(self, rows: Rows) -> Iterator[tuple[Feature, Interval]]:
+    def best(self, rows: Rows) -> Iterator[tuple[Feature | None, Interval]]:
         """Yield the best interval of the features that stand out."""
         for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
             feature = self.features[index]
@@ -145,4 +144,5 @@ def _thinned(training: Training) -> Rows:
     width = max(1, parts[0].shape[1])
     most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
     left, right = (part[:: max(1, -(-len(part) // most))] for part in parts)
-    return left, right
+    size = min(len(left), len(right))  # where some rows are symbols, as many on either side
+    return left[:size], right[:size]

@@ -13,8 +13,8 @@ _WORDS = (
     # any output
     "the stated likelihood ratio", "thresholds", "repeated values", r"\d+ cells", "intervals of any width",
     # vectors
-    "cells of each coordinate", "distances to the inputs", "counts of flags", "votes of bits",
-    "flags and released values", "logistic regression on coordinates and pairs of them",
+    "cells of each coordinate", "distances to the inputs", "shifts in any direction", "counts of flags",
+    "votes of bits", "flags and released values", "logistic regression on coordinates and pairs of them",
     "trees on coordinates and pairs of them",
     # structure
     "lengths, order and entries of the structure",

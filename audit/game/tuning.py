@@ -61,7 +61,17 @@ SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the s
 SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
 SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row
 SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ most
+SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is chosen in 97 % of audits
+PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
+CUT_COORDINATES = 12  # coordinates of a planted shift up to which each is cut as the score cuts it. TIME
+DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
 CHANCE_SCAN = 3.0  # evidence of the best interval that chance seldom reaches on one pair
+
+# The direction in which means differ. `python -m benchmarks.violations vectors`
+FULL_COVARIANCE = 200  # coordinates up to which they are decorrelated. TIME
+WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
+RIDGE_SHARE = 1e-6  # of the mean variance, added to all
+NUMBERS_AT_ONCE = 2**18  # standardized in one piece: they fit the cache. TIME
 
 # Counting scorers: atoms, cells, flags. LAW, VALUE
 ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind

@@ -111,7 +111,7 @@ class Stated:
         return Laplace(data, 1.0)
 
 
-@pytest.mark.parametrize("count", [40_000, 60_000, 150_000])
+@pytest.mark.parametrize("count", [60_000, 80_000, 150_000])
 def test_a_leak_after_some_outputs_is_named(count):
     result = audited(After(count), 100_000)
     assert result.verdict is Verdict.INCONCLUSIVE

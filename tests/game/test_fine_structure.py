@@ -160,12 +160,12 @@ def test_a_pass_says_what_was_looked_for():
         part.startswith("grids and combs of round width down to 1e-13 and of any down to") for part in looked_for
     )
     assert ", ".join(looked_for) in result.reason
-    assert result.evidence.game.general
+    assert result.evidence.game.plants.kind == "number"
 
 
-def test_counted_values_are_general():
+def test_where_values_are_counted_no_fine_structure_is_sought():
     game = audit(lambda answer, size, rng: (rng.random(size) < 0.5 + 0.2 * answer).astype(float)).evidence.game
-    assert game.general
+    assert game.plants.kind == "counted"
     assert not any("combs" in part for part in game.looked_for)
 
 

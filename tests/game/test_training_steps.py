@@ -6,7 +6,7 @@ import pytest
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
 from audit.checks.privacy.session import train
-from audit.game import tuning
+from audit.game import events, tuning
 from audit.game.fixed_budget import Split
 from audit.subjects import Stream
 
@@ -111,9 +111,13 @@ def in_a_row(data, size, rng):
 )
 def test_slow_scorers_wait_for_the_last_step_of_one_pair(monkeypatch, pairs, looks):
     """Of several pairs, the one that takes no further step may be the one that needs them."""
-    asked = []
-    monkeypatch.setattr(
-        "audit.game.events._may_improve", lambda trial, found, design: asked.append(design.training_runs)
-    )
+    asked, needs = [], events._needs_slow_scorers
+
+    def needed(proposals, design):
+        if found := needs(proposals, design):
+            asked.append(design.training_runs)
+        return found
+
+    monkeypatch.setattr(events, "_needs_slow_scorers", needed)
     trained(monkeypatch, in_a_row, pairs, 0.1, seed=2)
     assert set(asked) == looks

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
+from audit.base.errors import AuditError
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
@@ -13,6 +14,7 @@ from audit.checks.privacy.stated_law import PairLaw, StatedLaw
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
+from audit.game.plants import FEWEST_FOUND, PLANTED, REQUIRED, Family, Plants
 
 CLAIM = PrivacyClaim(1.0)
 NO_CALLS = SideCalls(0, 0, 0, 0, 0, 0)
@@ -24,7 +26,7 @@ def game(counts=QUIET, **changes):
     base = GuessGame(
         pair=0,
         scorer="cells",
-        general=True,
+        plants=Plants("counted", 1),
         plus="output >= 1",
         minus="output <= 0",
         one_sided=False,
@@ -72,10 +74,10 @@ def test_a_bound_below_the_claim_does_not_fail():
     assert verdict(PrivacyEvidence(400_000, (game(LEAK),)), PrivacyClaim(2.2)).verdict is not Verdict.FAIL
 
 
-def test_statistical_pass_needs_resolution_and_a_complete_score():
+def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     good = PrivacyEvidence(400_000, (game(),))
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "statistical")
-    assert verdict(PrivacyEvidence(400_000, (game(general=False),))).verdict is Verdict.INCONCLUSIVE
+    assert verdict(PrivacyEvidence(400_000, (game(plants=Plants("symbols", 1)),))).verdict is Verdict.INCONCLUSIVE
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
     short = verdict(PrivacyEvidence(400_000, (game(training=100),)))
     assert short.verdict is Verdict.INCONCLUSIVE
@@ -84,11 +86,55 @@ def test_statistical_pass_needs_resolution_and_a_complete_score():
     assert "too few outputs to tell" in verdict(PrivacyEvidence(400, (game(few),))).reason
 
 
-def test_a_pass_says_what_was_looked_for():
-    found = verdict(PrivacyEvidence(400_000, (game(looked_for=("thresholds", "63 cells")),)))
+def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):
+    return Plants("vector", 40, tuple(Family(name, "of some size", planted, found) for name in names))
+
+
+def test_a_pass_says_what_would_have_been_found_and_what_was_looked_for():
+    found = verdict(PrivacyEvidence(400_000, (game(plants=planted(), looked_for=("thresholds", "63 cells")),)))
     assert found.verdict is Verdict.PASS
+    assert "would find an interval of probability 0.01 at a ratio of e^" in found.reason
+    assert "a shift (of some size)" in found.reason
+    assert "not examined: events of probability below 0.01, and rare events that show only in" in found.reason
     assert found.reason.endswith("; looked for thresholds, 63 cells")
-    assert "looked for" not in verdict(PrivacyEvidence(400_000, (game(),))).reason
+    plain = verdict(PrivacyEvidence(400_000, (game(),))).reason
+    assert "looked for" not in plain
+    assert "every value was counted" in plain
+
+
+@pytest.mark.parametrize(
+    ("plants", "said"),
+    [
+        (planted(found=FEWEST_FOUND - 1), "15 of 20 planted violations were found of the family 'an interval'"),
+        (planted(planted=19, found=19), "19 of 19 planted violations were found"),
+        (planted(names=REQUIRED["vector"][1:]), "too few training outputs"),
+        (planted(names=REQUIRED["vector"][:-1]), "too few training outputs"),
+    ],
+)
+def test_a_pass_is_barred_where_a_required_family_was_not_found(plants, said):
+    judged = verdict(PrivacyEvidence(400_000, (game(plants=plants),)))
+    assert judged.verdict is Verdict.INCONCLUSIVE
+    assert said in judged.reason
+
+
+def test_the_least_that_has_to_be_found_is_enough():
+    seen = PrivacyEvidence(400_000, (game(plants=planted(found=FEWEST_FOUND)),))
+    assert verdict(seen).verdict is Verdict.PASS
+
+
+def test_fewer_training_outputs_find_larger_intervals_only_and_bar_the_pass_in_the_end():
+    seen = PrivacyEvidence(400_000, (game(plants=Plants("number", 1, budget=12_345), training=2_000),))
+    assert "would find an interval of probability 0.03" in verdict(seen).reason
+    barred = verdict(seen, PrivacyClaim(6.0), tolerance=5.0)
+    assert barred.reason.endswith("at an unknown place: use budget=12345")
+
+
+def test_plants_of_no_kind_or_of_nothing_are_refused():
+    for wrong in (("vectors", 1), ("number", 0)):
+        with pytest.raises(AuditError, match="must"):
+            Plants(*wrong)
+    with pytest.raises(AuditError, match="be at most `planted`"):
+        Family("a shift", "of some size", 3, 4)
 
 
 @pytest.mark.parametrize(

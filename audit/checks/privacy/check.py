@@ -19,6 +19,7 @@ from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.plan import needed, needed_steps
+from audit.checks.privacy.planted import plants_of
 from audit.checks.privacy.record import Floats, privacy_types
 from audit.checks.privacy.record import Method as Method
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
@@ -320,7 +321,7 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append((yield from certify(session, training, choice)))
+        ways.append((yield from certify(session, training, choice, plants_of(session, training, choice))))
     return _evidence(session, ways, point, failure)
 
 

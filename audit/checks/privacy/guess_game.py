@@ -15,7 +15,7 @@ import numpy as np
 from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.scope import AS_NUMBERS
+from audit.checks.privacy.scope import AS_NUMBERS, claimed, examined, lacking
 from audit.checks.privacy.session import LONG, Choice, Session, Trained, long_call
 from audit.checks.privacy.way import Case, Game
 from audit.claims import Point
@@ -25,6 +25,7 @@ from audit.game.events import EventPair
 from audit.game.exchangeability import compare_long_call
 from audit.game.fixed_budget import VIRTUAL, Split, guesses_of_calls, play
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.plants import UNREADABLE, Claimed, Plants
 from audit.game.resolution import game_resolution, runs_to_confirm
 from audit.game.tuning import SCAN_SHARE, TRAINING_CALLS
 from audit.subjects import Calls, Outputs, Side, Stream
@@ -36,7 +37,7 @@ class GuessGame(Game):
     """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
 
     scorer: str  # the score that won on training outputs
-    general: bool  # whether some score that competed sees any difference on large sets of outputs
+    plants: Plants  # what was found of violations planted in the training outputs
     plus: str  # the event "guess left" in words
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
@@ -131,14 +132,21 @@ class GuessGame(Game):
 
     @property
     def is_general(self) -> bool:
-        """True if some score that competed sees every difference between large sets of outputs."""
-        return self.general
+        """True if something reads outputs of this kind, so that violations could be planted in them."""
+        return self.plants.kind != UNREADABLE
 
-    @property
-    def scope(self) -> str:
-        """The way in which outputs were drawn, and what was looked for: a PASS says both."""
+    def barred(self, case: Case) -> str:
+        """Return why what was planted bars a PASS; empty if enough was found."""
+        return lacking(self.plants, self._planted(case))
+
+    def scope(self, case: Case) -> str:
+        """Return what would have been found, what was not examined, and what was looked for."""
         sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
-        return f", in calls of {self.calls.size:,} outputs{AS_NUMBERS[self.floats]}{sought}"
+        drawn = f", in calls of {self.calls.size:,} outputs{AS_NUMBERS[self.floats]}"
+        return f"{drawn}; {examined(self.plants, self._planted(case))}{sought}"
+
+    def _planted(self, case: Case) -> Claimed:
+        return claimed(case.point, self.training, self.counts.runs, case.significance)
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
@@ -157,10 +165,13 @@ def _bound_and_inflation(
     return game_epsilon_lower_bound(counts, share, significance, _seed(coins), inflation), inflation
 
 
-def certify(session: Session, trained: Trained, choice: Choice, long: int | None = None) -> Stage[GuessGame]:
+def certify(
+    session: Session, trained: Trained, choice: Choice, plants: Plants, long: int | None = None
+) -> Stage[GuessGame]:
     """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
 
-    Each has its share of the significance. `long` is the size of a long call, 0 for none.
+    Each has its share of the significance. `plants` were found in the training outputs. `long` is the size of a long
+    call, 0 for none.
     """
     stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
     early = trained.aside[choice.pair]
@@ -173,7 +184,7 @@ def certify(session: Session, trained: Trained, choice: Choice, long: int | None
     session.samples += drawn
     session.note(found)
     games = [
-        _game(choice.pair, events, share, *seen, stream, split.training, session.audits_floats)
+        _game(choice.pair, events, share, *seen, stream, split.training, session.audits_floats, plants)
         for (events, share), seen in zip(choice.shared, counted, strict=True)
     ]
     bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
@@ -193,12 +204,13 @@ def _game(
     stream: Stream,
     training: int,
     audits_floats: bool,
+    plants: Plants,
 ) -> GuessGame:
     plus, minus = events.describe()
     return GuessGame(
         pair=pair,
         scorer=events.score.name,
-        general=events.general,
+        plants=plants,
         looked_for=events.looked_for,
         unread=events.unread,
         plus=plus,
@@ -243,6 +255,6 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
         session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
         session.samples, session.anomalies = 0, Counter(first.anomalies)
         trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
-        found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), long=0))
+        found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0))
         ways = tuple(found if way is game else way for way in first.ways)
         yield replace(first, samples=session.samples, ways=ways, anomalies=session.noted())

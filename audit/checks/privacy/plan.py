@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from audit.checks.allowance import Allowance
+from audit.checks.privacy.scope import claimed
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.fixed_budget import Split
+from audit.game.plants import LARGEST, training_for
 from audit.game.resolution import runs_to_resolve, steps_to_resolve
-from audit.game.tuning import SCAN_SHARE
+from audit.game.tuning import FEWEST_SEEN, SCAN_MOST, SCAN_SHARE
 from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
 
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
@@ -26,7 +28,8 @@ def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, i
     level = significance * (1 - SCAN_SHARE)  # of the simple events
     runs = [_runs(terms, point, level) for point in terms.claim.points]
     most = max(runs)
-    return min(MOST_BUDGET, Split.budget_for(most, pairs)), most
+    train = [training_for(claimed(each, FEWEST_SEEN, most, significance), 1, LARGEST) for each in terms.claim.points]
+    return min(MOST_BUDGET, max(Split.budget_for(most, pairs), math.ceil(pairs * max(train) / SCAN_MOST))), most
 
 
 def needed_steps(terms: PrivacyTerms, significance: float) -> int:

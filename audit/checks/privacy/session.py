@@ -34,7 +34,7 @@ from audit.subjects import BLOCK, Calls, Outputs, Side, Subject, SubjectFailed, 
 from audit.subjects.pointers import COUNTS, SPENT, counters_of, spent_from
 from audit.subjects.subject import identical, probe_length, states_a_law
 
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG = range(8, 14)  # children of a check's stream, beside those of the game
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT = range(8, 15)  # children of a stream, beside the game's
 
 
 @dataclass

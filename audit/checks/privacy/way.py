@@ -147,9 +147,12 @@ class Game(Way):
         """Places of the output that nothing read."""
         return ()
 
-    @property
-    def scope(self) -> str:
-        """The way in which outputs were drawn, and what was looked for: a PASS says both."""
+    def barred(self, case: Case) -> str:
+        """Return what bars a PASS although the claim is resolved; empty if nothing does."""
+        return ""
+
+    def scope(self, case: Case) -> str:
+        """Return what a PASS speaks of, beyond the resolution."""
         return ""
 
     def statistical(self, case: Case) -> Judgment | None:
@@ -188,7 +191,9 @@ class Game(Way):
         if claim.is_curve:
             tested = f"of which {case.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
-        return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{self.scope}")
+        if barred := self.barred(case):
+            return undecided(f"not refuted, but {barred}")
+        return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{self.scope(case)}")
 
 
 def _advice(case: Case) -> str:

@@ -49,7 +49,6 @@ class Score(ABC):
 
     name: str  # shown in reports
     complete: bool = False  # whether it counts every value that the output takes: no difference can escape it
-    general: bool = False  # whether it sees any difference on large sets of outputs, given enough of them
     calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
 
     @property
@@ -75,7 +74,7 @@ class Scorer(ABC):
 
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
-    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete or general
+    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False

@@ -156,7 +156,6 @@ class CellScore(Score):
     ratios: np.ndarray  # log-likelihood ratio of each interval; shape (k,)
     atoms: AtomScore | None  # of the values that repeat; NaN for any other
     name = "cells"
-    general = True
 
     @property
     def seeks(self) -> tuple[str, ...]:

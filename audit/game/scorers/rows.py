@@ -70,6 +70,8 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.nda
 
 def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     """Take some coordinates of every row; unlike an index this keeps rows together in memory, several times as fast."""
+    if len(coordinates) == numbers.shape[1] and np.array_equal(coordinates, np.arange(len(coordinates))):
+        return numbers
     return np.take(numbers, coordinates, axis=1)
 
 
@@ -160,6 +162,9 @@ class Coordinates(Scorer):
     """Propose the sum of the coordinates' log-ratios, and the coordinate of largest divergence alone."""
 
     of_vectors = True
+
+    def reads(self, training: Training) -> bool:
+        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
         parts, divergences = [], []

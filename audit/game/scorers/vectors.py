@@ -161,6 +161,9 @@ class Vectors(Scorer):
 
     of_vectors = True
 
+    def reads(self, training: Training) -> bool:
+        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
+
     def propose(self, training: Training) -> Sequence[Score]:
         rows = numeric_rows(training, tuning.VECTOR_ROWS)
         if rows is None or few_outputs(rows):
@@ -273,7 +276,6 @@ class TreeScore(RowScore):
 
     features: tuple[Feature, ...]
     model: Any
-    general: bool
     name = "trees"
     seeks = ("trees on coordinates and pairs of them",)
 
@@ -292,14 +294,13 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
         from threadpoolctl import threadpool_limits  # comes with scikit-learn
     except ImportError:
         return None
-    width = rows[0].shape[1]
     sides = [_finite_table(features, side[:: max(1, -(-len(side) // tuning.TREE_ROWS))]) for side in rows]
     table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
     leaf = max(20, len(table) // 500)
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES)
     with threadpool_limits(limits=1, user_api="openmp"):  # sums taken in another order would give another model
         model.fit(table, of_left)
-    return TreeScore(width, of_symbols, tuple(features), model, general=width <= tuning.FEW_COORDINATES)
+    return TreeScore(rows[0].shape[1], of_symbols, tuple(features), model)
 
 
 def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:

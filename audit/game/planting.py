@@ -1,0 +1,259 @@
+"""Plant violations of known size in training outputs, and let the scan and the fitted direction look for them.
+
+The base of a plant is both sides together, dealt again at random: no difference is left but the planted one. A plant
+is found if it stands out more than all that the scan saw in the outputs as they are, and if the event that it leads to
+would be certified: its probabilities are counted on a second dealing, and the power of the test is computed, not drawn.
+A plant changes one column, or one number derived from each row, and only that is searched again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from audit.game import tuning
+from audit.game.planted_shifts import Shifts, least, tails
+from audit.game.plants import (
+    COUNTED,
+    EQUAL,
+    INTERVAL,
+    NORM,
+    NUMBER,
+    ORDER,
+    PLACE,
+    PLANTED,
+    SIGNS,
+    UNREADABLE,
+    VALUE,
+    VECTOR,
+    Claimed,
+    EventSize,
+    Family,
+    Plants,
+    event_size,
+)
+from audit.game.resolution import POWER
+from audit.game.scanned import Scanned
+from audit.game.scans import Column
+from audit.game.scorers.directions import Standard
+from audit.game.scorers.rows import Rows, at, finite_or_zero
+from audit.game.scorers.vectors import Feature
+
+Sides = tuple[np.ndarray, np.ndarray]
+Dealing = Callable[[], Sides]  # the values of one column on both sides: a base dealt at random, with the plant
+
+
+def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
+    """Return the kind of the outputs and, for vectors, how many plants of each family were found."""
+    if complete:
+        return Plants(COUNTED, 1)
+    if scanned is None:
+        return Plants(UNREADABLE, 1)
+    if scanned.rows is None or scanned.screened is None or scanned.rows[0].shape[1] == 1:
+        return Plants(NUMBER, 1)
+    columns = len(scanned.screened.features)
+    size = event_size(claimed, columns)
+    if size is None:
+        return Plants(VECTOR, columns)
+    base = _Base(scanned.rows, claimed, columns, float(scanned.screened.evidence.max()), size, seed)
+    return Plants(VECTOR, columns, tuple(base.families()))
+
+
+@dataclass
+class _Base:
+    """Hold what the plants of one pair share."""
+
+    rows: Rows
+    claimed: Claimed
+    columns: int
+    most: float  # evidence of what stands out most in the outputs as they are
+    size: EventSize
+    seed: np.random.SeedSequence
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
+        self.width = self.rows[0].shape[1]
+        sample = np.concatenate([side[: tuning.SAMPLE] for side in self.rows])
+        varied = np.flatnonzero((sample != sample[0]).any(axis=0))
+        self.varied = varied if len(varied) else np.arange(self.width)
+        self.standard = Standard.of(self.rows)
+        total = len(self.rows[0]) + len(self.rows[1])
+        self.orders = [self.rng.permutation(total) for _ in range(tuning.DEALINGS)]
+
+    def families(self) -> Iterator[Family]:
+        """Plant every family."""
+        size = str(self.size)
+        yield self._family(INTERVAL, size, [self._interval(j) for j in self._chosen()])
+        yield self._family(VALUE, size, [self._value(self._column(j)) for j in self._chosen()])
+        yield Shifts(self.rows, self.standard, self.claimed, self.varied, self.rng).family()
+        norm = self._derived("sum of squares")
+        yield self._moved(NORM, norm)
+        yield self._places()
+        gaps = self._derived("smallest gap")
+        yield self._family(EQUAL, size, [self._value(gaps, 0.0) for _ in range(PLANTED)])
+        pairs = [self._pair() for _ in range(PLANTED)]
+        yield self._family(SIGNS, "in all outputs", [self._signs(*pair) for pair in pairs])
+        yield self._family(ORDER, "in all outputs", [self._order(*pair) for pair in pairs])
+
+    def _family(self, name: str, size: str, dealings: list[Dealing]) -> Family:
+        return Family(name, size, len(dealings), sum(map(self._is_found, dealings)))
+
+    def _is_found(self, deal: Dealing) -> bool:
+        """Scan one column with a plant, and compute the power of the test of the event that is found."""
+        left, right = deal()
+        column = Column.of(left, right, tuning.SCREENING_STEP)
+        found = column.intervals(self.claimed.excess.thinned(len(left)), 1, self.columns)
+        if not found or found[0].evidence <= self.most:
+            return False
+        _, low, high, sign = found[0]
+        shares = [float(np.mean((side >= low) & (side <= high))) for side in deal()]
+        likelier, other = shares[::sign]
+        return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
+
+    def _chosen(self) -> np.ndarray:
+        return self.rng.choice(self.varied, PLANTED, replace=len(self.varied) < PLANTED)
+
+    def _column(self, index: int) -> np.ndarray:
+        return np.concatenate([side[:, index] for side in self.rows])
+
+    def _derived(self, kind: str) -> np.ndarray:
+        feature = Feature(kind, tuple(range(self.width)), layout=None)  # type: ignore[arg-type]  # nothing near inputs
+        return np.concatenate([feature(side) for side in self.rows])
+
+    def _pair(self) -> tuple[int, int]:
+        several = self.varied if len(self.varied) > 1 else np.arange(self.width)
+        first, second = self.rng.choice(several, 2, replace=False)
+        return int(first), int(second)
+
+    def _deal(self, values: np.ndarray) -> Sides:
+        """Deal the outputs of both sides again; `values` may hold a row for each of them."""
+        half, order = len(self.rows[0]), self.orders[self.rng.integers(len(self.orders))]
+        return values[order[:half]], values[order[half:]]
+
+    def _either(self, leading: np.ndarray, other: np.ndarray, sign: int) -> Sides:
+        return (leading, other) if sign > 0 else (other, leading)
+
+    def _sign(self) -> int:
+        return 1 if self.rng.random() < 0.5 else -1
+
+    def _interval(self, index: int) -> Dealing:
+        """Let one side have an interval less often than the other, by the ratio of the size."""
+        values, sign = self._column(index), self._sign()
+        ordered = np.sort(values)
+        first = self.rng.uniform(0, 1 - self.size.probability)
+        ends = ordered[(np.array([first, first + self.size.probability]) * (len(ordered) - 1)).astype(int)]
+        outside = values[(values < ends[0]) | (values > ends[1])]
+
+        def deal() -> Sides:
+            leading, other = self._deal(values)
+            inside = np.flatnonzero((other >= ends[0]) & (other <= ends[1]))
+            moved = inside[self.rng.random(len(inside)) > math.exp(-self.size.log_ratio)]
+            if len(outside):
+                other[moved] = self.rng.choice(outside, len(moved))
+            return self._either(leading, other, sign)
+
+        return deal
+
+    def _value(self, values: np.ndarray, value: float | None = None) -> Dealing:
+        """Let one side take a value more often; or the other one never, where it is frequent enough for that."""
+        sign, planted = self._sign(), self.rng.choice(values) if value is None else value
+        usual = float(np.mean(values == planted))
+        if usual == 1.0:  # all outputs have it: let some have another one
+            usual, planted = 0.0, planted + 1.0
+        never, more = self._more_often(usual)
+        others = values[values != planted]
+
+        def deal() -> Sides:
+            leading, other = self._deal(values)
+            if never:
+                gone = np.flatnonzero(other == planted)
+                other[gone] = self.rng.choice(others, len(gone))
+            else:
+                leading[self.rng.random(len(leading)) < more] = planted
+            return self._either(leading, other, sign)
+
+        return deal
+
+    def _more_often(self, usual: float) -> tuple[bool, float]:
+        """Return whether a value of this probability is found where one side lacks it, and what else to add to it."""
+        if self.claimed.finds(usual, 0.0, self.columns):
+            return True, 0.0
+        added = least(lambda share: self.claimed.finds(min(1.0, usual + share), usual, self.columns), 1.0)
+        return False, min(1.0, max(self.size.probability, tuning.PLANT_MARGIN * added))
+
+    def _moved(self, name: str, values: np.ndarray) -> Family:
+        """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
+        ordered = np.sort(finite_or_zero(values))
+        spread = float(np.std(ordered)) or 1.0
+        sure = partial(_scan_finds, self.claimed, ordered / spread, self.columns)
+        shift = tuning.PLANT_MARGIN * least(sure)
+
+        def dealing(sign: int) -> Dealing:
+            def deal() -> Sides:
+                leading, other = self._deal(values)
+                return self._either(leading + shift * spread, other, sign)
+
+            return deal
+
+        size = f"moved by {shift:.2g} of its standard deviations"
+        return self._family(name, size, [dealing(self._sign()) for _ in range(PLANTED)])
+
+    def _places(self) -> Family:
+        """Let one coordinate be the largest more often on one side; never on the other where that is enough."""
+        values = self._derived("place of the largest")
+        never, more = self._more_often(1 / self.width)
+        size = "one place never" if never else f"one place with probability {1 / self.width + more:.2g}"
+        return self._family(PLACE, size, [self._value(values) for _ in range(PLANTED)])
+
+    def _signs(self, first: int, second: int) -> Dealing:
+        """Let two coordinates lie on the same side of their medians, on one side always."""
+        pair = self._standardized(first, second)
+        sign = self._sign()
+        gaps = np.abs(_moment(pair * np.sign(pair)) - _moment(pair))
+
+        def deal() -> Sides:
+            leading, other = self._deal(pair)
+            products = leading[:, 0] * leading[:, 1], other[:, 0] * other[:, 1]
+            return self._either(np.abs(products[0]), products[1], sign)
+
+        def unseen() -> Sides:
+            left, right = self._deal(pair)
+            return left[:, 0], right[:, 0]
+
+        return deal if gaps > self._moment_gap else unseen
+
+    @property
+    def _moment_gap(self) -> float:
+        """Return what a second moment must differ by so that its pair is among those that are scanned."""
+        pairs = max(1, self.width * (self.width - 1) // 2)
+        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(len(self.rows[0]), tuning.SCANNED_ROWS))
+
+    def _order(self, first: int, second: int) -> Dealing:
+        """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
+        pair, sign = self._standardized(first, second), self._sign()
+
+        def deal() -> Sides:
+            leading, other = self._deal(pair)
+            return self._either(leading.max(axis=1), other[:, 0], sign)
+
+        return deal
+
+    def _standardized(self, first: int, second: int) -> np.ndarray:
+        taken = np.array([first, second])
+        part = Standard(self.standard.center[taken], self.standard.scale[taken])
+        return part(np.concatenate([at(side, taken) for side in self.rows]))
+
+
+def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: float) -> bool:
+    likelier, other = tails(ordered + shift, ordered)
+    evidence = claimed.excess.evidence(claimed.training * likelier, claimed.training * other, columns)
+    best = int(np.argmax(evidence))
+    return claimed.finds(float(likelier[best]), float(other[best]), columns)
+
+
+def _moment(pair: np.ndarray) -> float:
+    return float(np.mean(pair[:, 0] * pair[:, 1]))

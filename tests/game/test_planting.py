@@ -1,0 +1,132 @@
+"""Planted violations are found where the scorers work, and are not where a scorer is broken.
+
+All seeds are fixed. The sizes are chosen so that a plant is found with probability 0.97, so fewer than 16 of 20 are
+found in 3 of 10,000 audits of a family.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import audit
+from audit import Distance, PrivacyClaim, Verdict
+from audit.game import planted_shifts
+from audit.game.planting import plant
+from audit.game.plants import PLANTED, REQUIRED, Claimed, event_size, training_for
+from audit.game.scanned import scan
+from audit.game.scans import Column
+from audit.game.scorers import Training
+from audit.game.thresholds import TestDesign
+from audit.subjects import Outputs
+
+SIZE, RUNS = 8_000, 100_000
+CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
+
+
+def plants_of(left, right, complete=False, test=CLAIMED):
+    training = Training(Outputs(left, left), Outputs(right, right))
+    scanned = scan(training, TestDesign(test.delta, 1.6, 2 * SIZE, RUNS, test.epsilon))
+    return plant(scanned, complete, test, np.random.SeedSequence(0))
+
+
+def noise(kind, width, seed=0):
+    return getattr(np.random.default_rng(seed), kind)(size=(2, SIZE, width))
+
+
+BASES = {
+    "two normal": lambda: noise("normal", 2),
+    "seven Laplace": lambda: noise("laplace", 7),
+    "thirty Cauchy": lambda: noise("standard_cauchy", 30),
+    "twelve integers": lambda: np.round(3 * noise("laplace", 12)),
+    "a constant beside noise": lambda: noise("normal", 3) * [0.0, 1.0, 1.0],
+}
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_required_family_is_found_in_exact_noise(base):
+    found = plants_of(*BASES[base]())
+    assert [family.name for family in found.families] == list(REQUIRED["vector"])
+    assert [family.planted for family in found.families] == [PLANTED] * len(found.families)
+    assert found.lacking() is None
+
+
+def test_plants_of_other_outputs_have_a_kind_and_no_family():
+    numbers = np.random.default_rng(0).normal(size=(2, SIZE))
+    assert (plants_of(*numbers).kind, plants_of(*numbers, complete=True).kind) == ("number", "counted")
+    assert plants_of(*np.full((2, SIZE), np.nan)).kind == "symbols"
+
+
+def blind(*arguments):
+    return []
+
+
+def no_power(*arguments):
+    return 0.0
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "broken", "missed"),
+    [
+        (Column, "intervals", blind, "an interval"),
+        (planted_shifts, "best_power", no_power, "a shift"),
+    ],
+)
+def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):
+    left, right = BASES["seven Laplace"]()
+    training = Training(Outputs(left, left), Outputs(right, right))
+    scanned = scan(training, TestDesign(0.0, 1.6, 2 * SIZE, RUNS, 1.0))
+    monkeypatch.setattr(owner, name, broken)
+    found = plant(scanned, False, CLAIMED, np.random.SeedSequence(0))
+    assert found.lacking().name == missed
+    assert found.lacking().found == 0
+
+
+def test_a_plant_has_to_stand_out_more_than_the_outputs_do(monkeypatch):
+    """The same plants are missed where something else has more evidence and would be certified in their place."""
+    left, right = BASES["seven Laplace"]()
+    left[: SIZE // 4, 0] = 50.0  # a difference that no plant exceeds
+    assert plants_of(left, right).lacking().name == "an interval"
+
+
+def test_the_size_of_an_event_follows_from_the_outputs():
+    """Fewer outputs find events that are likelier by more; none are found of probability 0.01 in 2,000 outputs."""
+    sizes = [event_size(Claimed(1.0, 0.0, training, RUNS, 0.01)) for training in (20_000, 8_000, 2_000)]
+    assert sizes[0].probability == sizes[1].probability == 0.01
+    assert 1.8 < sizes[0].log_ratio < 2.1 < sizes[1].log_ratio < 3.2
+    assert sizes[2].probability > 0.01
+    assert event_size(Claimed(1.0, 0.0, 100, 1_000, 0.01)) is None
+    assert event_size(Claimed(1.0, 0.0, 20_000, RUNS, 0.01), 1000).log_ratio > sizes[0].log_ratio
+
+
+def test_the_outputs_that_would_do_are_named():
+    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
+    due = training_for(few)
+    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
+    assert event_size(Claimed(1.0, 0.0, due // 2, 8 * due, 0.01)).probability > 0.01
+
+
+def laplace_vector(data, size, rng):
+    return data + rng.laplace(size=(size, len(data)))
+
+
+def test_a_correct_vector_passes_and_says_what_it_speaks_of():
+    pair = (np.zeros(20), np.eye(20)[0])
+    claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
+    result = audit.check_privacy(laplace_vector, claim, [pair], workers=0)
+    assert result.verdict is Verdict.PASS
+    assert "a shift (0." in result.reason
+    assert "not examined: events of probability below 0.01" in result.reason
+    loud = PrivacyClaim(0.5, 0.0, Distance("l1", 1))
+    assert audit.check_privacy(laplace_vector, loud, [pair], workers=0).verdict is Verdict.FAIL
+
+
+def test_too_few_outputs_of_a_vector_name_the_budget_that_would_do():
+    pair = (np.zeros(20), np.eye(20)[0])
+    claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
+    result = audit.check_privacy(laplace_vector, claim, [pair], workers=0, budget=9_000, tolerance=4.0)
+    game = result.evidence.game
+    assert result.verdict is (Verdict.PASS if game.plants.lacking() is None else Verdict.INCONCLUSIVE)
+    tiny = audit.check_privacy(laplace_vector, claim, [pair], workers=0, budget=1_000, tolerance=60.0)
+    assert tiny.verdict is Verdict.INCONCLUSIVE
+    assert math.isfinite(tiny.evidence.game.plants.budget)
