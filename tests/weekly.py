@@ -124,6 +124,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "docs/test_site.py::test_internal_links_and_anchors": (),
     "docs/test_site.py::test_nothing_is_loaded_from_other_hosts": (),
     "docs/test_site.py::test_every_exported_name_has_a_page": (),
+    "docs/test_printed_pages.py::test_a_page_runs_as_printed[": ("docs/tasks.md",),
     "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function"),
     "browser/test_certificate_page.py::test_a_page_opened_at_a_check_shows_it": (),
     "browser/test_certificate_page.py::test_no_sideways_scrolling_on_a_phone[no script]": (),
