@@ -44,15 +44,17 @@ class Instructions:
         self._is_of_code = is_of_code
         self.made: list[tuple[CodeType, int, int]] = []
         self._collects = False
+        self._before: Any = None
 
     def __enter__(self) -> Instructions:
         self._collects = gc.isenabled()
         gc.disable()  # what finalizers of garbage do is not what the code does
+        self._before = sys.gettrace()  # of a debugger, or of a measurement of coverage
         sys.settrace(self._on_call)
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.settrace(None)
+        sys.settrace(self._before)
         if self._collects:
             gc.enable()
 
