@@ -123,7 +123,7 @@ def choose_events_for_each(
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     unread = unread_places(sides, training.sides, reading.coded, KINDS) + places_of_disagreement(sides)
-    unread += few_values(training.sides, reading.label)
+    unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):

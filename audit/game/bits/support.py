@@ -124,11 +124,11 @@ class SeenValueScorer(FineScorer):
         return Screening(any(support.is_apart for _, support in found), _SOUGHT if found else "")
 
 
-def few_values(sides: Sequence[Outputs], label: Callable[[int], str]) -> tuple[str, ...]:
-    """Return the columns whose numbers repeat and are not shared by the datasets, with how many values they have.
+def few_values(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> tuple[str, ...]:
+    """Return which of the first `most` columns have numbers that repeat and never meet, and how many values they have.
 
     A number that is most of its column, as an answer without noise is, does not say how many there are.
     """
-    apart = [(place, support) for place, support in supports_of(sides) if support.is_apart]
+    apart = [(place, support) for place, support in supports_of(sides) if support.is_apart and place < most]
     spread = [(place, each.values) for place, each in apart if each.within <= _PER_VALUE * each.repeated]
     return tuple(f"{label(place)}, which takes about {values:,.2g} values" for place, values in spread)
