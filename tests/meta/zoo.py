@@ -73,7 +73,7 @@ def wrong_length_later(data, size, rng):
 
 
 def unreadable(data, size, rng):
-    return [object.__new__(object) if u < 0.5 else rng.bytes(8) for u in rng.random(size)]
+    return [object.__new__(object) if u < 0.5 else rng.bytes(rng.integers(4, 12)) for u in rng.random(size)]
 
 
 def sleeps_forever(data, size, rng):
