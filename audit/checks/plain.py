@@ -115,13 +115,14 @@ def reader(kind: Any) -> Read:
 
 
 def _limited(kind: Any, limits: list[Limits]) -> Read:
-    read = _scalar(kind) if kind is int else reader(kind)
+    read, (limit,) = _scalar(kind) if kind is int else reader(kind), limits
+    least, most = limit.least, limit.most
+    is_between = least is not None and most is not None  # most numbers: this is fast
 
     def limited(data: Any) -> Any:
         value = read(data)
-        for limit in limits:
-            if not limit.admits(value):
-                raise FormError(f"{str(data)[:80]!r} is beyond the limits: {limit}")
+        if not (least <= value <= most if is_between else limit.admits(value)):
+            raise FormError(f"{str(data)[:80]!r} is beyond the limits: {limit}")
         return value
 
     return limited

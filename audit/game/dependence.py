@@ -136,7 +136,9 @@ class CallStatistics:
             variance = self.size * p * (1 - p)
             squares = (counts - self.size * p) ** 2 / variance
             log_mass = _log_binomial(counts, self.size, p)
-            growth = special.logsumexp(log_mass + _RATES[:, None] * squares, axis=1)
+            exponents = log_mass + _RATES[:, None] * squares
+            largest = exponents.max(axis=1)  # special.logsumexp takes four times as long for so few numbers
+            growth = largest + np.log(np.exp(exponents - largest[:, None]).sum(axis=1))
             exact = statistic * runs / (runs - 1)  # the sum of the squares
             log_p += calls * growth - _RATES * exact + 0.5 * math.log(max(1.0, 8 * runs * p * (1 - p)))
         return float(min(0.0, log_p.min()))
