@@ -84,7 +84,7 @@ def _number_column(numbers: np.ndarray, place: str) -> Leaves:
     """Return a column of numbers without NaN, and a text for each NaN, in one row or in a row of several numbers."""
     missing = np.isnan(numbers)
     if not missing.any():
-        return Leaves(len(numbers), {place: numbers})
+        return Leaves(len(numbers), {place: numbers}, _minus_zeros(numbers, place))
     rows = np.flatnonzero(missing if numbers.ndim == 1 else missing.any(axis=1))
     texts: list[str | None] = [None] * len(numbers)
     for row in rows:
@@ -95,6 +95,15 @@ def _number_column(numbers: np.ndarray, place: str) -> Leaves:
         )
         texts[row] = shortened(f"nan{where}{unusual}")
     return Leaves(len(numbers), {place: np.where(missing, 0.0, numbers)}, {f"nan(output{place})": Texts.of(texts)})
+
+
+def _minus_zeros(numbers: np.ndarray, place: str) -> dict[str, Texts]:
+    """Return a text for the rows with -0.0, which is equal to 0.0; nothing where there is none."""
+    minus = (numbers == 0) & np.signbit(numbers)
+    if not minus.any():
+        return {}
+    rows = minus if numbers.ndim == 1 else minus.any(axis=1)
+    return {f"minus zero(output{place})": Texts(("-0.0",), np.where(rows, 0, -1))}
 
 
 def read_integers(values: Sequence[Any], place: str) -> Leaves:

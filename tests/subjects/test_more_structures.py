@@ -112,3 +112,8 @@ def test_a_class_with_the_name_of_a_table_is_read_by_its_attributes():
 
     Table.__module__ = "pyarrow.lib"
     np.testing.assert_array_equal(numbers([Table(x) for x in (1.0, 2.0)]), [1.0, 2.0])
+
+
+def test_a_minus_zero_beside_another_number_is_seen():
+    left, right = (encode([(x, zero) for x in (1.0, 2.0)], 2) for zero in (0.0, -0.0))
+    assert Reading.of([left, right]).coded == ("minus zero(output)",)
