@@ -36,6 +36,7 @@ from audit.checks.privacy.way import PrivacyTerms
 from audit.claims import Point
 from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
+from audit.game.plants import Plants
 from audit.laws import Finite, Gaussian, Laplace
 from audit.report.renderers import markdown_of
 from audit.report.schema import schema
@@ -237,7 +238,7 @@ def quiet(runs, epsilon):
 
 def game(counts, training=10**6):
     calls = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)
-    return GuessGame(0, "cells", True, "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
+    return GuessGame(0, "cells", Plants("counted", 1), "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
 
 
 def test_a_statistical_pass_needs_every_point_resolved():

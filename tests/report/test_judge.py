@@ -117,6 +117,12 @@ def test_a_pass_is_barred_where_a_required_family_was_not_found(plants, said):
     assert said in judged.reason
 
 
+def test_a_pass_is_barred_where_nothing_was_planted():
+    judged = verdict(PrivacyEvidence(400_000, (game(plants=None),)))
+    assert judged.verdict is Verdict.INCONCLUSIVE
+    assert "no violations were planted" in judged.reason
+
+
 def test_the_least_that_has_to_be_found_is_enough():
     seen = PrivacyEvidence(400_000, (game(plants=planted(found=FEWEST_FOUND)),))
     assert verdict(seen).verdict is Verdict.PASS

@@ -37,7 +37,7 @@ class GuessGame(Game):
     """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
 
     scorer: str  # the score that won on training outputs
-    plants: Plants  # what was found of violations planted in the training outputs
+    plants: Plants | None  # what was found of violations planted in the training outputs; None if none were planted
     plus: str  # the event "guess left" in words
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
@@ -133,17 +133,20 @@ class GuessGame(Game):
     @property
     def is_general(self) -> bool:
         """True if something reads outputs of this kind, so that violations could be planted in them."""
-        return self.plants.kind != UNREADABLE
+        return self.plants is None or self.plants.kind != UNREADABLE
 
     def barred(self, case: Case) -> str:
         """Return why what was planted bars a PASS; empty if enough was found."""
+        if self.plants is None:
+            return "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
         return lacking(self.plants, self._planted(case))
 
     def scope(self, case: Case) -> str:
         """Return what would have been found, what was not examined, and what was looked for."""
         sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
         drawn = f", in calls of {self.calls.size:,} outputs{AS_NUMBERS[self.floats]}"
-        return f"{drawn}; {examined(self.plants, self._planted(case))}{sought}"
+        found = "no violations were planted" if self.plants is None else examined(self.plants, self._planted(case))
+        return f"{drawn}; {found}{sought}"
 
     def _planted(self, case: Case) -> Claimed:
         return claimed(case.point, self.training, self.counts.runs, case.significance)
@@ -166,7 +169,7 @@ def _bound_and_inflation(
 
 
 def certify(
-    session: Session, trained: Trained, choice: Choice, plants: Plants, long: int | None = None
+    session: Session, trained: Trained, choice: Choice, plants: Plants | None, long: int | None = None
 ) -> Stage[GuessGame]:
     """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
 
@@ -204,7 +207,7 @@ def _game(
     stream: Stream,
     training: int,
     audits_floats: bool,
-    plants: Plants,
+    plants: Plants | None,
 ) -> GuessGame:
     plus, minus = events.describe()
     return GuessGame(
