@@ -33,7 +33,7 @@ _EVENTS = ("open", "os.", "socket.", "subprocess.", "ctypes.dlopen", "ctypes.dls
 _HARMLESS_EVENTS = ("os.putenv", "os.unsetenv", "os.chdir")
 
 
-class Gate:
+class WatchState:
     """Say whether the code runs, to who watches the process; and whether the limit of time is over."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Gate:
             self.named.add(event)
 
 
-def _wrap_imports(gate: Gate) -> None:
+def _wrap_imports(gate: WatchState) -> None:
     """Let modules be imported unwatched."""
     bootstrap: Any = sys.modules["_frozen_importlib"]
     plain = bootstrap._find_and_load
@@ -113,9 +113,9 @@ def _wrap_imports(gate: Gate) -> None:
     bootstrap._find_and_load = find_and_load
 
 
-def law_apart(enumerate_: Callable[[Gate], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
+def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
     """Return the law that a function finds in a forked process, with all that the process was seen to ask for."""
-    gate = Gate()
+    gate = WatchState()
     here, there = socket.socketpair()
     reading, writing = os.pipe()
     process = os.fork()
@@ -145,7 +145,11 @@ def law_apart(enumerate_: Callable[[Gate], EnumeratedLaw], seconds: float) -> En
 
 
 def _serve(
-    enumerate_: Callable[[Gate], EnumeratedLaw], gate: Gate, there: socket.socket, writing: int, seconds: float
+    enumerate_: Callable[[WatchState], EnumeratedLaw],
+    gate: WatchState,
+    there: socket.socket,
+    writing: int,
+    seconds: float,
 ) -> None:
     """Enumerate in this process, write the outcome, and end."""
     status = 1
@@ -185,7 +189,7 @@ def _write(descriptor: int, content: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _watched(here: socket.socket, reading: int, gate: Gate, seconds: float) -> tuple[bytes, set[str]]:
+def _watched(here: socket.socket, reading: int, gate: WatchState, seconds: float) -> tuple[bytes, set[str]]:
     """Return what a process writes until it ends, and the names of the system calls that its code makes."""
     _, listeners, _, _ = socket.recv_fds(here, 1, 1)
     waiting, parts, called = [reading, *listeners], [], set[str]()

@@ -14,7 +14,7 @@ import numpy as np
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.enumeration.answers import Answer, Symbol
-from audit.enumeration.apart import UNSEEN, Gate, law_apart
+from audit.enumeration.apart import UNSEEN, WatchState, law_apart
 from audit.enumeration.enumerated_law import EnumeratedLaw
 from audit.enumeration.exploring import Limits
 from audit.enumeration.following import Follower
@@ -101,12 +101,12 @@ def enumerate_law(
     seconds = positive(time_limit, "time_limit")
     limits = positive(residual, "residual"), integer(states, "states", at_least=1)
 
-    def enumerated(gate: Gate) -> EnumeratedLaw:
+    def enumerated(gate: WatchState) -> EnumeratedLaw:
         return _enumerated(mechanism, dataset, Limits(*limits, gate), rng, generator)
 
     if FORKS:
         return law_apart(enumerated, seconds)
-    gate = Gate()
+    gate = WatchState()
     gate.begin_here(seconds)
     law = enumerated(gate)
     return replace(law, assumed=(*law.assumed, UNSEEN))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from audit.enumeration import known_numbers
 from audit.enumeration.absorbing_chain import FLOATING, expected_visits
 from audit.enumeration.answers import with_known
-from audit.enumeration.apart import Gate
+from audit.enumeration.apart import WatchState
 from audit.enumeration.following import (
     Branches,
     Differs,
@@ -50,7 +50,7 @@ class Limits(NamedTuple):
 
     residual: float
     states: int
-    gate: Gate  # says when the seconds of the processor are used up
+    gate: WatchState  # says when the seconds of the processor are used up
 
 
 @dataclass

@@ -29,7 +29,7 @@ _COARSE = 2.0**-24  # residual of a law that is found again: it is compared, and
 _START = "from audit.enumeration.hash_seeds import serve; serve()"
 
 
-class Found(NamedTuple):
+class SeededLaw(NamedTuple):
     """Hold a law as plain data."""
 
     texts: Mapping[str, Fraction]
@@ -75,7 +75,7 @@ def _packed(thing: Any) -> bytes:
     return file.getvalue()
 
 
-def differ(one: EnumeratedLaw, other: Found) -> bool:
+def differ(one: EnumeratedLaw, other: SeededLaw) -> bool:
     """Test whether two brackets of a law exclude one another."""
     for text in {*one.texts, *other.texts}:
         first, second = one.texts.get(text, Fraction(0)), other.texts.get(text, Fraction(0))
@@ -98,10 +98,10 @@ class _Place:
         with suppress(OSError):
             _write(self._process.stdin, pickle.dumps((os.getcwd(), sys.path, request)))
 
-    def receive(self) -> list[Found] | None:
+    def receive(self) -> list[SeededLaw] | None:
         assert self._process.stdout is not None
         content = _read(self._process.stdout)
-        found: list[Found] | None = pickle.loads(content) if content else None
+        found: list[SeededLaw] | None = pickle.loads(content) if content else None
         return found
 
 
@@ -155,7 +155,7 @@ def _answer(request: bytes, writing: int) -> None:
         mechanism, datasets, settings = pickle.loads(content)
         settings["residual"] = max(settings["residual"], _COARSE)
         laws = [enumerate_law(mechanism, dataset, **settings) for dataset in datasets]
-        found = [Found(dict(law.texts), law.residual, law.behind) for law in laws]
+        found = [SeededLaw(dict(law.texts), law.residual, law.behind) for law in laws]
         with os.fdopen(writing, "wb") as file:
             file.write(pickle.dumps(found))
     finally:

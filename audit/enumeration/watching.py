@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.enumeration.apart import Gate
+from audit.enumeration.apart import WatchState
 from audit.enumeration.following import Follower
 from audit.enumeration.monotone import replacements
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
@@ -61,7 +61,7 @@ def is_own(module: str | None) -> bool:
 class Watch:
     """Watch one enumeration."""
 
-    def __init__(self, follower: Follower, gate: Gate) -> None:
+    def __init__(self, follower: Follower, gate: WatchState) -> None:
         self.follower, self.gate = follower, gate
         self.behind: set[str] = set()
         self.on_code: Callable[[FrameType], None] = lambda frame: None

@@ -19,11 +19,11 @@ NAMES = sorted([*FLAT, *(f"{module}.{name}" for module in MODULES for name in ge
 named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
     "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "Implementation", "Labeled", "PackingResult",
-    "PrivacyResult", "RandomnessResult", "Report", "Result", "TrainingResult", "Verdict", "per_call", "run",
+    "PrivacyResult", "Report", "Result", "TrainingResult", "Verdict", "per_call", "run",
     "training.Recorder", "training.plant", "training.settled",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
-    "AuditError", "CanaryResult", "EpsilonInterval", "PackingResult", "PrivacyResult", "RandomnessResult",
+    "AuditError", "CanaryResult", "EpsilonInterval", "PackingResult", "PrivacyResult",
     "Result", "TrainingResult", "Verdict",
 }  # fmt: skip
 CHECKS_NOTHING = {"Implementation", "Report"}  # `Comparison` and `run` have checked what these are given
