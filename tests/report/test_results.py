@@ -42,6 +42,10 @@ RUNS = {  # by kind: the arguments of the function `check_...`
         learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index, distance=1,
         claim=PrivacyClaim(1.0, relation=audit.Local()), hits=lambda index, output: output == index, family_size=10,
     ),
+    "stability": dict(
+        transformation=sum, bound=9, distance_in="symmetric", distance_out="absolute",
+        datasets=audit.columns(audit.numbers(0, 10, integers=True), max_size=4), budget=200,
+    ),
     "training": dict(run=lambda rng: recorded(1), claim=CLAIM),
 }  # fmt: skip
 
