@@ -34,7 +34,9 @@ _OF_C = (
     types.ClassMethodDescriptorType,
     types.MemberDescriptorType,
 )
-_OF_CLASSES = frozenset(("__module__", "__qualname__", "__dict__", "__weakref__", "__slots__", "__annotations__"))
+_OF_CLASSES = frozenset(  # `copyreg` notes the slots of a class when one of its objects is first pickled
+    ("__module__", "__qualname__", "__dict__", "__weakref__", "__slots__", "__slotnames__", "__annotations__")
+)
 _OF_CLASSES |= {
     "__firstlineno__",
     "__static_attributes__",

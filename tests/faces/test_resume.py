@@ -264,7 +264,7 @@ def test_an_edited_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, 
 
 def test_a_forged_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        stop_in(patch, suite, "require_whole")
+        stop_in(patch, audit.report.report, "require_whole")
         assert run_here()[0] == 130
     folder = tmp_path / "out" / FOLDER
     edit(folder / "00001.json", json.loads((folder / "plan.json").read_text())["plan"])
@@ -289,7 +289,7 @@ class Forger:
         import audit.checks.privacy.check as home
 
         def judge(terms, evidence, significance):
-            return JUDGE(terms, replace(evidence, game=None, failure=None), significance)
+            return JUDGE(terms, replace(evidence, ways=(), failure=None), significance)
 
         JUDGE = home.PrivacyCheck.__dict__.get("genuine") or home.judge
         home.PrivacyCheck.genuine, home.PrivacyCheck.judge = JUDGE, staticmethod(judge)

@@ -362,7 +362,6 @@ REFUSED = [
     ("epsilon", lambda: delta_lower_bound(1, 0, epsilon=-1.0, seed=0)),
     ("significance", lambda: delta_lower_bound(1, 0, epsilon=1.0, significance=0.0, seed=0)),
     ("delta", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 1.5, 0.05)),
-    ("coins", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 0.1, 0.05)),
     ("right_plus", lambda: GameCounts(0, 0, 0, -1, 0, 0)),
     ("left_abstain", lambda: GameCounts(0, 0, True, 0, 0, 0)),
     ("true_positives", lambda: epsilon_interval(-1, 0, 0, 0)),

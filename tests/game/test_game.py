@@ -117,7 +117,7 @@ def testsmallest_uniforms_have_their_law(count, most):
 
 
 def test_coins_are_needed_for_delta_and_repeat():
-    with pytest.raises(AuditError, match="`coins` must"):
+    with pytest.raises(AuditError, match="needs `coins`: give"):
         game_epsilon_lower_bound(symmetric(90, 10), 0.1, 0.05)
     bounds = [game_epsilon_lower_bound(symmetric(900, 100), 0.1, 0.05, np.random.SeedSequence(3)) for _ in range(2)]
     assert bounds[0] == bounds[1]

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, check_packing, run
+from audit.checks.utility.guarantee import planned_looks
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
 from audit.report.records import judged_part
 
@@ -133,14 +134,16 @@ def test_calls_that_raise_bar_a_pass_and_no_fail(learner, verdict):
 
 def test_one_look_bounds_epsilon_better_than_several():
     """Of 1000 hits in 1000 outputs one look certifies log(999) + log(.05^.001 / (1 - .05^.001)) = 12.72; the looks
-    stop at the first, 64 of 64 at a share of .05: log(999) + log(a^(1/64) / (1 - a^(1/64))), a = .05 / 2 / 4."""
+    stop at the first, 64 of 64 at a share of .05: log(999) + log(a^(1/64) / (1 - a^(1/64))),
+    a = .05 / 2 / (looks - 1)."""
     early, late = (
         run([packing_check(midpoint, epsilon=1.0, stop_early=stop)], seed=1, workers=0).results[0]
         for stop in (True, False)
     )
     assert (early.successes, late.successes) == (64, 1000)
     assert late.epsilon_lower_bound == packing_epsilon_lower_bound(1000, 1000, 1000, 1)
-    share = 0.05 / 2 / 4  # looks at 64, 128, 256, 512 share half; the last one, at 955, has the other half
+    looks = planned_looks(955, 64)  # 64, 80, 100, ...: all but the last, at 955, share half
+    share = 0.05 / 2 / (len(looks) - 1)
     assert early.epsilon_lower_bound == pytest.approx(packing_epsilon_lower_bound(64, 64, 1000, 1, significance=share))
 
 
@@ -191,7 +194,7 @@ def test_a_packing_check_plays_by_its_caller_s_promises():
         (dict(size=1), "`family_size`"),
         (dict(family_size=2**63), "`family_size` must be at most"),
         (dict(distance=0), "`distance`"),
-        (dict(claim=PrivacyClaim(1.0, 1.0)), "something to refute"),
+        (dict(claim=PrivacyClaim(1.0, 1.0)), "not every rate of hits satisfies"),
     ],
 )
 def test_a_packing_check_refuses(settings, message):

@@ -83,7 +83,7 @@ def test_a_fit_keeps_no_record_no_generator_and_no_seed(kind):
     inner = learner.learner_
     assert inner.random_state is None
     assert not any(isinstance(part, np.random.Generator) for part in parts_of(learner))
-    assert "Generator" not in identify(learner)
+    identify(learner)  # raises where a generator is held
     if learner.relation == "label flip":  # features are public there
         return
     numbers = np.concatenate([np.ravel(part) for part in parts_of(learner) if isinstance(part, np.ndarray)])

@@ -70,7 +70,7 @@ class Enumeration:
     >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method="enumerate",
     ...                              enumeration=settings)
     >>> result.verdict, result.basis
-    (<Verdict.PASS: 'PASS'>, 'enumerated')
+    (<Verdict.PASS: 'PASS'>, 'proved')
     """
 
     residual: float = _RESIDUAL

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, Unpack
-
-from hypothesis.strategies import SearchStrategy
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
 from audit.base.arguments import Budget, Effort
 from audit.base.errors import InvalidArgument, InvalidCertificate
@@ -16,9 +14,12 @@ from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Judgment, Result, conclude
 from audit.checks.stability.domains import why_not_of
 from audit.checks.stability.metrics import metric_of
-from audit.checks.stability.search import KINDS, Map, Search, Violation
 from audit.checks.stability.stated_maps import StatedMap, stated_map
+from audit.checks.stability.violation import KINDS, Violation
 from audit.checks.stated import StatedCheck
+
+if TYPE_CHECKING:
+    from audit.checks.stability.search import Map
 
 DEFAULT_PAIRS = 3_000  # neighbors to compare: two CPU seconds where the transformation costs little
 
@@ -115,6 +116,8 @@ class StabilityCheck(StatedCheck):
     evidence_type: ClassVar[type[Evidence]] = StabilityEvidence
 
     def _validate(self) -> None:
+        from hypothesis.strategies import SearchStrategy  # here, and not before: few checks search
+
         if not isinstance(self.datasets, SearchStrategy):
             rule = "be a Hypothesis strategy, such as audit.columns(audit.numbers(0.0, 10.0))"
             raise InvalidArgument.of("datasets", rule, self.datasets)
@@ -126,6 +129,8 @@ class StabilityCheck(StatedCheck):
 
     def _map(self) -> Map:
         """Return what is searched; what is given here replaces what an object of a library says of itself."""
+        from audit.checks.stability.search import Map
+
         stated, distances = self._stated, {}
         for name in ("distance_in", "distance_out"):
             given = getattr(self, name)
@@ -161,6 +166,8 @@ class StabilityCheck(StatedCheck):
 
     def gather(self, allowance: Allowance) -> StabilityEvidence:
         """Search for a pair that breaks the map or a domain."""
+        from audit.checks.stability.search import Search
+
         seed = int(allowance.stream.child(0).seed().generate_state(1)[0])
         found = Search(self._map(), self.datasets).run(allowance.budget, seed, allowance.seconds)
         return StabilityEvidence(

@@ -20,26 +20,11 @@ from audit.base.text import described, printable
 from audit.checks.stability.lengths import ZERO, Length, record_key
 from audit.checks.stability.metrics import Metric
 from audit.checks.stability.neighbors import Plan, neighbors, plans
+from audit.checks.stability.violation import KINDS, Violation
 
-KINDS = ("loss", "domain", "exception", "rounding")
 ROUNDING = 1e-6  # excess that counts as rounding, in units of what the map allows at distance 1
 _REPEATS = 8  # runs on each dataset of a pair before it is called a violation
 _TEXT = 400  # characters of a value in a record
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A pair that breaks a map or a domain, with its outputs: what a FAIL rests on."""
-
-    kind: str  # "loss", "rounding", "domain" or "exception"
-    left: str  # the pair and its outputs as text
-    right: str
-    output_left: str
-    output_right: str
-    distance_in: float  # rounded up
-    distance_out: float  # rounded up; 0 where none was measured
-    bound: float  # what the map allows at this distance
-    said: str = ""  # of a domain or an exception
 
 
 @dataclass(frozen=True)

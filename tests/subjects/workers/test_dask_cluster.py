@@ -44,7 +44,7 @@ SHARE, CONFIRMED = 0.01, 1e-7  # significance and confirmation of each check
 
 def certificate(checks, **where):
     shares = {"significance": SHARE * len(checks), "confirmation": CONFIRMED * len(checks)}
-    return judged(audit.run(checks, budget=60_000, **shares, **where).certificate)
+    return judged(audit.run(checks, budget=80_000, **shares, **where).certificate)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_deaths_and_hangs_are_each_one_inconclusive_among_others(cluster, tmp_pa
     bad = [check(name, getattr(subjects, name)) for name in ("dies", "kills_its_parent")]
     bad += [check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=3)]
     bad.append(check("holds a lock", subjects.HoldsALock()))
-    report = audit.run([*bad, check("good", subjects.laplace)], budget=60_000, executor=cluster.address)
+    report = audit.run([*bad, check("good", subjects.laplace)], budget=80_000, executor=cluster.address)
     assert [result.verdict for result in report.results] == [Verdict.INCONCLUSIVE] * 4 + [Verdict.PASS]
     assert report["dies"].reason == "the mechanism killed its process"
     assert report["kills_its_parent"].reason == "the mechanism killed its process, and the one that watches it"
@@ -136,7 +136,7 @@ def start(folder, long, *arguments):
     (folder / "marks").mkdir(exist_ok=True)
     path = [str(Path(audit.__file__).parents[1]), str(Path(subjects.__file__).parent)]
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND.format(path=path), "run", "mine", "--budget", "6e4", *arguments],
+        [sys.executable, "-c", COMMAND.format(path=path), "run", "mine", "--budget", "8e4", *arguments],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
