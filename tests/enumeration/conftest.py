@@ -18,10 +18,10 @@ if "DP_AUDIT_ENUMERATION" not in os.environ:
 def in_this_process_under_coverage(monkeypatch):
     """Enumerate in this process where coverage is measured: a forked process would take its measurement with it."""
     if "COVERAGE_FILE" in os.environ:
-        from audit.enumeration.apart import Gate
+        from audit.enumeration.apart import WatchState
 
         def law_here(enumerated, seconds):
-            gate = Gate()
+            gate = WatchState()
             gate.begin_here(seconds)
             return enumerated(gate)
 

@@ -98,7 +98,8 @@ def test_a_mechanism_of_no_distribution_has_its_package_or_its_file():
     found = source_of(laplace)
     assert found.digest == hashlib.sha256(HERE.read_bytes()).hexdigest()
     assert found.subject
-    assert (found.distribution, found.files) == ("", 1)
+    assert found.distribution in ("", "dp-audit")  # where this checkout is installed to be edited, it is of that
+    assert found.files == 1
     folder = describe_folder(str(HERE.parent))
     assert folder["files"] == len(list(HERE.parent.rglob("*.py")))
 
