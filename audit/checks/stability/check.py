@@ -205,7 +205,7 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
     if violation.kind not in KINDS:
         raise InvalidCertificate(f"a violation of kind {violation.kind!r} is not known")
     if violation.kind in ("domain", "exception"):
-        what = "an output leaves the declared domain" if violation.kind == "domain" else "an admitted dataset raises"
+        what = "an output leaves the declared domain" if violation.kind == "domain" else "a dataset raises"
         return f"{what}: {violation.said}; {pair}"
     if not violation.distance_out > violation.bound:
         raise InvalidCertificate("a violation of a map must have outputs farther apart than its bound")
