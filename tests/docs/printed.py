@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """A line that a page shows, where it stands, and all that its command printed."""
+    """A line that a page shows, where it stands, and what its command printed after the line shown before it."""
 
     line: str
     start: int
@@ -48,8 +48,16 @@ class Shown:
 
     def today(self) -> str:
         """Return the printed line that differs from the one shown in numbers only; the line itself if there is none."""
-        same = [line.rstrip() for line in self.printed if _numberless(line) == _numberless(self.line)]
-        return same[0] if same and not self.found() else self.line
+        place = self.place()
+        return self.line if place is None or self.found() else self.printed[place].rstrip()
+
+    def place(self) -> int | None:
+        """Return the place of the line among the printed ones, or of the first that differs in numbers only."""
+        for form in (_timeless, _numberless):
+            forms = [form(line) for line in self.printed]
+            if form(self.line) in forms:
+                return forms.index(form(self.line))
+        return None
 
 
 def _timeless(line: str) -> str:
@@ -107,7 +115,10 @@ def _of_session(session: Sequence[Block], environment: Bare, folder: Path) -> li
 
 def _lines(block: Block, start: int, end: int, printed: Sequence[str]) -> Iterator[Shown]:
     for line in re.finditer(r"^.+$", block.text[start:end], re.MULTILINE):
-        yield Shown(line[0], block.start + start + line.start(), printed)
+        shown = Shown(line[0], block.start + start + line.start(), printed)
+        yield shown
+        place = shown.place()
+        printed = printed if place is None else printed[place + 1 :]  # lines come in their order
 
 
 def mended(page: str, shown: Sequence[Shown]) -> str:

@@ -38,6 +38,13 @@ def test_a_line_that_is_not_printed_is_noticed(environment, tmp_path):
         list(shown_in("```python\nprint(nowhere)\n```\n", environment, tmp_path))
 
 
+def test_lines_are_looked_for_in_their_order(environment, tmp_path):
+    page = "```python\nprint(1.5)\nprint(2.5)\n```\n\n```text\n1.5\n1.5\n```\n"
+    shown = list(shown_in(page, environment, tmp_path))
+    assert [each.found() for each in shown] == [True, False]
+    assert mended(page, shown) == page.replace("1.5\n1.5\n", "1.5\n2.5\n")
+
+
 def test_only_timings_are_masked():
     assert Shown("5 outputs in 0.1 s", 0, ["5 outputs in 0.37 s"]).found()
     assert not Shown("5 outputs in 0.1 s", 0, ["6 outputs in 0.1 s"]).found()
