@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import cloudpickle
 
@@ -113,8 +113,26 @@ def _wrap_imports(gate: WatchState) -> None:
     bootstrap._find_and_load = find_and_load
 
 
+class Outcome(Protocol):
+    """A dataclass that a process of its own finds, with what the code did unseen, and what is assumed."""
+
+    @property
+    def behind(self) -> tuple[str, ...]: ...
+    @property
+    def assumed(self) -> tuple[str, ...]: ...
+
+
+F = TypeVar("F", bound=Outcome)
+_NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0, 0)
+
+
 def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
     """Return the law that a function finds in a forked process, with all that the process was seen to ask for."""
+    return found_apart(enumerate_, seconds, _NO_LAW)
+
+
+def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> F:
+    """Return what a function finds in a forked process; `nothing` where the process ends without a word."""
     gate = WatchState()
     here, there = socket.socketpair()
     reading, writing = os.pipe()
@@ -122,7 +140,7 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
     if process == 0:
         os.close(reading)
         here.close()
-        _serve(enumerate_, gate, there, writing, seconds)
+        _serve(find, gate, there, writing, seconds)
     os.close(writing)
     there.close()
     try:
@@ -136,16 +154,19 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
     if not content:
         ended = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "no output"
         said = f"something that ends its process ({ended})"
-        return EnumeratedLaw({}, Fraction(1), {}, 0, 0, 0, behind=tuple(sorted({said, *called})))
+        return _with(nothing, behind=tuple(sorted({said, *called})))
     kind, found = pickle.loads(content)
     if kind == "error":
         raise found
-    law: EnumeratedLaw = found
-    return replace(law, behind=tuple(sorted({*law.behind, *called})))
+    return _with(found, behind=tuple(sorted({*found.behind, *called})))
+
+
+def _with(found: Any, **parts: Any) -> Any:
+    return replace(found, **parts)
 
 
 def _serve(
-    enumerate_: Callable[[WatchState], EnumeratedLaw],
+    find: Callable[[WatchState], Any],
     gate: WatchState,
     there: socket.socket,
     writing: int,
@@ -161,7 +182,7 @@ def _serve(
             os.close(listener)
         gate.begin(seconds)
         try:
-            law = enumerate_(gate)
+            law = find(gate)
             assumed = law.assumed if listener is not None else tuple(sorted({*law.assumed, UNSEEN}))
             outcome: Any = "law", replace(law, behind=tuple(sorted({*law.behind, *gate.named})), assumed=assumed)
         except Exception as error:

@@ -16,6 +16,7 @@ from audit.enumeration.absorbing_chain import expected_visits
 from audit.enumeration.exploring import Explorer, Limits
 from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Step, script_to
 from audit.enumeration.graph import arithmetic_for, edges_of
+from audit.enumeration.stated_graph import CallGraph
 from audit.enumeration.states import State, subject_frames
 
 _FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
@@ -95,7 +96,8 @@ def remember_calls(explorer: Explorer) -> None:
         inner.fewest_tests = _FEWEST_TESTS
         _explore(inner, explorer)
         weights, total, _ = _weights(inner)
-        lazy.learn(wanted, [(inner.values[text], weight) for text, weight in weights.items()], total, _LEFT)
+        law = [(inner.values[text], text, weight) for text, weight in weights.items()]
+        lazy.learn(wanted, law, total, inner.nodes, _LEFT)
 
 
 def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | None:
@@ -103,7 +105,10 @@ def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | 
     inner.begin_at(before, index)
     _explore(inner, outer)
     weights, total, choices = ({}, 1, {}) if inner.is_refused else _weights(inner)
-    return Branches([choices[text] for text in weights], list(weights.values()), total, _LEFT) if weights else None
+    if not weights:
+        return None
+    graph = CallGraph("", inner.nodes, list(weights), list(weights.values()), total)
+    return Branches([choices[text] for text in weights], graph.weights, total, _LEFT, graph)
 
 
 def _shared(outer: Explorer) -> tuple[Any, ...]:

@@ -7,23 +7,26 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.enumeration.answers import Answer, Symbol
-from audit.enumeration.apart import UNSEEN, WatchState, law_apart
+from audit.enumeration.apart import UNSEEN, WatchState, found_apart, law_apart
 from audit.enumeration.enumerated_law import EnumeratedLaw
 from audit.enumeration.exploring import Limits
 from audit.enumeration.following import Follower
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.enumeration.replaying import EdgeReplay, StatedFollower, replay_edges
 from audit.enumeration.solving import explore
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
+from audit.enumeration.stated_graph import StatedGraph
 from audit.subjects.process import FORKS
 from audit.subjects.subject import PerCall
 
+T = TypeVar("T")
 Source = Literal["numpy", "random", "random_state", "bytes"]
 _STAND_INS: dict[str, Any] = {
     "numpy": ForkingGenerator,
@@ -112,17 +115,58 @@ def enumerate_law(
     return replace(law, assumed=(*law.assumed, UNSEEN))
 
 
+def replay_law(
+    mechanism: Any,
+    dataset: Any,
+    graph: StatedGraph,
+    *,
+    edges: int,
+    seed: int,
+    time_limit: float = 60.0,
+    rng: Source = "numpy",
+    generator: str | None = None,
+) -> EdgeReplay:
+    """Run code over a random sample of the edges of a stated graph, in a watched process of its own."""
+    follower = StatedFollower()
+
+    def replayed(gate: WatchState) -> EdgeReplay:
+        return _with_call(
+            lambda call: replay_edges(call, follower, gate, graph, edges, seed),
+            mechanism,
+            dataset,
+            follower,
+            rng,
+            generator,
+        )
+
+    if FORKS:
+        return found_apart(replayed, time_limit, EdgeReplay(0, 0))
+    gate = WatchState()
+    gate.begin_here(time_limit)
+    return replace(replayed(gate), assumed=(UNSEEN,))
+
+
 def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, generator: str | None) -> EnumeratedLaw:
     """Return the law of code that runs in this process."""
     follower = Follower()
-    if generator is None:
-        call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
+
+    def explored(call: Callable[[], Any]) -> EnumeratedLaw:
         return explore(call, follower, limits, type(dataset) is Answer)
+
+    return _with_call(explored, mechanism, dataset, follower, rng, generator)
+
+
+def _with_call(
+    use: Callable[[Callable[[], Any]], T], mechanism: Any, dataset: Any, follower: Follower, rng: Source, generator: Any
+) -> T:
+    """Return what is made of a call that draws from the follower's stand-ins."""
+    if generator is None:
+        return use(_call(mechanism, dataset, _STAND_INS[rng](follower), follower))
     holder = _holder_of(mechanism, generator)
     kept = getattr(holder, generator)
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
-        return explore(_call(mechanism, dataset, None, follower), follower, limits, type(dataset) is Answer)
+        return use(_call(mechanism, dataset, None, follower))
     finally:
         setattr(holder, generator, kept)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from audit.enumeration.stated_graph import StatedGraph
 
 HASHES_ASSUMED = "nothing depends on the order of hashes, which another process may change"
 
@@ -39,6 +42,8 @@ class EnumeratedLaw:
         Why states were not merged, if they were not.
     seconds : float
         Duration.
+    graph : StatedGraph, optional
+        The graph that the law was computed from, as texts; without parts where it is too large to be kept.
 
     Examples
     --------
@@ -62,6 +67,7 @@ class EnumeratedLaw:
     not_followed: Mapping[str, Fraction] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    graph: StatedGraph | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_proved(self) -> bool:

@@ -28,10 +28,13 @@ class Differs(EndOfRun):
 class Branches:
     """The branches of a fork: what each needs to go on, and its weight; what is missing from `total` is lost."""
 
-    __slots__ = ("data", "lost", "total", "weights")
+    __slots__ = ("data", "lost", "origin", "total", "weights")
 
-    def __init__(self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "") -> None:
+    def __init__(
+        self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "", origin: Any = None
+    ) -> None:
         self.data, self.weights, self.total, self.lost = data, weights, total, lost
+        self.origin = origin  # the graph of the call whose law this is
 
 
 @dataclass(eq=False, slots=True)

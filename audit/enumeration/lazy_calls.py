@@ -8,6 +8,7 @@ enumerated: code that hands out such draws, and calls the function's own code wh
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -16,15 +17,15 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 from audit.enumeration.deferred import Deferred, Draw, count
-from audit.enumeration.following import Branches, Follower
+from audit.enumeration.following import Branches, Follower, Node
 from audit.enumeration.frames import function_of
+from audit.enumeration.stated_graph import CALL, CallGraph
 from audit.enumeration.states import StateReader
-from audit.enumeration.surroundings import set_code
+from audit.enumeration.surroundings import STAND_INS, set_code
 from audit.enumeration.watching import Watch, is_own
 
 _OFTEN = 4  # calls of a function, and calls with the same arguments, after which a law is looked for
 _FEWEST = 8  # values of a call that are worth a draw: fewer are told apart at once
-_CALL = "call"  # begins the signature of a choice that stands for a whole call
 
 
 class Returned(Draw):
@@ -64,6 +65,7 @@ class CallLaw(NamedTuple):
     before: list[int]
     total: int
     lost: str
+    graph: CallGraph | None = None
 
 
 class Wanted(NamedTuple):
@@ -71,7 +73,7 @@ class Wanted(NamedTuple):
 
     key: Any
     own: FunctionType
-    call: Callable[[], Any]
+    call: partial[Any]
 
 
 class LazyCalls:
@@ -85,6 +87,8 @@ class LazyCalls:
         self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
         self._calls: Counter[Any] = Counter()
         self.wanted: list[Wanted] = []
+        self.stated: dict[str, CallLaw] = {}  # by function and arguments, where laws are stated by others
+        self.met: dict[str, Callable[[], Any]] = {}  # those of them that the code has called
 
     def is_in_between(self, frame: FrameType) -> bool:
         """Test whether a frame is that of the code that takes the place of a function's own."""
@@ -98,22 +102,39 @@ class LazyCalls:
         if self._begun[code] == _OFTEN and code not in self._in_between and not is_own_module:
             self._take_place_of(frame)
 
-    def learn(self, wanted: Wanted, weights: list[tuple[Any, int]], total: int, lost: str) -> None:
+    def learn(self, wanted: Wanted, law: list[tuple[Any, Any, int]], total: int, nodes: list[Node], lost: str) -> None:
         """Draw such calls from a law, if they return many integers; else leave the function alone."""
         self._laws[wanted.key] = None
-        if len(weights) < _FEWEST or any(type(value) is not int for value, _ in weights):
-            if not any(law for (code, _), law in self._laws.items() if code == wanted.key[0]):
+        if len(law) < _FEWEST or any(type(value) is not int for value, _, _ in law):
+            if not any(found for (code, _), found in self._laws.items() if code == wanted.key[0]):
                 self._undo[wanted.own.__code__]()
             return
-        weights = sorted(weights)
-        before = list(accumulate((weight for _, weight in weights), initial=0))
-        self._laws[wanted.key] = CallLaw(len(self._laws), [value for value, _ in weights], before, total, lost)
+        law = sorted(law, key=lambda entry: entry[0])
+        values, texts, weights = (list(part) for part in zip(*law, strict=True))
+        name = _name_of(wanted.own, wanted.call.args, wanted.call.keywords)  # type: ignore[arg-type]
+        graph = CallGraph(name, nodes, texts, weights, total)
+        self._laws[wanted.key] = call_law(len(self._laws), values, weights, total, lost, graph)
+
+    def follow(self, stated: dict[str, CallLaw]) -> None:
+        """Draw calls from laws that others state, where a script says so; raise LookupError for an unknown function."""
+        self.stated = stated
+        for name in {name.partition("(")[0] for name in stated}:
+            module, _, qualified = name.partition(":")
+            function: Any = sys.modules[module]
+            for part in qualified.split("."):
+                function = getattr(function, part, None)
+            if type(function) is not FunctionType or function.__closure__:
+                raise LookupError(name)
+            self._ask_first(function)
 
     def _take_place_of(self, frame: FrameType) -> None:
         """Let the function of a frame ask `_enter` for the code to run, from its next call on."""
         function = function_of(frame)
         if type(function) is not FunctionType or function.__code__ is not frame.f_code or function.__closure__:
             return  # what a closure holds may change between two calls
+        self._ask_first(function)
+
+    def _ask_first(self, function: FunctionType) -> None:
         own = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
         own.__kwdefaults__ = function.__kwdefaults__
 
@@ -131,7 +152,7 @@ class LazyCalls:
         if held is None or self._follower.compound:
             return own
         key = id(own.__code__), held
-        law = self._laws.get(key)
+        law = self._stated_law(own, arguments, named) if self.stated else self._laws.get(key)
         is_drawn = self._is_drawn(law)
         self._follower.entered.append(is_drawn)
         if law is not None and is_drawn:
@@ -143,22 +164,45 @@ class LazyCalls:
                 self.wanted.append(Wanted(key, own, partial(own, *arguments, **named)))
         return own
 
+    def _stated_law(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> CallLaw | None:
+        name = _name_of(own, arguments, named)
+        if name in self.stated:
+            self.met.setdefault(name, partial(own, *arguments, **named))
+        return self.stated.get(name)
+
     def _is_drawn(self, law: CallLaw | None) -> bool:
         follower = self._follower
         if follower.known is not None:
             return next(follower.entered_before, False)
         if law is None or follower.position < len(follower.script):
             ahead = follower.script[follower.position :][:1]
-            return law is not None and ahead[0][0].signature == (_CALL, law.number)
+            return law is not None and ahead[0][0].signature == (CALL, law.number)
         return self._reader.is_readable()
 
     def _draw(self, law: CallLaw) -> Any:
         """Choose to draw from the law of a call; return the draw."""
-        follower, branches = self._follower, Branches([None], law.before[-1:], law.total, law.lost)
-        follower.choose((_CALL, law.number), lambda: branches)
+        follower, branches = self._follower, Branches([None], law.before[-1:], law.total, law.lost, law.graph)
+        follower.choose((CALL, law.number), lambda: branches)
         if follower.known is not None:
             return follower.next_known()
         return Deferred(Returned(follower, f"call {law.number}", law.values, law.before))
+
+
+def call_law(
+    number: int, values: list[int], weights: list[int], total: int, lost: str = "", graph: CallGraph | None = None
+) -> CallLaw:
+    """Return a law by its values in their order, and their weights."""
+    return CallLaw(number, values, list(accumulate(weights, initial=0)), total, lost, graph)
+
+
+def _name_of(own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """Return a call as text: where its function is, and what it is called with."""
+    texts = [*map(_text_of, arguments), *(f"{name}={_text_of(value)}" for name, value in sorted(named.items()))]
+    return f"{own.__globals__.get('__name__')}:{own.__code__.co_qualname}({', '.join(texts)})"
+
+
+def _text_of(value: Any) -> str:
+    return type(value).__name__ if isinstance(value, STAND_INS) else repr(value)
 
 
 def _in_between(*args: Any, **kwargs: Any) -> Any:

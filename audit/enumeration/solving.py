@@ -14,6 +14,7 @@ from audit.enumeration.exploring import Explorer, Limits
 from audit.enumeration.following import Follower, Lost, Node, Output
 from audit.enumeration.graph import arithmetic_for, edges_of
 from audit.enumeration.lazy_calls import LazyCalls
+from audit.enumeration.stated_graph import stated_graph
 from audit.enumeration.states import StateReader
 from audit.enumeration.watching import Watch
 
@@ -75,6 +76,7 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
         merges_tested=explorer.merges.tested,
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
+        graph=stated_graph(explorer.root, nodes),
         seconds=seconds,
     )
 

@@ -143,7 +143,7 @@ class Surroundings:
             if kind in (set, frozenset) and any(type(entry) not in _HASHED_BY_VALUE for entry in value):
                 self._has_sets = True
                 self._mind_sets()
-            if type(value) in (Symbol, Follower) or isinstance(value, (*STAND_INS, types.ModuleType)):
+            if type(value) is Symbol or isinstance(value, (Follower, *STAND_INS, types.ModuleType)):
                 continue
             if kind in (tuple, frozenset):
                 waiting += value

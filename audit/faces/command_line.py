@@ -11,11 +11,12 @@ import difflib
 import functools
 import os
 import re
+import secrets
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -25,6 +26,7 @@ from audit.faces.settings import setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
 
+T = TypeVar("T")
 _EXAMPLES = """\b
 First steps:
   dp-audit list mylib.audits                     names and claims of the checks in mylib/audits.py
@@ -84,11 +86,11 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
-def _reads_certificates(command: Callable[..., int]) -> Callable[..., int]:
+def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
     """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
 
     @functools.wraps(command)
-    def wrapped(**options: Any) -> int:
+    def wrapped(**options: Any) -> T:
         try:
             return command(**options)
         except (InvalidCertificate, OSError, click.ClickException):
@@ -203,14 +205,27 @@ def report_command(directory: Path, verbose: bool) -> int:
     return 0
 
 
-@cli.command("replay")
+@cli.command("replay", epilog="Example: dp-audit replay certificate --code --edges 500")
 @_DIRECTORY
-@_reads_certificates
-def replay_command(directory: Path) -> int:
+@click.option("--code", is_flag=True, help="Import the audited modules, and run proofs by enumeration in their code.")
+@click.option("--edges", type=click.IntRange(1), default=100, show_default=True, help="Runs for each stored graph.")
+@click.option("--seed", type=click.IntRange(0), help="Chooses the edges that are run; a random one if none is given.")
+def replay_command(directory: Path, code: bool, edges: int, seed: int | None) -> int:
     """Compute every verdict anew, from its evidence.
 
-    DIR holds a certificate; nothing in it is imported or run.
+    DIR holds a certificate; nothing in it is imported or run. With --code, the modules that it names are imported from
+    here, and a random sample of the edges of each graph is run in a watched process: forks, weights and outputs
+    must be those that the certificate states. Graphs that it does not hold are enumerated again.
     """
+    certificate, status = _replayed(directory=directory)
+    if not code or status == CONTRADICTION:
+        return status
+    return _replay_in_code(certificate, edges, secrets.randbits(63) if seed is None else seed) or status
+
+
+@_reads_certificates
+def _replayed(directory: Path) -> tuple[Any, int]:
+    """Return a certificate, and the exit status that its evidence gives."""
     from audit.report.certificate import load_certificate
     from audit.report.rules import broken_rules
     from audit.report.verify import replay, require_form
@@ -219,9 +234,24 @@ def replay_command(directory: Path) -> int:
     require_form(certificate)
     outcome = replay(certificate)
     if problems := [*broken_rules(certificate), *outcome.differences]:
-        return _contradicted(problems, "the certificate contradicts its evidence in {} places")
+        return certificate, _contradicted(problems, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
-    return outcome.verdict.exit_status
+    return certificate, outcome.verdict.exit_status
+
+
+def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
+    """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
+    from audit.checks.privacy.code_replay import replay_proofs
+    from audit.faces.runs import suite
+
+    targets, problems = certificate["audited"]["targets"], list[str]()
+    if not targets:
+        raise click.UsageError("the certificate names no target to import: `dp-audit run TARGET` has not made it")
+    click.echo(f"imports and runs {', '.join(map(printable, targets))}, with seed {seed}")
+    for found in replay_proofs(certificate["checks"], suite.collect(targets), edges, seed):
+        click.echo(printable(str(found)))
+        problems += [f"{found.check}: {said}" for said in found.problems]
+    return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
 
 
 def _digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

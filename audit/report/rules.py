@@ -16,6 +16,8 @@ from typing import Any
 
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
+from audit.checks.plain import from_plain
+from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.stated_law import UNEVALUATED
 from audit.checks.utility.guarantee import FIRST_LOOKS, LOOKS_GROW, looks_for
 from audit.claims import is_known_relation
@@ -73,6 +75,10 @@ class Case:
     @property
     def laws(self) -> Any:
         return self["stated law"]["laws"]
+
+    @property
+    def proof(self) -> Any:
+        return ways_of(self.check["evidence"])["enumeration"]
 
     @property
     def means(self) -> list[Record]:
@@ -145,8 +151,10 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("ways", "looked twice in one way", lambda c: len(c["ways"]) == len(ways_of(c["evidence"]))),
     ("anomalies", "has more anomalies than outputs", lambda c: (
         max(map(c["anomalies"].get, _ANOMALOUS, (0, 0))) <= c["samples"])),
-    ("enumeration", "does not prove of each pair", lambda c: (
-        [p["pair"] for p in c["enumeration"]["laws"]] == list(range(len(c["pairs"]))))),
+    ("enumeration", "does not prove of each pair", lambda c: bool(c["failure"]) or (
+        [p["pair"] for p in c.proof["laws"]] == list(range(len(c["pairs"]))))),
+    ("enumeration", "its laws are not those of its graphs, or its pairs not those of its domain", lambda c: (
+        bool(c["failure"]) or not from_plain(Enumerated, c.proof).contradiction(c["pairs"], c["claim"]["relation"]))),
     ("guess game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
     ("guess game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
     ("guess game", "its coins are not those of its seed and its name", Case.has_own_coins),

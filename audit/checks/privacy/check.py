@@ -14,7 +14,8 @@ from audit.checks.allowance import Allowance
 from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
-from audit.checks.privacy.enumerated import AllPairs, Enumeration, enumerated, require_point
+from audit.checks.privacy.domains import AllPairs
+from audit.checks.privacy.enumerated import Enumeration, enumerated, require_point
 from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of

@@ -7,25 +7,25 @@ probability 1 is the residual: it may belong to any output, and counts against t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
-from audit.base.forms import Limits
+from audit.base.forms import Count, Limits
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.domains import Domain
 from audit.checks.privacy.way import Case, Way
-from audit.claims import Claim, Distance, Point
+from audit.claims import Claim, Point
 from audit.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
+from audit.enumeration.stated_graph import StatedGraph, contradiction
 from audit.subjects.identity import RAISED, shortened
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
-INTEGERS = "integers"  # in place of datasets: every integer, as a symbol
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
 _HALVINGS = 40  # of an interval of epsilon
 _LARGEST = 64.0  # no epsilon is looked for beyond
@@ -103,6 +103,7 @@ class PairTable:
     not_seen: tuple[str, ...]  # what is not looked for on this platform
     merges: int  # runs of both enumerations that were ended in a known state
     merges_tested: int  # those of them that were tested by going on from there
+    graphs: tuple[Count, Count] = (0, 1)  # of either dataset, by their numbers
 
     def tables(self) -> tuple[Table, Table]:
         """Return the two laws."""
@@ -123,9 +124,8 @@ class Enumerated(Way):
     """Hold the laws of every pair, and what the pairs stand for."""
 
     laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
-    covers: Annotated[str, Limits(longest=200)] = (
-        ""  # what the pairs stand for, all together, if that is more than the pairs themselves
-    )
+    covers: Domain | None = None  # what the pairs stand for, all together, if that is more than the pairs themselves
+    graphs: tuple[StatedGraph, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
 
@@ -154,7 +154,9 @@ class Enumerated(Way):
             return undecided(f"{said} ({causes})")
         states = sum(part.states for part in self.laws)
         listed = f"for {len(self.laws)} pair{'s' * (len(self.laws) > 1)}, by {states:,} states of the code"
-        listed += f" ({self.covers})" * bool(self.covers)
+        if large := sum(graph.states for graph in self.graphs if not graph.parts):
+            listed += f" (graph not stored: {large:,} nodes)"
+        listed += f" ({self.covers})" if self.covers else ""
         if upper <= allowed:
             return Judgment(Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {point.delta:g}, {listed}")
         exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
@@ -174,6 +176,21 @@ class Enumerated(Way):
             for above, below in ((left, right), (right, left))
         ]
         return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
+
+    def contradiction(self, pairs: Sequence[Mapping[str, str]], relation: str) -> str | None:
+        """Return why the tables are not those of the graphs, or the pairs not those of the domain; None if they are."""
+        solved: dict[int, dict[str, Fraction]] = {}
+        for part in self.laws:
+            for number, law in zip(part.graphs, part.tables(), strict=True):
+                texts = {text: mass for text, mass in law.texts.items() if mass}
+                if solved.setdefault(number, texts) != texts:
+                    return "a dataset has two laws"
+                graph = self.graphs[number]
+                if part.states != sum(self.graphs[side].states for side in part.graphs):
+                    return "the graphs have another number of states"
+                if solved[number] is texts and (said := contradiction(graph, texts)) is not None:
+                    return said
+        return None if self.covers is None else self.covers.contradiction(pairs, relation)
 
     def lower_bound(self, case: Case) -> float:
         """Return a lower bound of epsilon at the claimed delta."""
@@ -214,49 +231,16 @@ def enumerated(mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enume
     if not any(law.behind for law in found_laws):
         found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), asdict(settings))
     laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
-    found = tuple(_tabled(number, *(laws[id(side)] for side in pair)) for number, pair in enumerate(pairs))
-    return Enumerated(found, getattr(pairs, "covers", "")), sum(law.runs for law in laws.values())
+    at = {key: number for number, key in enumerate(sides)}
+    found = tuple(
+        _tabled(number, (at[id(left)], at[id(right)]), laws[id(left)], laws[id(right)])
+        for number, (left, right) in enumerate(pairs)
+    )
+    graphs = tuple(law.graph or StatedGraph(law.states, ()) for law in found_laws)
+    return Enumerated(found, getattr(pairs, "domain", None), graphs), sum(law.runs for law in laws.values())
 
 
-class AllPairs(tuple[tuple[Any, Any], ...]):
-    """Every neighboring pair of a finite domain, or of the integers; `covers` says which in words."""
-
-    covers: str
-
-    @classmethod
-    def of(cls, datasets: Any, claim: Claim) -> AllPairs:
-        """Return the pairs of a list of datasets, or of `"integers"`."""
-        if isinstance(datasets, str) and datasets == INTEGERS:
-            return cls._of_integers(claim)
-        if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
-            rule = f"be a list of all datasets, or '{INTEGERS}', for method 'enumerate'"
-            raise InvalidArgument.of("datasets", rule, datasets)
-        relation = claim.relation
-        found = cls(pair for pair in combinations(datasets, 2) if _are_neighbors(relation, *pair))
-        if not found:
-            raise InvalidArgument.of("datasets", f"hold two neighbors under {relation.name}", datasets)
-        found.covers = f"every neighboring pair of {len(datasets)} datasets"
-        return found
-
-    @classmethod
-    def _of_integers(cls, claim: Claim) -> AllPairs:
-        from audit.enumeration import Answer
-
-        relation = claim.relation
-        if not isinstance(relation, Distance) or relation.radius < 1:
-            raise InvalidArgument.of("claim", f"have a relation Distance with a radius >= 1 for '{INTEGERS}'", claim)
-        farthest = math.floor(relation.radius)
-        answers = [Answer(apart) for apart in range(farthest + 1)]
-        found = cls((answers[0], other) for other in answers[1:])
-        found.covers = f"every pair of integers at most {farthest} apart: the answer is only added to"
-        return found
-
-
-def _are_neighbors(relation: Any, left: Any, right: Any) -> bool:
-    return relation.why_not(left, right) is None or relation.why_not(right, left) is None
-
-
-def _tabled(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
+def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
     texts = dict.fromkeys([*left.texts, *right.texts])
     table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
     parts = ("behind", "not_followed", "assumed", "not_seen")
@@ -265,7 +249,7 @@ def _tabled(number: int, left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable
     )
     states, draws = left.states + right.states, left.draws + right.draws
     merges, tested = left.merges + right.merges, left.merges_tested + right.merges_tested
-    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested)
+    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested, graphs)
 
 
 def _text(probability: Fraction | None) -> str:
