@@ -97,13 +97,21 @@ def judge(
 
 
 def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: float) -> Any:
-    """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE in doubt."""
+    """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE in doubt.
+
+    What the first judgment found at the significance is told beside what is certain.
+    """
     if (certain := kind.judge(terms, evidence, confirmation)).verdict is Verdict.FAIL:
-        return certain
+        return _with_found(certain, first)
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
         why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
-        return _open(doubtful, f"suspected, but not for certain: {doubtful.reason}; {why}")
-    return replace(doubtful, reason=f"{doubtful.reason}; suspected at first: {first.reason}")
+        return _open(_with_found(doubtful, first), f"suspected, but not for certain: {doubtful.reason}; {why}")
+    return _with_found(replace(doubtful, reason=f"{doubtful.reason}; suspected at first: {first.reason}"), first)
+
+
+def _with_found(judgment: Any, first: Any) -> Any:
+    told = {part.quantity for part in judgment.found}
+    return replace(judgment, found=(*judgment.found, *(part for part in first.found if part.quantity not in told)))
 
 
 def _open(judgment: Any, reason: str) -> Any:

@@ -13,6 +13,7 @@ from audit import (
     GaussianClaim,
     PrivacyClaim,
     Verdict,
+    canary_epsilon_lower_bound,
     check_canaries,
     run,
 )
@@ -135,3 +136,25 @@ def test_the_evidence_does_not_depend_on_the_order_of_scores():
     assert len(first.extremes) == 16
     assert len(first.digest) == 64
     assert Scores.of([1.0], []).included.shape == (1,)
+
+
+def test_bounds_do_not_depend_on_how_much_is_claimed():
+    """The truth is mu = 1; of a claim that is refuted, the bound at the confirmation level stands beside."""
+    given = scores(1.0, 2_000, seed=1)
+    results = [check_canaries(*given, GaussianClaim(mu, relation=AddRemove())) for mu in (0.3, 1.0, 3.0)]
+    assert len({result.mu_lower_bound for result in results}) == 1
+    assert 0.5 < results[0].mu_lower_bound < 1
+    confirmed = [result.confirmed_epsilon_lower_bound / result.epsilon_lower_bound for result in results]
+    assert confirmed[0] < 0.7
+    assert confirmed[1:] == [1.0, 1.0]
+    wide, tight = (check_canaries(*given, PrivacyClaim(e, 1e-5, relation=AddRemove())) for e in (0.3, 5.0))
+    assert wide.epsilon_lower_bound == tight.epsilon_lower_bound > wide.confirmed_epsilon_lower_bound
+
+
+@pytest.mark.parametrize("guesses", [20, 200, 1_000])
+def test_the_bound_of_2023_is_never_larger(guesses):
+    given, delta = scores(1.5, 2_000, seed=2), 1e-5
+    for epsilon in (0.5, 3.0, 20.0):
+        claim = PrivacyClaim(epsilon, delta, relation=AddRemove())
+        found = check_canaries(*given, claim, guesses=guesses).epsilon_lower_bound
+        assert found >= canary_epsilon_lower_bound(*given, guesses=guesses, delta=delta) - 1e-6

@@ -26,7 +26,6 @@ from audit.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
 from audit.training.canaries.retrained import canary_scores, right_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
-_PLANNED = ((1.0, 0.5), (4.0, 0.25), (1 / 4, 0.25))  # multiples of the planned guesses, shares of significance
 _CURVE = 60  # points of the recorded curve of true and false positives
 _EXTREMES = 8  # canaries at either end that a certificate lists
 _RUN = 0  # child of the check's stream
@@ -58,21 +57,29 @@ class CanaryResult(Result):
     >>> from audit import AddRemove, PrivacyClaim, check_canaries
     >>> result = check_canaries(np.ones(100), np.zeros(100), PrivacyClaim(1.0, relation=AddRemove()))
     >>> print(result.verdict, round(result.epsilon_lower_bound, 2))
-    FAIL 2.59
+    FAIL 3.98
     """
 
-    def _bound(self, start: str) -> float:
-        return max((part.lower for part in self.found if part.quantity.startswith(start)), default=0.0)
+    def _bounds(self, start: str) -> list[float]:
+        return [part.lower for part in self.found if part.quantity.startswith(start)] or [0.0]
 
     @property
     def epsilon_lower_bound(self) -> float:
-        """Lower bound of epsilon at the check's delta; for a Gaussian claim, of the epsilon that its mu implies."""
-        return self._bound("epsilon")
+        """Lower bound of epsilon at the check's delta; for a Gaussian claim, of the epsilon that its mu implies.
+
+        It exceeds the truth with probability `significance` at most, whatever is claimed.
+        """
+        return max(self._bounds("epsilon"))
+
+    @property
+    def confirmed_epsilon_lower_bound(self) -> float:
+        """The same at the error probability of the verdict: `confirmation` where one run refutes the claim."""
+        return min(self._bounds("epsilon"))
 
     @property
     def mu_lower_bound(self) -> float:
-        """Lower bound of mu where the claim is Gaussian; 0.0 otherwise."""
-        return self._bound("mu")
+        """Lower bound of mu at `significance` where the claim is Gaussian; 0.0 otherwise."""
+        return max(self._bounds("mu"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +100,7 @@ class CanaryCheck(StatedCheck):
         Draws the coins, trains, and returns such scores. Either it or the scores are given.
     guesses : int >= 1 or pair of int >= 0, optional
         How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before scores are seen. None plans
-        the number from the claim, and shares the significance with four times and a quarter as many.
+        three numbers from how many canaries there are, and shares the significance among them.
     delta : float in [0, 1], optional
         At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
     structure : "any" or "independent"
@@ -209,12 +216,10 @@ class CanaryCheck(StatedCheck):
             right = right_guesses(scores.included, scores.left_out, self.guesses)
             total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
             return (Guessed(total, right, 1.0),)
-        planned = plan_guesses(self.claim, canaries, level * _PLANNED[0][1], self.structure)
-        found = []
-        for times, share in _PLANNED:
-            guesses = min(canaries, max(1, round(times * planned)))
-            found.append(Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share))
-        return tuple(found)
+        return tuple(
+            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
+            for guesses, share in plan_guesses(self.claim, canaries, level, self.structure)
+        )
 
     @staticmethod
     def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:
@@ -271,7 +276,7 @@ def check_canaries(
     >>> included, left_out = rng.normal(1.0, 1.0, 5_000), rng.normal(0.0, 1.0, 5_000)
     >>> result = check_canaries(included, left_out, GaussianClaim(1.0, relation=AddRemove()))
     >>> print(result.verdict, round(result.mu_lower_bound, 2))
-    PASS 0.76
+    PASS 0.72
     """
     return run_alone(
         CanaryResult,

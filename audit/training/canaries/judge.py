@@ -77,8 +77,13 @@ class Judged:
         if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:
             broken = min(map(self.why_broken, refuting))[1]
             return conclude("statistical", found, broken=broken, why_open=None, kept="")
-        why_open = self.why_open(found[-1].lower)
-        return conclude("statistical", found, broken=None, why_open=why_open, kept=self.kept(found))
+        claimed, name = self._claimed
+        least = max(_FACTOR * claimed, claimed + _STEP)
+        seen = self._detected(least)
+        why_open = self.why_open(found[-1].lower, seen, least)
+        return conclude(
+            "statistical", found, broken=None, why_open=why_open, kept=self.kept(found, f"{name} = {seen:.3g}")
+        )
 
     def refutes(self, look: Guessed) -> bool:
         level = look.share * self.significance
@@ -96,7 +101,7 @@ class Judged:
         return "; canaries are declared to act independently" if self.structure == "independent" else ""
 
     def found(self) -> tuple[Interval, ...]:
-        """Return lower bounds of mu, for a Gaussian claim, and of epsilon."""
+        """Return lower bounds of mu, for a Gaussian claim, and of epsilon, with their error probability."""
         bounds = [0.0]
         is_gaussian = isinstance(self.claim, GaussianClaim)
         for look in self.evidence.guessed:
@@ -105,18 +110,16 @@ class Judged:
                 bounds.append(mu_lower_bound(*counts, level, self.structure))
             else:
                 bounds.append(epsilon_lower_bound(*counts, self.delta, level, self.structure))
-        best = max(bounds)
+        best, error = max(bounds), f"error probability {self.significance:.3g}"
         if not is_gaussian:
-            return (Interval(f"epsilon at delta {self.delta:g}", best, math.inf),)
+            return (Interval(f"epsilon at delta {self.delta:g}, {error}", best, math.inf),)
         implied = _epsilon_at(GaussianClaim(best, relation=self.claim.relation), self.delta)
-        return Interval("mu", best, math.inf), Interval(
-            f"epsilon of this mu at delta {self.delta:g}", implied, math.inf
-        )
+        of_this = f"epsilon of this mu at delta {self.delta:g}, {error}"
+        return Interval(f"mu, {error}", best, math.inf), Interval(of_this, implied, math.inf)
 
-    def why_open(self, epsilon: float) -> str | None:
+    def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
         """Return what bars a PASS, or None."""
         claimed, name = self._claimed
-        seen, least = self._detected, max(_FACTOR * claimed, claimed + _STEP)
         if math.isinf(seen):
             return f"{self.evidence.canaries} canaries are too few: not even right guesses alone refute {self.claim}"
         if seen > least:
@@ -128,12 +131,12 @@ class Judged:
             return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"
         return None
 
-    def kept(self, found: tuple[Interval, ...]) -> str:
-        look, (_, name) = self.evidence.guessed[0], self._claimed
+    def kept(self, found: tuple[Interval, ...], seen: str) -> str:
+        look = self.evidence.guessed[0]
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
-        seen = f"{name} = {self._detected:.3g} would have been seen with power 0.8 by the best scores"
         told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
-        return f"not refuted: {told}, {bound}; {seen}{self._declared}"
+        would = f"{seen} would have been seen with power 0.8 by the best scores"
+        return f"not refuted: {told}, {bound}; {would}{self._declared}"
 
     @property
     def _claimed(self) -> tuple[float, str]:
@@ -141,11 +144,16 @@ class Judged:
             return self.claim.mu, "mu"
         return _epsilon_at(self.claim, self.delta), "epsilon"
 
-    @property
-    def _detected(self) -> float:
-        look = self.evidence.guessed[0]
-        level = look.share * self.significance
-        return smallest_detected(self.claim, look.guesses, self.evidence.canaries, level, self.structure)
+    def _detected(self, enough: float) -> float:
+        """Return the smallest leak that some look detects; looks after the first one if that is not enough."""
+        seen = math.inf
+        for look in self.evidence.guessed:
+            level = look.share * self.significance
+            counts = look.guesses, self.evidence.canaries
+            seen = min(seen, smallest_detected(self.claim, *counts, level, self.structure))
+            if seen <= enough:
+                break
+        return seen
 
 
 def _epsilon_at(claim: Claim, delta: float) -> float:

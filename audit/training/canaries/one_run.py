@@ -12,7 +12,8 @@ structure="any": for every event A that a coin b makes more probable, P_b(A) <= 
 
 The right side increases with T_i and S_i. So T_v = level forces all T_i below v from below, and one above 1 refutes
 (Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
-the events {W = i} give a sharper bound, `tail_at_a_point`. The smaller of the two bounds the same tail: it is free.
+the events {W = i} give a sharper bound, `tail_at_a_point`, and at many points together a linear program gives the
+sharpest one, `program.py`. The smallest of these bounds the same tail: it is free.
 
 structure="independent": what is released about a canary depends on its own coin alone, independently of all others.
 Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
@@ -34,6 +35,7 @@ from audit.base.errors import InvalidArgument
 from audit.claims import Claim, GaussianClaim, PrivacyClaim
 from audit.game.intervals import largest_refuted
 from audit.game.resolution import POWER
+from audit.training.canaries.program import program_tail, raised_mu
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -49,7 +51,10 @@ _LEAST = 1e-15  # p-values below this are not told apart
 _LARGEST_MU = 40.0
 _HALVINGS = 60
 _MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
+_SHARPENED = 1e-3  # level from which on the linear program is asked
+_GAIN = 4.0  # by which it lowers a tail at most, as far as it is asked
 _PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
+_SHARES = (0.5, 0.25, 0.25)  # of the level, for the planned numbers of guesses
 
 
 @lru_cache(maxsize=16)
@@ -165,13 +170,18 @@ def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Str
             return float(levels[0])
         last = int(np.flatnonzero(possible)[-1])
         if last == _CANDIDATES - 1:
-            return high
+            break
         low, high = float(levels[last]), float(levels[last + 1])
-    return high
+    return high if high < _SHARPENED else min(high, program_tail(claim, right, guesses, canaries))
 
 
-def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure) -> bool:
-    """Return whether `right` right guesses or more have a probability of at most `level` under a claim."""
+def is_refuted(
+    claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure, *, program: bool = True
+) -> bool:
+    """Return whether `right` right guesses or more have a probability of at most `level` under a claim.
+
+    Without the linear program it takes less time, and refutes a little less.
+    """
     if right <= 0:
         return False
     wrong = least_wrong(claim)
@@ -179,9 +189,16 @@ def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: flo
         return tail_of_independent(wrong, right, guesses, canaries) <= level
     if any(tail_at_a_point(right, guesses, canaries, *point) <= level for point in _points(claim)):
         return True
-    return not isinstance(claim, PrivacyClaim) and not bool(
-        np.all(tail_is_possible(wrong, right, guesses, canaries, np.array([level])))
-    )
+    if isinstance(claim, PrivacyClaim):
+        return False
+
+    def admits(tail: float) -> bool:
+        return bool(tail_is_possible(wrong, right, guesses, canaries, np.array([tail]))[0])
+
+    if not admits(level):
+        return True
+    is_close = program and level >= _SHARPENED and not admits(min(1.0, _GAIN * level))
+    return is_close and program_tail(claim, right, guesses, canaries) <= level
 
 
 def _points(claim: Claim) -> list[tuple[float, float]]:
@@ -196,6 +213,12 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
         return largest_refuted(
             lambda mu: tail_of_independent(_gaussian(np.array(mu)), right, guesses, canaries) <= level
         )
+    low = recursion_mu(right, guesses, canaries, level)
+    return raised_mu(low, right, guesses, canaries, level) if level >= _SHARPENED else low
+
+
+def recursion_mu(right: int, guesses: int, canaries: int, level: float) -> float:
+    """Return the mu below which the recursion alone refutes Gaussian claims at `level`, whatever the dependence."""
     low, high = 0.0, _LARGEST_MU
     for _ in range(_ROUNDS):
         mus = np.linspace(low, high, _CANDIDATES)
@@ -217,11 +240,14 @@ def epsilon_lower_bound(
 
 
 def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
-    """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do."""
+    """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do.
+
+    The linear program is not asked, so that it may be a few guesses too large.
+    """
     low, high = 0, guesses + 1  # not refuted, refuted
     while high - low > 1:
         middle = (low + high) // 2
-        if is_refuted(claim, middle, guesses, canaries, level, structure):
+        if is_refuted(claim, middle, guesses, canaries, level, structure, program=False):
             high = middle
         else:
             low = middle
@@ -248,8 +274,25 @@ def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, s
     return largest_refuted(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
 
 
-def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
-    """Return the number of guesses that detects the smallest leak; it depends on the claim and on no score."""
+def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:
+    """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
+
+    So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
+    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many.
+    """
+    if isinstance(claim, PrivacyClaim):
+        planned = _planned(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
+        several = [min(canaries, max(1, round(times * planned))) for times in (1.0, 4.0, 0.25)]
+    else:
+        several = [
+            _planned(GaussianClaim(mu), canaries, level * share, structure)
+            for mu, share in zip((1.0, 2.0, 0.5), _SHARES, strict=True)
+        ]
+    return list(zip(several, _SHARES, strict=True))
+
+
+@lru_cache(maxsize=64)
+def _planned(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
     most = canaries if structure == "independent" else min(canaries, _MOST_PLANNED)
     grid = sorted({max(1, round(most / _APART**step)) for step in range(_PLANS)}, reverse=True)
     return min(grid, key=lambda guesses: smallest_detected(claim, guesses, canaries, level, structure))
