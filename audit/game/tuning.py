@@ -123,6 +123,7 @@ PERFECT_BIT = 0.9  # difference of the shares with one bit set, beyond which rou
 FREE_BITS = 12  # significant bits below the precision from which a number is taken to have full precision
 ODD_SHARE = 0.125  # share of odd multiples that makes a power of two the grid of the outputs
 USUAL_OUTPUTS = 0.99  # quantile of |x| that sets the last place, and up to which residues are read
+COMB_RANGE = 2.0**-900, 2.0**1000  # usual |x| outside of it: sums or frequencies overflow, no period is looked for
 ROUGH_PLACES = 256.0  # last places in the shortest period: 4 in each of 64 cells
 LONGEST_PERIODS = 5.0  # the longest period in a spread: cells of the output see longer ones
 SHORT_PERIOD = 1e-6  # share of the longest period below which more multiples of round periods are tried

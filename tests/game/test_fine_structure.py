@@ -208,3 +208,19 @@ def test_formats_grids_and_decimals_by_hand():
     assert (common_grid(np.arange(100) / 8), common_grid(singles)) == (0.125, None)
     sums = np.array([0.1 + 0.2, 1 / 3, 12.5, math.nan])  # 0.30000000000000004 is a decimal up to its last place
     assert near_decimals(sums).tolist()[:3] == [1, 9, 1]
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of squares, which become infinite and are judged as such
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("exponent", [-1074, -1060, -1000, -901, -899, -500, 500, 999, 1001, 1023])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_outputs_of_any_magnitude_are_judged(exponent, shape):
+    """Sums, differences and frequencies of numbers near the ends of the range overflow; no audit ends with that."""
+
+    def noisy(data, size, rng):
+        return np.ldexp(rng.laplace(size=(size, *shape)) / 64 + data / 64, exponent)
+
+    for floats in ("real", "audit"):
+        result = check_privacy(noisy, PrivacyClaim(8.0, relation=Local()), PAIR, budget=4_000, floats=floats, seed=3)
+        assert result.evidence.failure is None, (floats, result.reason)
+        assert result.evidence.game is not None, (floats, result.reason)

@@ -89,7 +89,8 @@ class Periods:
             return None
         some = np.concatenate([_thin(side, tuning.SAMPLE) for side in (left, right)])
         usual = float(np.quantile(np.abs(some), tuning.USUAL_OUTPUTS))
-        if not 0 < usual < math.inf:
+        least, most = tuning.COMB_RANGE
+        if not least < usual < most:
             return None
         largest = 2.0 ** math.ceil(math.log2(usual))
         longest = min(_spread(left), _spread(right)) / tuning.LONGEST_PERIODS
