@@ -4,6 +4,8 @@ from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict
 from .checks.base import Result as Result
+from .checks.interactive.conversation import Moves as Moves
+from .checks.interactive.conversation import Refusal as Refusal
 from .checks.privacy.enumerated import Enumeration as Enumeration
 from .checks.stability.domains import Domain as Domain
 from .checks.stability.metrics import PerPartition as PerPartition

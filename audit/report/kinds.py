@@ -4,6 +4,9 @@ All that must know every kind follows from this list: exports of the package, re
 methods of the pytest fixture, the reference page.
 """
 
+from audit.checks.interactive.check import InteractiveCheck as InteractiveCheck
+from audit.checks.interactive.check import InteractiveResult as InteractiveResult
+from audit.checks.interactive.check import check_interactive as check_interactive
 from audit.checks.precision import PrecisionCheck as PrecisionCheck
 from audit.checks.precision import check_precision as check_precision
 from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
@@ -42,6 +45,7 @@ class Kinds:
 
     privacy = Kind(PrivacyCheck, check_privacy)
     precision = Kind(PrecisionCheck, check_precision)
+    interactive = Kind(InteractiveCheck, check_interactive)
     randomness = Kind(RandomnessCheck, check_randomness)
     stability = Kind(StabilityCheck, check_stability)
     inequality = Kind(InequalityCheck, check_inequality)

@@ -69,7 +69,7 @@ class Case:
     @property
     def named_pairs(self) -> list[int]:
         law = self["stated law"] or {"laws": (), "curve": None}
-        single = (self["guess game"], self["sequential game"], law["curve"], self["witness"])
+        single = (self["guess game"], self["sequential game"], law["curve"], self["witness"], self["conversation"])
         return [part["pair"] for part in (*law["laws"], *single) if part]
 
     @property
@@ -166,6 +166,10 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("guess game", "looked for what no score looks for", lambda c: not unknown_words(c["guess game"]["looked_for"])),
     ("failure", "ended early, and has a game all the same", Case.is_of_a_law),
     ("witness", "its witness is not the event by which a game refuted it", Case.has_own_witness),
+    ("conversation", "tells of more conversations than were held, or of ones that came back", lambda c: all(
+        p[side] >= q[side] for side in ("left", "right") for p, q in pairwise(
+            [dict.fromkeys(("left", "right"), c["conversation"]["conversations"]), *c["conversation"]["turns"]]))),
+    ("ledger", "read more conversations than were held", lambda c: c["ledger"]["conversations"] <= c["samples"]),
     ("stated law", "does not state the law of each pair", lambda c: (
         [p["pair"] for p in c.laws] == list(range(len(c["pairs"]))))),
     ("stated law", "fits more outputs than were drawn", lambda c: (

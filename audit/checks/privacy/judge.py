@@ -14,6 +14,7 @@ from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.sequential_game import SequentialGame
 from audit.checks.privacy.stated_law import StatedLaw
+from audit.checks.privacy.told import Ledger, Told
 from audit.checks.privacy.way import CONSTANT, DEPENDENCE, Case, PrivacyTerms
 from audit.claims import Point
 from audit.game.resolution import blind_spot
@@ -25,7 +26,9 @@ W = TypeVar("W")
 class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
-    ways: tuple[StatedLaw | GuessGame | SequentialGame | Enumerated | Searched, ...] = ()  # at most one of each
+    ways: tuple[
+        StatedLaw | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told, ...
+    ] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own
     # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not

@@ -199,7 +199,8 @@ def _loss_fit(log_likelihood: Any, loss: Any, pair: tuple[Any, Any], outputs: Ou
 
 def _as_array(raw: Any) -> np.ndarray:
     try:
-        return np.asarray(raw)
+        array = np.asarray(raw)
+        return np.array(raw, dtype=object) if array.ndim > 1 and array.dtype.kind in "US" else array  # numbers in text
     except ValueError:  # ragged
         array = np.empty(len(raw), dtype=object)
         array[:] = raw

@@ -1,0 +1,312 @@
+"""Talk to an object that answers: the transcript of one conversation is the output of a mechanism.
+
+An analyst is deterministic given the answers, so that all that it knows is in the transcript. Its conversations are
+then private exactly if their transcripts are (Vadhan and Wang 2021, definition 2; Haney and others 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from audit.base.arguments import integer
+from audit.base.errors import InvalidArgument
+from audit.base.text import described
+from audit.laws import Finite, Law, Product
+from audit.subjects.identity import Raised
+from audit.subjects.subject import PerCall, SubjectFailed
+from audit.subjects.supervisor import is_of_subject
+
+_LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken for one that never ends
+_MOST_TRANSCRIPTS = 2**16  # whose probabilities are listed
+_AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
+
+Turns = Generator[Any, Any, Any]
+
+
+class Refusal(str):
+    """An exception of the object under audit, as the analyst receives it: its type and its text.
+
+    Parameters
+    ----------
+    text : str
+        What it says: a refusal is text, and is told from other text by its type.
+
+    Examples
+    --------
+    >>> from audit import Refusal
+    >>> answer = Refusal("PermissionError: the budget is spent")
+    >>> isinstance(answer, Refusal), answer.startswith("PermissionError")
+    (True, True)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:
+        """Return the refusal with a text."""
+        return super().__new__(cls, text)
+
+
+@dataclass(frozen=True)
+class Conversation(PerCall):
+    """A mechanism whose output is the transcript: the answers of an object to an analyst, in order.
+
+    `function` opens the object, as (dataset, rng) or (dataset).
+    """
+
+    analyst: Any = ()  # moves, or a function that returns a generator of moves
+    handles: tuple[type, ...] = ()  # types of answers that are objects to be asked, and tell nothing by themselves
+
+    def open(self, dataset: Any, rng: np.random.Generator) -> Any:
+        """Return a new object under audit."""
+        return self.function(dataset, rng) if self.takes_rng else self.function(dataset)
+
+    def turns(self, opened: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield each move with its answer."""
+        if isinstance(self.analyst, tuple):
+            yield from ((move, _answer(opened, move)) for move in self.analyst)
+            return
+        talk = _next(self.analyst)
+        move = _next(partial(next, talk))
+        for _ in range(_LONGEST):
+            if move is _OVER:
+                return
+            answer = _answer(opened, move)
+            yield move, answer
+            move = _next(partial(talk.send, answer))
+        raise SubjectFailed("raised", f"was asked more than {_LONGEST:,} times in one conversation: end the analyst")
+
+    def transcript(self, dataset: Any, rng: np.random.Generator) -> Any:
+        """Return the answers of one conversation; what `make` raised where the object could not be opened."""
+        try:
+            opened = self.open(dataset, rng)
+        except BaseException as error:
+            if isinstance(error, SubjectFailed) or not is_of_subject(error):
+                raise
+            return Raised(error)
+        kept = _AS_THEY_ARE
+        return tuple(
+            [answer if type(answer) in kept else self.said(answer, opened) for _, answer in self.turns(opened)]
+        )
+
+    def said(self, answer: Any, opened: Any) -> Any:
+        """Return what an answer tells: itself, the text of a refusal, the type of an object that is asked in turn."""
+        if isinstance(answer, Refusal):
+            return str(answer)
+        if isinstance(answer, (type(opened), *self.handles)) and not isinstance(answer, (str, float, int, tuple)):
+            return f"<{type(answer).__name__}>"
+        return answer
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        return [self.transcript(dataset, rng) for _ in range(size)]
+
+
+@dataclass(frozen=True)
+class StatedConversation(Conversation):
+    """A conversation whose object states the law of each answer, so that the law of the transcript follows.
+
+    The probability of a transcript is the product of those of its answers given the answers before. A list of moves
+    whose answers are independent gives a product; answers of finitely many values are followed wherever the analyst
+    goes.
+    """
+
+    stated: Callable[..., Law] | None = None  # (dataset, moves) or (dataset, moves, answers), the last move unanswered
+    sees_answers: bool = False
+
+    def law(self, dataset: Any) -> Law:
+        """Return the law of the transcript.
+
+        Raises
+        ------
+        InvalidArgument
+            If the analyst adapts to answers whose law is not finite, or there are too many transcripts.
+        """
+        assert self.stated is not None
+        if isinstance(self.analyst, tuple) and not self.sees_answers:
+            return Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))
+        return Finite(dict(self._followed(dataset, (), (), 1.0, [0])))
+
+    def log_likelihood(self, dataset: Any, outputs: Any) -> np.ndarray:
+        """Return the log-density of transcripts."""
+        return self.law(dataset).log_likelihood(rows_of(outputs))
+
+    def _followed(
+        self, dataset: Any, moves: tuple[Any, ...], answers: tuple[Any, ...], mass: float, seen: list[int]
+    ) -> Iterator[tuple[tuple[Any, ...], float]]:
+        move = self._move_after(answers)
+        if move is _OVER:
+            seen[0] += 1
+            if seen[0] > _MOST_TRANSCRIPTS:
+                raise InvalidArgument(f"`law` must give at most {_MOST_TRANSCRIPTS:,} transcripts: shorten the analyst")
+            yield tuple(str(each) if isinstance(each, Refusal) else each for each in answers), mass
+            return
+        moves = (*moves, move)
+        law = self.stated(dataset, moves, answers) if self.sees_answers else self.stated(dataset, moves)  # type: ignore[misc]
+        if not isinstance(law, Finite):
+            rule = "give finite laws where the analyst adapts, or be (dataset, moves) and the analyst a list of moves"
+            raise InvalidArgument.of("law", rule, law)
+        for answer, share in law.pmf.items():
+            yield from self._followed(dataset, moves, (*answers, answer), mass * share, seen)
+
+    def _move_after(self, answers: tuple[Any, ...]) -> Any:
+        if isinstance(self.analyst, tuple):
+            return self.analyst[len(answers)] if len(answers) < len(self.analyst) else _OVER
+        talk = _next(self.analyst)
+        move = _next(partial(next, talk))
+        for answer in answers:
+            move = _next(partial(talk.send, answer))
+        return move
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An analyst that makes listed moves, some of whose arguments are functions of the answers so far."""
+
+    steps: tuple[tuple[Any, ...], ...]
+    functions: Any  # by the text that stands for them
+
+    def __call__(self) -> Turns:
+        answers: list[Any] = []
+        objects: list[Any] = []
+        for name, *arguments in self.steps:
+            given = [self._value(argument, answers) for argument in arguments]
+            if name.startswith("."):  # of the object that was answered last
+                if not objects:
+                    continue
+                answer = yield (objects[-1], name[1:], *given)
+            else:
+                answer = yield (name, *given)
+            answers.append(answer)
+            if not isinstance(answer, (str, bytes, float, int, tuple, list, dict, np.ndarray, type(None))):
+                objects.append(answer)
+
+    def _value(self, argument: Any, answers: list[Any]) -> Any:
+        function = self.functions.get(argument) if isinstance(argument, str) else None
+        return argument if function is None else function(answers)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Moves that an analyst may make: the auditor searches for the conversation that breaks the claim.
+
+    Parameters
+    ----------
+    table : mapping of names to sequences of arguments
+        A method of the object, and for each of its arguments the values to try: a list of numbers, texts and functions
+        `(answers) -> value` of the answers so far, or a Hypothesis strategy of plain data. A name that begins with a
+        dot is a method of the object that was answered last.
+    length : int >= 1
+        Most moves of one conversation.
+
+    Raises
+    ------
+    InvalidArgument
+        For a table that is empty or whose arguments are not listed, or a length below 1.
+
+    References
+    ----------
+    MacIver and Hatfield-Dodds (2019), Hypothesis: stateful testing, whose rules are the rows of this table.
+
+    Examples
+    --------
+    >>> from audit import Moves
+    >>> def last(answers):
+    ...     return answers[-1] if answers else 0.0
+    >>> moves = Moves({"ask": ["ab", [0.1, 0.5]], "is_above": [[last, 0.0]]}, length=4)
+    >>> sorted(moves.functions)
+    ['<last>']
+    """
+
+    table: Any
+    length: int = 8
+
+    def __post_init__(self) -> None:
+        integer(self.length, "length", at_least=1)
+        if not (isinstance(self.table, Mapping) and self.table):
+            raise InvalidArgument.of("table", "map methods to the values of their arguments", self.table)
+        if wrong := [name for name, values in self.table.items() if not isinstance(values, Sequence)]:
+            rule = f"list the values of each argument of {wrong[0]!r}"
+            raise InvalidArgument.of("table", rule, self.table[wrong[0]], '{"ask": [[0, 1], [0.1]]}')
+
+    @property
+    def functions(self) -> dict[str, Callable[[list[Any]], Any]]:
+        """The functions of answers, by the text that stands for them in a plan."""
+        given = (each for values in self.table.values() for each in values if isinstance(each, Sequence))
+        return {f"<{value.__name__}>": value for each in given for value in each if callable(value)}
+
+    def strategy(self) -> Any:
+        """Return a Hypothesis strategy of lists of moves."""
+        from hypothesis import strategies as st
+
+        def argument(values: Any) -> Any:
+            if not isinstance(values, Sequence):
+                return values
+            return st.sampled_from([f"<{value.__name__}>" if callable(value) else value for value in values])
+
+        steps = [st.tuples(st.just(name), *map(argument, values)).map(list) for name, values in self.table.items()]
+        return st.lists(st.one_of(steps), min_size=1, max_size=self.length)
+
+
+def rows_of(outputs: Any) -> np.ndarray:
+    """Return transcripts as an array; numbers beside text stay numbers."""
+    if len({len(row) for row in outputs}) == 1:
+        return np.array(list(outputs), dtype=object)
+    rows = np.empty(len(outputs), dtype=object)
+    rows[:] = list(outputs)
+    return rows
+
+
+def analyst_of(analyst: Any) -> Any:
+    """Return a checked analyst: a tuple of moves, a generator function, or `Moves`.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything else.
+    """
+    if isinstance(analyst, (Moves, Plan)) or callable(analyst):
+        return analyst
+    if isinstance(analyst, Sequence) and analyst and all(map(_is_move, analyst)):
+        return tuple(analyst)
+    rule = "be a generator function that yields moves, a list of moves, or audit.Moves"
+    raise InvalidArgument.of("analyst", rule, analyst, 'a move is ("method", argument, ...)')
+
+
+def _is_move(move: Any) -> bool:
+    return callable(move) or (type(move) is tuple and bool(move))
+
+
+_OVER: Any = object()  # the move of an analyst that has ended
+
+
+def _next(step: Callable[[], Any]) -> Any:
+    """Return the next move, or that there is none; an analyst that raises cannot ask."""
+    try:
+        return step()
+    except StopIteration:
+        return _OVER
+    except Exception as error:
+        said = f"could not be asked: the analyst raised {type(error).__name__}: {described(error)}"
+        raise SubjectFailed("raised by the analyst", said) from error
+
+
+def _answer(opened: Any, move: Any) -> Any:
+    """Return the answer to a move: (method, argument, ...), (object, method, argument, ...), or a callable."""
+    target = name = None
+    try:
+        if type(move) is not tuple:
+            return move(opened)
+        target, name, *arguments = (opened, *move) if isinstance(move[0], str) else move
+        return getattr(target, name)(*arguments)
+    except BaseException as error:
+        if not is_of_subject(error):
+            raise
+        if target is None and not _is_move(move):
+            raise SubjectFailed("raised by the analyst", f"could not be asked: {move!r} is no move") from None
+        if isinstance(error, AttributeError) and error.obj is target and error.name == name is not None:
+            raise SubjectFailed("raised by the analyst", f"could not be asked: it has no method {name!r}") from None
+        return Refusal(f"{type(error).__name__}: {described(error)}")

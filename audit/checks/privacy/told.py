@@ -1,0 +1,106 @@
+"""Record conversations: a ledger, which may break a claim by itself, and one conversation told turn by turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar
+
+from audit.base.errors import InvalidCertificate
+from audit.base.forms import Count, Limits
+from audit.base.verdict import Verdict
+from audit.checks.base import Judgment
+from audit.checks.privacy.way import Case, Way
+from audit.claims import PrivacyClaim
+
+ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
+_Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]
+
+
+def rational(value: Any) -> Fraction:
+    """Return a number as the fraction that its shortest text names: 0.1 is 1/10, and ten of them are 1.
+
+    Examples
+    --------
+    >>> sum(rational(0.1) for _ in range(11))
+    Fraction(11, 10)
+    """
+    if isinstance(value, Fraction):
+        return value
+    return Fraction(str(float(value)) if isinstance(value, float) else str(value))
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One move with its answer, what such an answer costs, and what the object has charged since it was opened."""
+
+    move: str
+    answer: str
+    cost: _Rational
+    charged: _Rational | None = None
+
+
+@dataclass(frozen=True)
+class Ledger(Way):
+    """Hold the conversation that was worst for the budget, of some that were recorded."""
+
+    conversations: Count
+    pair: Count
+    side: Annotated[str, Limits(pattern="left|right")]
+    limit: _Rational  # what the answers of one conversation may cost together
+    payments: tuple[Payment, ...]
+
+    way: ClassVar[str] = "ledger"
+
+    def refutation(self, case: Case) -> Judgment | None:
+        """Return FAIL where answers cost more than is claimed, or less was charged than they cost: exact sums."""
+        limit, claim = Fraction(self.limit), case.claim
+        if isinstance(claim, PrivacyClaim) and claim.delta == 0 and limit < rational(claim.epsilon):
+            raise InvalidCertificate(f"the ledger allows {limit}, which is less than the claimed {claim.epsilon}")
+        said = overspent(self.payments, limit)
+        return Judgment(Verdict.FAIL, "exact", f"{said} (taking the costs for granted)") if said else None
+
+
+def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:
+    """Return what a ledger shows against its object; empty if nothing."""
+    paid, said = Fraction(0), ""
+    for turn, payment in enumerate(payments, 1):
+        paid += Fraction(payment.cost)
+        if payment.charged is not None and Fraction(payment.charged) < paid * (1 - ROUNDING) and not said:
+            said = (
+                f"after turn {turn}, {payment.move}, {_shown(payment.charged)} is charged for what costs {_shown(paid)}"
+            )
+    if paid > limit:
+        return f"the {len(payments)} turns of a conversation cost {_shown(paid)}, and {_shown(limit)} is claimed"
+    return said
+
+
+def _shown(value: Fraction | str) -> str:
+    exact = Fraction(value)
+    return f"{exact}" if exact.denominator == 1 else f"{exact} ({float(exact):.6g})"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One move, its answer, and how many conversations on each dataset had gone the same way until after it."""
+
+    move: str
+    answer: str
+    left: Count
+    right: Count
+
+
+@dataclass(frozen=True)
+class Told(Way):
+    """Hold one conversation of the event that breaks the claim, turn by turn; no verdict rests on it.
+
+    Conversations go the same way where their moves and answers are equal, numbers in floating point where they lie on
+    the same side of the median of all.
+    """
+
+    conversations: Count  # on each dataset
+    pair: Count
+    side: Annotated[str, Limits(pattern="left|right")]  # the dataset that gave the conversation
+    turns: tuple[Turn, ...]
+
+    way: ClassVar[str] = "conversation"
