@@ -97,6 +97,8 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "end_of_a_ragged_list",
         "attrs_of_a_table",
     ),
+    "training/runs/test_small_loops.py::test_a_correct_loop_is_not_accused[": ("-network",),
+    "training/runs/test_small_loops.py::test_a_faulty_loop_is_convicted[": ("-network",),
     "training/test_accounting.py::test_sampled_noise_is_bracketed": (),
     # Processes, clusters and other programs: one way of each is asked on every commit
     "benchmarks/test_training_faults.py::test_runs_of_jax_privacy": (),

@@ -25,6 +25,7 @@ _MODELED = (  # an accountant can say what a run amounts to that differs in one 
     "noise shared by coordinates",
     "size of the noise",
     "noise of each coordinate",
+    "noise of frozen coordinates",
 )
 _SAYS = {  # which side of epsilon is known of a kind of sampling, and under which relation
     "fixed": "at least {} under substitution",
@@ -34,7 +35,7 @@ _SAYS = {  # which side of epsilon is known of a kind of sampling, and under whi
 
 def findings(claim: TrainingClaim, evidence: TrainingEvidence) -> Iterator[Finding]:
     """Yield the tests of a run in the order in which a step is made: batch, contributions, noise, release."""
-    if evidence.steps != claim.steps:
+    if evidence.steps > claim.steps:
         said = f"{evidence.steps} noisy sums were released in place of {claim.steps}"
         yield Finding("steps", 0.0, lambda: said)
     if evidence.batches.sizes:
@@ -64,6 +65,7 @@ def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
     """Return the mechanism that was run: the claimed one, but for what was refuted beyond doubt."""
     refuted = [part.part for part in findings(claim, evidence) if part.pvalue <= _CERTAIN / TESTS]
     batches, noise, run = evidence.batches, evidence.noise, _Run.of(claim, evidence)
+    run = replace(run, steps=min(run.steps, evidence.steps))  # a run that stopped early spent less
     if not refuted:
         return run
     is_fixed = len(batches.sizes) == 1
@@ -78,7 +80,7 @@ def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
         multiplier *= math.sqrt(noise.squares / (noise.steps * noise.dimension))
     if "clipping" in refuted:
         multiplier *= claim.clip / evidence.contributions.largest_norm
-    is_bare = noise.steps > 0 and noise.coordinates_squares[0] == 0
+    is_bare = noise.woken > 0 or (noise.steps > 0 and noise.coordinates_squares[0] == 0)
     if "noise that returns" in refuted and not is_reused(noise):
         return replace(run, is_known=False)
     if "noise that returns" in refuted or "noise shared by coordinates" in refuted or is_bare:

@@ -6,6 +6,7 @@ size, an epoch and a second look at the same batch show against that with exact 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -155,6 +156,12 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(rate)}",
     )
     yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches), spread)
+    sizes = batches.sizes[0][0], batches.sizes[-1][0]
+    yield Finding(
+        "smallest and largest batch",
+        _extremes_pvalue(n, rate, batches),
+        lambda: f"the smallest batch has {sizes[0]} records, the largest {sizes[1]}; {_expected(n, rate, deviation)}",
+    )
     if not batches.inclusions:
         return
     yield Finding("inclusions of records", *_inclusions(batches, rate))
@@ -178,6 +185,20 @@ def _spread_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
     inside, chance = central_sizes(records, rate)
     central = sum(times for size, times in batches.sizes if inside[0] <= size <= inside[1])
     return count_pvalue(central, batches.steps, chance)
+
+
+def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
+    """Return the p-value of the smallest and the largest size, by their exact laws: sizes are independent."""
+    steps, least, most = batches.steps, batches.sizes[0][0], batches.sizes[-1][0]
+
+    def below(size: int) -> float:
+        return float(special.bdtr(size, records, rate)) if size >= 0 else 0.0
+
+    return min(1.0, 4 * min(
+        (1 - below(least - 1)) ** steps, -math.expm1(steps * math.log1p(-min(below(least), 1 - 1e-16))),
+        below(most) ** steps, -math.expm1(steps * math.log1p(-float(special.bdtrc(most - 1, records, rate)))) if most
+        else 1.0,
+    ))  # fmt: skip
 
 
 def central_sizes(records: int, rate: float) -> tuple[tuple[int, int], float]:

@@ -21,6 +21,7 @@ ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and
 APART = (
     1e-2  # of two gradients of one record, in clipping norms: products of 10 bits, as accelerators use, differ by less
 )
+_STORED = 1e-6  # relative: parameters that are kept in float32
 _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
 
 
@@ -37,6 +38,9 @@ class ContributionEvidence:
     divisors: tuple[float, float] = (0.0, 0.0)  # least and largest, of the noisy sum over the released vector
     per_record: tuple[float, float] = (0.0, 0.0)  # the same, over the size of the batch
     residual: float = 0.0  # largest part of a released vector that no divisor explains, relative
+    shrunk: float = 0.0  # largest distance where each coordinate of the gradient became smaller, and no other one
+    updates: int = 0  # steps whose parameters were compared with those that the optimizer makes
+    moved: float = 0.0  # largest difference of the two, in lengths of a step
 
 
 class Contributions:
@@ -44,8 +48,8 @@ class Contributions:
 
     def __init__(self, claim: TrainingClaim) -> None:
         self._bound = claim.clip
-        self._norms = self._beyond = self._alone = 0
-        self._largest = self._apart = self._residual = 0.0
+        self._norms = self._beyond = self._alone = self._updates = 0
+        self._largest = self._apart = self._residual = self._shrunk = self._moved = 0.0
         self._divisors: list[tuple[float, int]] = []
 
     def add_norms(self, norms: np.ndarray) -> None:
@@ -54,12 +58,31 @@ class Contributions:
             self._largest = max(self._largest, float(norms.max()))
             self._beyond += int((norms > self._bound * (1 + ROUNDING)).sum())
 
-    def add_alone(self, contribution: np.ndarray, gradient: np.ndarray) -> None:
-        """Compare a contribution with the gradient of the same record alone, which is clipped here."""
-        norm = float(np.linalg.norm(gradient))
-        due = gradient * min(1.0, self._bound / norm) if norm else gradient
-        self._alone += 1
-        self._apart = max(self._apart, float(np.linalg.norm(contribution - due)) / self._bound)
+    def add_alone(
+        self, contribution: np.ndarray, due: np.ndarray, gradient: np.ndarray | None, records: int = 1
+    ) -> None:
+        """Compare a contribution with that of the record alone; all in units of the bound.
+
+        Where it is the gradient with smaller coordinates, it is clipped otherwise, and may be so rightly.
+        """
+        self._alone += records
+        apart = float(np.linalg.norm(contribution - due))
+        least = ROUNDING * float(np.abs(due).max(initial=0.0))
+        is_shrunk = gradient is not None and bool(
+            np.all(contribution * np.sign(gradient) >= -least)
+            and np.all(np.abs(contribution) <= np.abs(gradient) * (1 + ROUNDING) + least)
+        )
+        if is_shrunk:
+            self._shrunk = max(self._shrunk, apart)
+        else:
+            self._apart = max(self._apart, apart)
+
+    def add_update(self, now: np.ndarray, before: np.ndarray, due: np.ndarray) -> None:
+        """Compare parameters with those that are due after a step."""
+        self._updates += 1
+        step = max(float(np.linalg.norm(due - before)), 1e-300)
+        off = float(np.linalg.norm(now - due)) - _STORED * float(np.linalg.norm(due))
+        self._moved = max(self._moved, off / step)
 
     def add_released(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
         """Compare what the optimizer sees with the noisy sum: the one should be a multiple of the other."""
@@ -83,6 +106,9 @@ class Contributions:
             (min(factors), max(factors)) if factors else (0.0, 0.0),
             (min(shares), max(shares)) if shares else (0.0, 0.0),
             self._residual,
+            self._shrunk,
+            self._updates,
+            self._moved,
         )
 
 
@@ -100,6 +126,12 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
             f"clipped: it depends on the other records of the batch, or is clipped otherwise"
         )
         yield Finding("contribution of a record", 0.0, lambda: said)
+    if found.moved > ROUNDING:
+        step = (
+            f"the parameters are off by {number(found.moved)} of a step from what the optimizer makes of the released "
+            f"vectors: something else moves them"
+        )
+        yield Finding("update of the parameters", 0.0, lambda: step)
 
 
 def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
@@ -125,7 +157,9 @@ def contribution_gaps(found: ContributionEvidence) -> Iterator[Missing]:
     """Yield which facts were not recorded."""
     if not found.norms:
         yield Missing("clipping", "give `clipped`, or `clipped_sum` with `norms`")
-    if not found.alone:
+    if found.shrunk > APART:
+        yield Missing("alone", "gradients are clipped otherwise than as a whole: give `contribution` for `gradient`")
+    elif not found.alone:
         yield Missing("alone", "give the recorder `gradient`, and each step its `parameters`")
     if not found.released:
         yield Missing("released", "give `released`, the vector that the optimizer sees, beside `noisy_sum`")

@@ -14,7 +14,7 @@ from audit.training.runs.batches import batch_gaps, rate_resolution
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.contributions import contribution_gaps
 from audit.training.runs.findings import TESTS, Missing, number
-from audit.training.runs.noise import multiplier_interval, multiplier_resolution, noise_gaps
+from audit.training.runs.noise import multiplier_interval, multiplier_resolution, noise_gaps, shape_resolution
 from audit.training.runs.recorder import TrainingEvidence
 
 PARTS = {
@@ -67,9 +67,15 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     if claim.sampling == "poisson":
         rate = claim.rate_among(batches.records)
         seen.append(f"sampling rate {number(100 * rate_resolution(batches, rate, level))} %")
+    early = (
+        f"of {claim.steps} steps, after which the run stopped, less was spent,"
+        if evidence.steps < claim.steps
+        else "steps"
+    )
+    shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
-        f"{evidence.steps} steps are those that were claimed; smaller changes than these would not have been seen: "
-        f"{', '.join(seen)}{epsilon_says(claim, evidence)}"
+        f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
+        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence)}"
     )
 
 

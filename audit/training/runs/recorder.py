@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer
+from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.checks.base import Evidence
 from audit.training.runs.batches import Batches, BatchEvidence
@@ -50,6 +50,12 @@ class Recorder:
     gradient : callable, optional
         `(parameters, record) -> gradient` of one record alone, before it is clipped. With it, contributions are
         compared with what they should be: a gradient that depends on the other records of its batch is found.
+    contribution : callable, optional
+        In its place, `(parameters, record) -> vector`, what this record alone contributes after clipping: for clipping
+        that is not that of the whole gradient, such as by groups. The clipping norm is tested all the same.
+    update : callable, optional
+        `(parameters, released) -> parameters`, the step of the optimizer, which may keep a state of its own. The
+        parameters of each step are compared with it: weight decay or momentum that depends on data is found.
     probes : int >= 1, default 2
         Records of each step that are compared so.
     seed : int >= 0, default 0
@@ -80,17 +86,25 @@ class Recorder:
         records: int,
         *,
         gradient: Callable[[Any, int], Any] | None = None,
+        contribution: Callable[[Any, int], Any] | None = None,
+        update: Callable[[Any, Any], Any] | None = None,
         probes: int = _PROBES,
         seed: int = 0,
     ) -> None:
         if not isinstance(claim, TrainingClaim):
             raise InvalidArgument.of("claim", "be a TrainingClaim", claim)
-        if gradient is not None and not callable(gradient):
-            raise InvalidArgument.of("gradient", "be callable as (parameters, record)", gradient)
+        for name, function in (("gradient", gradient), ("contribution", contribution), ("update", update)):
+            if function is not None and not callable(function):
+                of = "released" if name == "update" else "record"
+                raise InvalidArgument.of(name, f"be callable as (parameters, {of})", function)
+        if gradient is not None and contribution is not None:
+            raise InvalidArgument("give either `gradient` or `contribution`, not both")
         self.claim, self.records = claim, integer(records, "records", at_least=1)
         if claim.batch is not None and claim.batch > self.records:
             raise InvalidArgument.of("records", f"be at least the {claim.batch} records of a batch", records)
-        self._gradient, self._probes = gradient, integer(probes, "probes", at_least=1)
+        self._gradient, self._contribution, self._update = gradient, contribution, update
+        self._due: tuple[np.ndarray, np.ndarray] | None = None  # parameters of the last step, and those that are due
+        self._probes = integer(probes, "probes", at_least=1)
         self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
         self._batches, self._contributions = Batches(claim, self.records), Contributions(claim)
         self._noise = Noise(claim.steps, self._rng)
@@ -106,6 +120,7 @@ class Recorder:
         noisy_sum: Any = None,
         released: Any = None,
         parameters: Any = None,
+        clip: float | None = None,
     ) -> None:
         """Record one step: what is summed, what is released, and of which records.
 
@@ -124,13 +139,18 @@ class Recorder:
         released : array-like, optional
             What the optimizer sees: claimed to be `noisy_sum / divisor`. Numbers of 16 bits are not compared.
         parameters : object, optional
-            The parameters at which the gradients were taken, for `gradient`.
+            The parameters at which the gradients were taken, for `gradient`, `contribution` and `update`.
+        clip : float > 0, optional
+            The clipping norm of this step where it adapts, chosen from what was released before: contributions and
+            noise are held against it, with the noise multiplier of the claim. The claim's unless given.
 
         Raises
         ------
         InvalidArgument
             For shapes that do not fit each other, and values that are not finite.
         """
+        bound = self.claim.clip if clip is None else positive(clip, "clip")
+        unit = self.claim.clip / bound
         size = self._batches.add(batch)
         rows = None if clipped is None else _finite(as_vector(clipped, 2), "clipped")
         if rows is not None and len(rows) != size:
@@ -141,16 +161,23 @@ class Recorder:
         if noisy is None and shown is not None:
             noisy = shown * self.claim.divisor
         if noisy is not None and total is not None:
-            self._add_noise(noisy, _finite(as_vector(total), "clipped_sum"))
+            self._add_noise(noisy * unit, _finite(as_vector(total), "clipped_sum") * unit)
         is_exact = not (is_coarse(noisy_sum) or is_coarse(released))
         if noisy_sum is not None and shown is not None and noisy is not None and is_exact:
             self._contributions.add_released(noisy, shown, size)
         if rows is not None:
             norms = np.linalg.norm(rows, axis=1)
         if norms is not None:
-            self._contributions.add_norms(_finite(as_vector(norms), "norms"))
-        if self._gradient is not None and rows is not None and not isinstance(batch, (int, np.integer)):
-            self._compare(np.asarray(batch), rows, parameters)
+            self._contributions.add_norms(_finite(as_vector(norms), "norms") * unit)
+        if (self._gradient or self._contribution) and not isinstance(batch, (int, np.integer)):
+            places = np.asarray(batch)
+            places = np.flatnonzero(places) if places.dtype == bool else places
+            if rows is not None:
+                self._compare(places, rows, parameters, bound)
+            elif total is not None and self.steps & (self.steps + 1) == 0:  # steps 1, 2, 4, 8, ...
+                self._compare_sum(places, as_vector(total), parameters, bound)
+        if self._update is not None and parameters is not None:
+            self._follow(parameters, released)
         self.steps += 1
 
     def _add_noise(self, noisy: np.ndarray, total: np.ndarray) -> None:
@@ -161,11 +188,34 @@ class Recorder:
         scale = self.claim.noise_scale
         self._noise.add((noisy - total) / scale, total / scale)
 
-    def _compare(self, batch: np.ndarray, rows: np.ndarray, parameters: Any) -> None:
+    def _alone(self, parameters: Any, record: int, bound: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient of a record alone, and what it should contribute; equal where clipping is not ours."""
+        if self._contribution is not None:
+            due = as_vector(self._contribution(parameters, record))
+            return due, due
         assert self._gradient is not None
-        places = np.flatnonzero(batch) if batch.dtype == bool else batch
+        gradient = as_vector(self._gradient(parameters, record))
+        norm = float(np.linalg.norm(gradient))
+        return gradient, gradient * min(1.0, bound / norm) if norm else gradient
+
+    def _compare(self, places: np.ndarray, rows: np.ndarray, parameters: Any, bound: float) -> None:
         for row in self._rng.permutation(len(rows))[: self._probes]:
-            self._contributions.add_alone(rows[row], as_vector(self._gradient(parameters, int(places[row]))))
+            gradient, due = self._alone(parameters, int(places[row]), bound)
+            self._contributions.add_alone(rows[row] / bound, due / bound, gradient / bound)
+
+    def _compare_sum(self, places: np.ndarray, total: np.ndarray, parameters: Any, bound: float) -> None:
+        """Compare the sum of a batch, where its rows are not known, with that of its records alone."""
+        parts = [self._alone(parameters, int(place), bound)[1] for place in places]
+        due = np.sum(parts, axis=0) if parts else np.zeros_like(total)
+        self._contributions.add_alone(total / bound, due / bound, None, len(parts))
+
+    def _follow(self, parameters: Any, released: Any) -> None:
+        """Compare the parameters with those that the optimizer makes of what was released at the last step."""
+        assert self._update is not None
+        now = as_vector(parameters).copy()
+        if self._due is not None:
+            self._contributions.add_update(now, *self._due)
+        self._due = None if released is None else (now, as_vector(self._update(parameters, released)).copy())
 
     def evidence(self) -> TrainingEvidence:
         """Return the record of the run so far, as plain data, without the accountant's epsilons."""

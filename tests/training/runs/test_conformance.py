@@ -65,13 +65,20 @@ def by_size(rng, step, batch):
 
 
 FAULTS = {
-    "steps": {"steps": STEPS - 1},
+    "steps": {"steps": STEPS + 1},
     "sampling rate": {"sample": lambda rng, step: np.flatnonzero(rng.random(RECORDS) < 1.5 * RATE)},
     "spread of the batch sizes": {"sample": lambda rng, step: rng.choice(RECORDS, 40, replace=False)},
     "inclusions of records": {"sample": uneven},
     "repeats within a batch": {"sample": lambda rng, step: rng.choice(RECORDS, rng.binomial(RECORDS, RATE))},
     "clipping": {"rows": 1.01 * ROWS},
-    "noise that returns": {"noise": lambda rng, step, batch: noise_of(np.random.default_rng(step % 7), step, batch)},
+    "noise that returns": {
+        "noise": lambda rng, step, batch: noise_of(np.random.default_rng([3, step % 7]), step, batch)
+    },
+    "noise from the step number": {
+        "noise": lambda rng, step, batch: noise_of(np.random.default_rng(step), step, batch)
+    },
+    "smallest and largest batch": {"sample": lambda rng, step: poisson(rng, step)[:43]},
+    "noise of each step": {"noise": lambda rng, step, batch: (1.3 if step % 2 else 0.56) * noise_of(rng, step, batch)},
     "noise shared by coordinates": {"noise": shared_seed},
     "size of the noise": {"noise": lambda rng, step, batch: 1.25 * noise_of(rng, step, batch)},
     "noise of each coordinate": {"noise": bare_coordinate},
