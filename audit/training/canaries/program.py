@@ -39,7 +39,7 @@ _TOP = 1.5  # largest ratio of a bound to the one it starts from
 
 
 @dataclass(frozen=True, eq=False)
-class _DualBound:
+class _DualCertificate:
     """Hold multipliers of the constraints: for each epsilon, and each count from `low` + 1 on."""
 
     epsilons: FloatArray
@@ -52,7 +52,9 @@ class _DualBound:
         return float((self.base + canaries * float(self.largest @ up)) * (1 + _ROUNDED))
 
 
-def _solved(epsilons: FloatArray, deltas: FloatArray, right: int, guesses: int, canaries: int) -> _DualBound | None:
+def _solved(
+    epsilons: FloatArray, deltas: FloatArray, right: int, guesses: int, canaries: int
+) -> _DualCertificate | None:
     """Return the multipliers that a solver proposes, with what they prove; None where it finds none."""
     from scipy import optimize, sparse
 
@@ -77,14 +79,14 @@ def _solved(epsilons: FloatArray, deltas: FloatArray, right: int, guesses: int, 
     return _proved(epsilons, given, low, right, guesses)
 
 
-def _proved(epsilons: FloatArray, given: FloatArray, low: int, right: int, guesses: int) -> _DualBound:
+def _proved(epsilons: FloatArray, given: FloatArray, low: int, right: int, guesses: int) -> _DualCertificate:
     y = np.zeros((len(epsilons), guesses + 2))
     y[:, low + 1 : guesses + 1] = given
     i = np.arange(guesses + 1)
     own, next_one = i * y[:, :-1], np.exp(epsilons)[:, None] * (guesses - i) * y[:, 1:]
     slack = _ROUNDED * (own + next_one).sum(axis=0)
     base = float(np.max((i >= right) - (own - next_one).sum(axis=0) + slack))
-    return _DualBound(epsilons, base, y.max(axis=1))
+    return _DualCertificate(epsilons, base, y.max(axis=1))
 
 
 def _lowest(right: int, guesses: int) -> int:
