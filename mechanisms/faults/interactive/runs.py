@@ -1,0 +1,145 @@
+"""Faults of sparse vector and of counters of streams. All claim (1, 0)-DP for the whole conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from audit import Refusal
+from mechanisms.faults.interactive.checks import fault
+from mechanisms.interactive.counters import LENGTH, NOTHING, STEPS, TreeCounter, event_at
+from mechanisms.interactive.sparse import SparseVector, cost
+
+
+class AnswersAfterCutoff(SparseVector):
+    """Counts its answers "above", and goes on.
+
+    True privacy: (k / 2, 0) at most for k answers "above"; no bound without end.
+    """
+
+    def is_over(self) -> bool:
+        return False
+
+
+class CountsByIndex(SparseVector):
+    """Counts the rows that were above, by the index that the caller gives: a row that is asked again is free.
+
+    True privacy: (k / 2, 0) at most for k answers "above" of one row; no bound without end.
+    """
+
+    def count(self, row: int) -> None:
+        super().count(row)
+        self.rows = {*getattr(self, "rows", ()), row}
+        self.answered = len(self.rows)
+
+
+class QueryNoiseKept(SparseVector):
+    """Draws the noise of its queries once, as that of its threshold, and redraws neither.
+
+    True privacy: no finite epsilon; "below" for one row and "above" for another tells that the latter is larger.
+    """
+
+    kept: float | None = None
+
+    def query_noise(self) -> float:
+        if self.kept is None:
+            self.kept = super().query_noise()
+        return self.kept
+
+    def redraw(self) -> None:
+        if not hasattr(self, "threshold"):
+            super().redraw()
+
+
+class NoQueryNoise(SparseVector):
+    """Adds noise to the threshold only.
+
+    True privacy: no finite epsilon; as above, within one run.
+    """
+
+    def query_noise(self) -> float:
+        return 0.0
+
+
+class NodesOfALevel(TreeCounter):
+    """One noise for all nodes of a level.
+
+    True privacy: no finite epsilon; the first prefix, less the third, plus the second is the difference of two events.
+    """
+
+    def noise(self, level: int) -> float:
+        self.levels = getattr(self, "levels", {})
+        return float(self.levels.setdefault(level, super().noise(level)))
+
+
+class Restarts(TreeCounter):
+    """Begins anew in the middle of the stream, with the noise of the first half.
+
+    True privacy: no finite epsilon; the first and the fifth step differ by the difference of two events.
+    """
+
+    def node(self, level: int, start: int) -> float:
+        middle = len(self.stream) // 2
+        if start < middle or (level, start) in self.nodes:
+            return super().node(level, start)
+        first = super().node(level, start - middle) - sum(self.stream[start - middle : start - middle + (1 << level)])
+        self.nodes[level, start] = first + sum(self.stream[start : start + (1 << level)])
+        return self.nodes[level, start]
+
+
+class BareTop(TreeCounter):
+    """The node of the whole stream has no noise.
+
+    True privacy: no finite epsilon.
+    """
+
+    def noise(self, level: int) -> float:
+        return 0.0 if 1 << level == len(self.stream) else super().noise(level)
+
+
+class TellsUpdates(TreeCounter):
+    """Says how many events there were as the number that it has taken.
+
+    True privacy: no finite epsilon.
+    """
+
+    def size(self) -> int:
+        return sum(self.stream[: self.taken])
+
+
+class NoiseOfAStep(TreeCounter):
+    """Pays for one node of each event, and not for all levels above it.
+
+    True privacy: (log2(T) + 1, 0), 4 for the stream of eight events, where the first event is asked about.
+    """
+
+    def noise(self, level: int) -> float:
+        return float(self.rng.laplace())
+
+
+def above_again() -> Any:
+    """Ask for a row that is far above until there is no answer."""
+    for _ in range(5):
+        answer = yield "above", 0, 200.0
+        if isinstance(answer, Refusal):
+            return
+
+
+SPARSE = {"cost": cost, "limit": 2}
+STREAMS: dict[str, Any] = {"pairs": [(NOTHING, event_at(0))]}
+BESIDE = [("above", 1, 0.0), ("above", 0, 0.0)]
+CHECKS = [
+    fault("answers after its cut-off", AnswersAfterCutoff, above_again, **SPARSE),
+    fault("counts by index", CountsByIndex, above_again, **SPARSE),
+    fault("query noise kept", QueryNoiseKept, BESIDE),
+    fault("no query noise", NoQueryNoise, BESIDE),
+    fault(
+        "nodes of a level",
+        NodesOfALevel,
+        STEPS,
+        **STREAMS,
+    ),
+    fault("restarts", Restarts, STEPS, **STREAMS),
+    fault("bare top", BareTop, STEPS, **STREAMS),
+    fault("tells updates", TellsUpdates, [*STEPS[: LENGTH // 2], ("size",)], **STREAMS),
+    fault("noise of a step", NoiseOfAStep, STEPS, **STREAMS),
+]

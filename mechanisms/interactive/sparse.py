@@ -1,0 +1,81 @@
+"""Sparse vector as it is used: one query at a time, chosen by who has read the answers before.
+
+Implements AboveThreshold of Dwork & Roth 2014, algorithm 1, run anew after each answer "above": the threshold and
+every query get fresh noise, and after `cutoff` answers "above" there are none. Theorem 3.23 gives (epsilon, 0) for one
+run with threshold noise of scale 2 / epsilon and query noise of scale 4 / epsilon; c runs at epsilon / c compose to
+epsilon.
+
+Departures: a query reads one row of the data, plus a constant that the analyst chooses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from audit import InteractiveCheck, PrivacyClaim, Refusal, Substitution
+from mechanisms.interactive.sessions import PAIRS
+
+SOURCE = "Dwork & Roth 2014, theorem 3.23"
+
+
+class SparseVector:
+    """Says whether a row is above the noisy threshold 0, until it has said so `cutoff` times."""
+
+    def __init__(self, data: Any, rng: np.random.Generator, epsilon: float = 1.0, cutoff: int = 2) -> None:
+        self.data, self.rng, self.cutoff, self.epsilon = data, rng, cutoff, epsilon / cutoff
+        self.answered = 0
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the noise of the threshold."""
+        self.threshold = float(self.rng.laplace(scale=2 / self.epsilon))
+
+    def query_noise(self) -> float:
+        return float(self.rng.laplace(scale=4 / self.epsilon))
+
+    def is_over(self) -> bool:
+        return self.answered >= self.cutoff
+
+    def above(self, row: int, shift: float) -> bool:
+        """Return whether a row plus a shift is above the threshold."""
+        if self.is_over():
+            raise PermissionError("the cut-off is reached")
+        found = bool(self.data[row] + shift + self.query_noise() > self.threshold)
+        if found:
+            self.count(row)
+        return found
+
+    def count(self, row: int) -> None:
+        """Count an answer "above", and begin anew."""
+        self.answered += 1
+        self.redraw()
+
+
+def cost(move: Any, answer: Any) -> Any:
+    """Return what an answer costs, of a budget of 2: each answer "above" ends a run."""
+    return 0 if isinstance(answer, Refusal) else int(answer is True)
+
+
+def until_above() -> Any:
+    """Ask the first row until it is above, then the second one until that is."""
+    for row in (0, 1):
+        for _ in range(4):
+            answer = yield "above", row, -1.0
+            if answer is True or isinstance(answer, Refusal):
+                break
+
+
+CHECKS = [
+    InteractiveCheck(
+        name="interactive/sparse vector, two runs",
+        make=SparseVector,
+        claim=PrivacyClaim(1.0, 0.0, Substitution(), SOURCE),
+        pairs=PAIRS,
+        analyst=until_above,
+        cost=cost,
+        limit=2,
+        budget="auto",
+    )
+]

@@ -1,0 +1,84 @@
+"""Objects that answer: every fault says what it gives and is convicted, no twin is refuted, correct ones keep claims.
+
+Faults are convicted at 1e-6 together (ledgers without probability), with a fixed seed. Null of the twins: their claims
+hold; each of 29 is refuted with probability 1e-6 at most, at a budget of 4,000 conversations.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from audit import Verdict, run
+from mechanisms import interactive
+from mechanisms.faults.interactive import CHECKS as FAULTS
+from mechanisms.faults.interactive import TWINS
+from mechanisms.interactive.counters import LENGTH, TreeCounter, event_at
+from mechanisms.interactive.sessions import Cached, Session
+from mechanisms.interactive.sparse import SparseVector
+from tests.offenders import for_each
+
+QUICK = 4_000
+
+
+def test_names_and_twins():
+    names = [check.name for check in (*interactive.CHECKS, *FAULTS, *TWINS)]
+    assert len(set(names)) == len(names)
+    assert len(FAULTS) == len(TWINS) >= 18
+    assert all(check.name.startswith("fault/interactive ") for check in FAULTS)
+
+
+@for_each(FAULTS)
+def test_a_fault_states_its_privacy_expects_conviction_and_has_a_correct_parent(check):
+    assert check.expected is Verdict.FAIL
+    assert "True privacy:" in inspect.getdoc(check.make)
+    assert check.make.__mro__[1].__module__.startswith("mechanisms.interactive.")
+    assert pickle.loads(pickle.dumps(check)).name == check.name
+
+
+def test_every_fault_is_convicted():
+    report = run(FAULTS, workers=0, significance=0.03)
+    assert [result.name for result in report.results if result.verdict is not Verdict.FAIL] == []
+    exact = [result for result in report.results if result.basis == "exact"]
+    assert len(exact) > 8
+    assert all(result.conversation for result in report.results)
+
+
+@pytest.mark.false_alarm(2.9e-05)
+def test_no_twin_is_refuted():
+    quick = [replace(check, budget=QUICK) for check in TWINS]
+    report = run(quick, workers=0, confirmation=2.9e-5)
+    assert [result.name for result in report.results if result.verdict is Verdict.FAIL] == []
+
+
+def test_a_budget_is_exact():
+    session = Session([0.0], np.random.default_rng(0))
+    for _ in range(10):
+        session.ask(0, 0.1)
+    assert session.spent == Fraction(1)
+    with pytest.raises(PermissionError, match="the budget is spent"):
+        session.ask(0, 0.1)
+
+
+def test_a_cache_answers_the_same():
+    cached = Cached([0.0], np.random.default_rng(0))
+    assert {cached.ask(0, 0.9) for _ in range(5)} == {cached.known[0, 0.9]}
+
+
+def test_sparse_vector_stops():
+    sparse = SparseVector([0.0], np.random.default_rng(0))
+    assert [sparse.above(0, 500.0) for _ in range(2)] == [True, True]
+    with pytest.raises(PermissionError, match="cut-off"):
+        sparse.above(0, 500.0)
+
+
+def test_a_prefix_is_the_sum_of_its_nodes():
+    counter = TreeCounter(event_at(1, 4), np.random.default_rng(0), epsilon=1e9)
+    assert [round(counter.step()) for _ in range(LENGTH)] == [0, 1, 1, 1, 2, 2, 2, 2]
+    with pytest.raises(EOFError):
+        counter.step()
