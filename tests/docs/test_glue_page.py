@@ -11,7 +11,7 @@ from benchmarks.stability.pipeline import DECOYS, FAULTS, verdict_of
 PAGE = (Path(__file__).parents[2] / "docs" / "glue.md").read_text()
 STEPS, OPENDP = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
 (SHOWN,) = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
-QUICK = ("a mean with a private count", "keys from private data", "the clip comes before a product", "running sums")
+QUICK = ("a mean with a private count", "keys from private data", "missing values filled with the mean", "running sums")
 
 
 def test_the_blocks_run_and_print_what_is_shown(capsys):

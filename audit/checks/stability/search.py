@@ -62,7 +62,7 @@ class Search:
 
     def __init__(self, subject: Map, datasets: SearchStrategy[Any]) -> None:
         self.subject = subject
-        self._plans = plans(datasets)
+        self._plans = plans(datasets, subject.distance_in)
         self._found = SearchCounts()
         self._wanted: tuple[str, ...] = ()
         self._limit = 0
