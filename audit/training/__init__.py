@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "runs.recorder": ["Recorder"],
+        "runs.strategy": ["Strategy"],
         "canaries.planting": [
             "CanaryPlan",
             "adversarial_canaries",

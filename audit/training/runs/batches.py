@@ -44,6 +44,7 @@ class BatchEvidence:
     repeated: int = 0  # batches that are the same as an earlier one
     twice: int = 0  # records that are more than once in a batch
     again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
+    close: int = 0  # inclusions of a record too few steps after its last one, by the claimed separation
 
     @property
     def steps(self) -> int:
@@ -66,7 +67,8 @@ class Batches:
         self._in_epoch = np.zeros(records, dtype=bool)
         self._last: Any = None
         self._shared, self._pairs = 0, Counter[int]()
-        self._repeated = self._twice = self._again = 0
+        self._repeated = self._twice = self._again = self._close = 0
+        self._separation, self._seen_at = claim.separation or 1, np.full(records, -(10**9))
 
     def add(self, batch: Any) -> int:
         """Add a batch: indices of its records, a mask of all records, or only its size. Return the size."""
@@ -93,6 +95,8 @@ class Batches:
         distinct = np.flatnonzero(mask)
         self._twice += places.size - distinct.size
         self._counts += mask
+        self._close += int((step - self._seen_at[distinct] < self._separation).sum())
+        self._seen_at[distinct] = step
         key = distinct.tobytes()
         self._repeated += key in self._seen
         self._seen.add(key)
@@ -120,6 +124,7 @@ class Batches:
             self._repeated,
             self._twice,
             self._again,
+            self._close,
         )
 
 
@@ -134,9 +139,11 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
         yield Finding("repeats within a batch", 0.0, lambda: said)
     if claim.sampling == "poisson":
         yield from _poisson(claim, batches)
+    elif claim.sampling == "separated":
+        yield from _separated(claim, batches)
     else:
         yield from _fixed(claim, batches)
-    if batches.inclusions:
+    if batches.inclusions and claim.sampling != "separated":
         yield _repetition(claim, batches)
 
 
@@ -236,6 +243,16 @@ def _inclusions(batches: BatchEvidence, rate: float) -> tuple[float, Any]:
         )
 
     return min(1.0, 2 * min(by_law, by_extremes)), says
+
+
+def _separated(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    if batches.close:
+        said = f"records return {batches.close} times within {claim.separation} steps"
+        yield Finding("separation", 0.0, lambda: said)
+    most = batches.inclusions[-1][0] if batches.inclusions else 0
+    if most > claim.most_participations:
+        often = f"some record is in {most} batches, in place of {claim.most_participations} at most"
+        yield Finding("participations", 0.0, lambda: often)
 
 
 def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:

@@ -7,20 +7,24 @@ from typing import Any, Literal, get_args
 
 from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import InvalidArgument
+from audit.training.runs.strategy import Strategy
 
-Sampling = Literal["poisson", "fixed", "shuffled", "all"]
+Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated"]
 _WORDS = {
     "poisson": "Poisson sampling at rate {rate:.4g}",
     "fixed": "{batch} records drawn without replacement at each step",
     "shuffled": "batches of {batch} from shuffled epochs",
     "all": "all records at each step",
+    "separated": "each record at most once in {separation} steps",
 }
 
 
-_MEANING = {"rate": "the probability that a record enters a batch", "batch": "the number of records in a batch"}
-
-
-_MEANING = {"rate": "the probability that a record enters a batch", "batch": "the number of records in a batch"}
+_NEEDED = (("rate", ("poisson",)), ("batch", ("fixed", "shuffled")), ("separation", ("separated",)))
+_MEANING = {
+    "rate": "the probability that a record enters a batch",
+    "batch": "the number of records in a batch",
+    "separation": "the least number of steps from one participation of a record to the next",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +43,20 @@ class TrainingClaim:
         Noisy sums that are released.
     clip : float > 0
         Bound on the Euclidean norm of the gradient of one record.
-    sampling : {"poisson", "fixed", "shuffled", "all"}
+    sampling : {"poisson", "fixed", "shuffled", "all", "separated"}
         Each record by a coin of its own; `batch` records without replacement; epochs that are shuffled and cut; no
-        sampling.
+        sampling; any batches in which a record returns after `separation` steps at the earliest.
     rate : float in (0, 1), optional
         Of Poisson sampling; only there.
     batch : int >= 1, optional
         Records in a batch of fixed size or of a shuffled epoch; only there.
+    separation : int >= 1, optional
+        Of separated batches; only there.
+    participations : int >= 1, optional
+        In how many of their steps a record may be at most; as many as fit unless given.
+    strategy : Strategy, optional
+        Of noise that is correlated over the steps; only with separated batches. The noise on the sum, whitened by it,
+        has the standard deviation `noise_multiplier * clip * sensitivity`.
     divisor : float > 0, default 1.0
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5
@@ -77,6 +88,9 @@ class TrainingClaim:
     sampling: Sampling = "poisson"
     rate: float | None = None
     batch: int | None = None
+    separation: int | None = None
+    participations: int | None = None
+    strategy: Strategy | None = None
     divisor: float = 1.0
     delta: float = 1e-5
     source: str = field(default="", metadata={"recorded": False})  # beside the terms of a record
@@ -90,7 +104,7 @@ class TrainingClaim:
             raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
-        for name, kinds in (("rate", ("poisson",)), ("batch", ("fixed", "shuffled"))):
+        for name, kinds in _NEEDED:
             if getattr(self, name) is None and self.sampling in kinds:
                 raise InvalidArgument(f"sampling={self.sampling!r} needs `{name}`: {_MEANING[name]}")
             if getattr(self, name) is not None and self.sampling not in kinds:
@@ -98,8 +112,14 @@ class TrainingClaim:
                 raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
         if self.rate is not None:
             object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
-        if self.batch is not None:
-            object.__setattr__(self, "batch", integer(self.batch, "batch", at_least=1))
+        for name in ("batch", "separation", "participations"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, integer(value, name, at_least=1))
+        if self.strategy is not None and not isinstance(self.strategy, Strategy):
+            raise InvalidArgument.of("strategy", "be an audit.training.Strategy", self.strategy)
+        for name in ("strategy", "participations"):
+            if getattr(self, name) is not None and self.sampling != "separated":
+                raise InvalidArgument(f"`{name}` needs sampling='separated', with `separation`, got {self.sampling!r}")
 
     @classmethod
     def of_event(
@@ -133,18 +153,35 @@ class TrainingClaim:
     @property
     def summary(self) -> str:
         """The claim in a few words."""
-        sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch)
+        sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch, separation=self.separation)
+        noise = "" if self.strategy is None else f", {self.strategy.kind} correlation of the noise"
         steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
-        return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}, {steps}"
+        return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}{noise}, {steps}"
 
     def __str__(self) -> str:
         return f"each step releases the sum of clipped gradients with Gaussian noise, divided by {self.divisor:.6g}"
 
     @property
     def noise_scale(self) -> float:
-        """Standard deviation of the noise on each coordinate of the sum."""
-        return self.noise_multiplier * self.clip
+        """Standard deviation of the noise on each coordinate of the sum, whitened where it is correlated."""
+        return self.noise_multiplier * self.clip * self.sensitivity
+
+    @property
+    def sensitivity(self) -> float:
+        """By how many clipping norms one record moves the whitened sums of all its steps together; 1.0 for one step."""
+        if self.sampling != "separated":
+            return 1.0
+        strategy = self.strategy or Strategy("banded", (1.0,))
+        return strategy.sensitivity(self.steps, self.separation or 1, self.participations)
+
+    @property
+    def most_participations(self) -> int:
+        """In how many steps one record may be."""
+        most = -(-self.steps // (self.separation or 1))
+        return min(most, self.participations or most)
 
     def rate_among(self, records: int) -> float:
         """Return the probability that a record is in the batch of a step, for a number of records."""
-        return 1.0 if self.sampling == "all" else min(1.0, self.rate or (self.batch or 0) / max(1, records))
+        return (
+            1.0 if self.sampling in ("all", "separated") else min(1.0, self.rate or (self.batch or 0) / max(1, records))
+        )

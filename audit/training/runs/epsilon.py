@@ -26,6 +26,8 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
     """
     if noise_multiplier <= 0 or not math.isfinite(noise_multiplier):
         return math.inf if noise_multiplier <= 0 else 0.0
+    if sampling == "separated":  # all steps together are one Gaussian mechanism, whose sensitivity scales the noise
+        return epsilon_of("all", 1.0, noise_multiplier, 1, delta)
     if sampling == "shuffled":
         return shuffled_epsilon_lower_bound(noise_multiplier, max(1, round(1 / rate)), delta)
     if sampling == "fixed":

@@ -35,6 +35,7 @@ _KEPT = 2_048  # steps whose pairs are all compared
 _SEARCHED = 8  # steps on which a lag between coordinates is chosen
 _EQUAL = 0.999  # correlation of noise that is the same up to rounding
 _MOST_PARTS = 64  # for a guess of what divided or repeated the noise
+_FADING = 0.9  # by step, of the weight of earlier noise
 _PREDICTED = 4  # steps whose noise is predicted from their number
 _OUTER = 4 / _CELLS  # probability of the four outermost cells
 _CLEAR = 1e-6  # p-value of a shape that is named before its tails
@@ -64,6 +65,7 @@ class NoiseEvidence:
     closest_steps: tuple[int, int] = (0, 0)
     compared: int = 0  # pairs of steps
     successive: Tail = (0.0, 0)  # normal scores of the cosines of successive steps
+    trend: Tail = (0.0, 0)  # the same, with a mean of all earlier steps that fades
     lag: int = 0  # between coordinates, chosen on the first steps
     lagged: Tail = (0.0, 0)  # normal scores of the cosines at that lag, on the other steps
     along: Tail = (0.0, 0)  # normal scores of the cosines with the sum of the clipped gradients
@@ -86,8 +88,8 @@ class Noise:
         self._total = self._largest = 0.0
         self._cells = np.zeros(_CELLS, dtype=np.int64)
         self._rows: list[np.ndarray] = []
-        self._scores = {"successive": _Scores(), "lagged": _Scores(), "along": _Scores()}
-        self._lag = 0
+        self._scores = {"successive": _Scores(), "trend": _Scores(), "lagged": _Scores(), "along": _Scores()}
+        self._lag, self._faded = 0, np.zeros(1)
         self._products = self._sums = 0.0  # of noise with the clipped sum, and of the latter with itself
         self._kept: np.ndarray | None = None  # coordinates that are not frozen
         self._predicted, self._predictions, self._woken = 0.0, 0, 0
@@ -124,6 +126,8 @@ class Noise:
         step = len(self._steps_squares)
         if step > 1:
             self._scores["successive"].add(values, self._last)
+            self._faded = self._last + _FADING * self._faded
+            self._scores["trend"].add(values, self._faded)
         if clipped_sum.any():
             self._scores["along"].add(values, clipped_sum)
             self._products += float(values @ clipped_sum)
@@ -312,7 +316,7 @@ def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
     )
     yield Finding(
         "noise of successive steps",
-        normal_pvalue(*noise.successive),
+        min(1.0, 2 * min(normal_pvalue(*noise.successive), normal_pvalue(*noise.trend))),
         lambda: "the noise of successive steps is correlated",
     )
 

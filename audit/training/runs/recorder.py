@@ -108,6 +108,8 @@ class Recorder:
         self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
         self._batches, self._contributions = Batches(claim, self.records), Contributions(claim)
         self._noise = Noise(claim.steps, self._rng)
+        self._whitening = None if claim.strategy is None else claim.strategy.whitening(claim.steps)
+        self._past: list[np.ndarray] = []  # noise of the steps, where the claim correlates it
         self.steps = 0
 
     def step(
@@ -186,7 +188,15 @@ class Recorder:
         if self._noise.dimension not in (0, noisy.size):
             raise InvalidArgument.of("noisy_sum", f"keep its {self._noise.dimension} coordinates", noisy.size)
         scale = self.claim.noise_scale
-        self._noise.add((noisy - total) / scale, total / scale)
+        values = (noisy - total) / scale
+        if self._whitening is not None:
+            self._past.append(values)
+            step = len(self._past) - 1
+            if step >= len(self._whitening):
+                return  # a step too many, which is a finding of its own
+            weights = self._whitening[step, : step + 1]
+            values = sum((weights[at] * self._past[at] for at in np.flatnonzero(weights)), np.zeros_like(values))
+        self._noise.add(values, total / scale)
 
     def _alone(self, parameters: Any, record: int, bound: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of a record alone, and what it should contribute; equal where clipping is not ours."""

@@ -1,0 +1,101 @@
+"""Correlated noise: sensitivities by enumeration, correct loops that pass, faulty ones that do not, refusals.
+
+The null, for each correct loop, is the claimed mechanism: with significance 1e-7 a FAIL has that probability.
+"""
+
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+from audit import TrainingClaim, Verdict
+from audit.base.errors import InvalidArgument
+from audit.checks.plain import from_plain, to_plain
+from audit.training import Strategy
+from audit.training.runs.epsilon import epsilon_of, epsilon_of_claim
+from benchmarks.training.correlated_loops import CORRECT, FAULTS
+
+
+def enumerated(matrix, separation, participations):
+    """The largest norm of a sum of columns that are far enough apart, over all sets; their products are >= 0."""
+    steps, best = matrix.shape[1], 0.0
+    for count in range(1, participations + 1):
+        for places in combinations(range(steps), count):
+            if all(later - place >= separation for place, later in pairwise(places)):
+                best = max(best, float(np.linalg.norm(matrix[:, places].sum(axis=1))))
+    return best
+
+
+@pytest.mark.parametrize("separation", [1, 3, 4, 8])
+@pytest.mark.parametrize("participations", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["banded", "buffered", "tree", "rising"])
+def test_sensitivities_by_enumeration(kind, participations, separation):
+    strategy = {
+        "banded": Strategy("banded", (1.0, 0.5, 0.25)),
+        "buffered": Strategy("buffered", (0.5, 0.8)),
+        "tree": Strategy("tree"),
+        "rising": Strategy("banded", (0.5, 1.0)),
+    }[kind]
+    truth = enumerated(strategy._strategy(8), separation, participations)
+    found = strategy.sensitivity(8, separation, participations)
+    assert truth * (1 - 1e-12) <= found <= 1.15 * truth  # a bound where the worst steps are not known
+    if kind in ("banded", "buffered"):
+        assert found == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_whitened_noise_is_independent(name):
+    """Whitening undoes the covariance of the noise; of a tree, that of differences of prefix sums."""
+    strategy = CORRECT[name].strategy or Strategy("banded", (1.0,))
+    whitening = (
+        strategy.whitening(12) if strategy.kind != "matrix" else Strategy("matrix", (1.0, 0.5, 2.0)).whitening(2)
+    )
+    assert np.allclose(whitening, np.tril(whitening))
+    assert (np.diag(whitening) > 0).all()
+    if strategy.kind == "tree":
+        fresh = np.linalg.inv(whitening)
+        sums = np.cumsum(fresh, axis=0)
+        assert np.allclose((sums**2).sum(axis=1), [bin(step).count("1") for step in range(1, 13)])
+
+
+@pytest.mark.false_alarm(1e-7)
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_loop_passes(name):
+    result = CORRECT[name].verdict(3, significance=1e-7, confirmation=None, tolerance=0.15)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.epsilon_claimed == pytest.approx(epsilon_of("all", 1.0, 2.0, 1, 1e-5), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_faulty_loop_is_convicted(name):
+    result = FAULTS[name].verdict(1)
+    assert result.verdict is Verdict.FAIL, result.reason
+
+
+def test_a_claim_is_plain_data_and_says_what_it_needs():
+    told = {"noise_multiplier": 2.0, "steps": 20, "clip": 1.0}
+    claim = TrainingClaim(sampling="separated", separation=5, strategy=Strategy("tree"), **told)
+    assert from_plain(TrainingClaim, to_plain(claim)) == claim
+    assert claim.most_participations == 4
+    assert TrainingClaim(sampling="separated", separation=5, participations=2, **told).sensitivity == math.sqrt(2)
+    assert epsilon_of_claim(claim, 100, 5) == epsilon_of_claim(claim, 100)
+    for changed, said in (
+        ({"sampling": "separated"}, "needs `separation`"),
+        ({"rate": 0.1, "strategy": Strategy("tree")}, "needs sampling='separated'"),
+        ({"sampling": "separated", "separation": 5, "strategy": "tree"}, "`strategy` must be an"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            TrainingClaim(**told, **changed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [("banded", ()), ("banded", (0.0, 1.0)), ("buffered", (1.0,)), ("buffered", (1.0, 1.0)), ("tree", (1.0,)),
+     ("matrix", (1.0, 2.0)), ("matrix", (math.nan,)), ("dense", ())],
+)  # fmt: skip
+def test_a_strategy_refuses(kind, numbers):
+    with pytest.raises(InvalidArgument):
+        Strategy(kind, numbers)
+    with pytest.raises(InvalidArgument, match="fill 3 rows"):
+        Strategy("matrix", (1.0,)).whitening(3)
