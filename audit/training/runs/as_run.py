@@ -11,7 +11,7 @@ from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.contributions import contribution_findings, release_findings
 from audit.training.runs.epsilon import curve_steps, epsilon_of, epsilon_of_claim
 from audit.training.runs.findings import TESTS, Finding, number
-from audit.training.runs.noise import is_reused, noise_findings
+from audit.training.runs.noise_tests import is_reused, noise_findings
 from audit.training.runs.recorder import TrainingEvidence
 
 _CERTAIN = 1e-6  # level of a test at which the mechanism that was run is described; it decides no verdict

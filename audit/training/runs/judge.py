@@ -14,7 +14,7 @@ from audit.training.runs.batches import batch_gaps, rate_resolution
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.contributions import contribution_gaps
 from audit.training.runs.findings import TESTS, Missing, number
-from audit.training.runs.noise import multiplier_interval, multiplier_resolution, noise_gaps, shape_resolution
+from audit.training.runs.noise_tests import multiplier_interval, multiplier_resolution, noise_gaps, shape_resolution
 from audit.training.runs.recorder import TrainingEvidence
 
 PARTS = {

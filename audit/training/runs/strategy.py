@@ -125,7 +125,7 @@ def _sensitivity(strategy: Strategy, steps: int, separation: int, participations
 
 
 def _best(values: np.ndarray, separation: int, participations: int) -> np.ndarray:
-    """Return, for each row, the largest sum of at most so many of its values >= 0 that are so far apart."""
+    """Return, for each row, the largest sum of at most `participations` of its values >= 0, that far apart."""
     rows, steps = values.shape
     before = np.zeros((rows, steps + 1))
     for _ in range(participations):
