@@ -121,7 +121,7 @@ class Tickets(Session):
 class Careful(Session):
     """A session with more methods, none of which tells anything about the data."""
 
-    number = -1
+    number: int | None = None
 
     def is_far(self, number: float) -> bool:
         """Return False."""
