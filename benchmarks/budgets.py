@@ -16,7 +16,7 @@ from collections import Counter
 import numpy as np
 
 from audit import PrivacyClaim, Verdict, check_privacy
-from audit.checks.privacy.plan import needed
+from audit.checks.privacy.session import needed
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from benchmarks.subjects import PAIR, OneSided, TwoPoint, claim, geometric, laplace, randomized_response

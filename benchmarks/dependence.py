@@ -20,9 +20,8 @@ import numpy as np
 from scipy import special, stats
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game.drawing import carry_out
 from audit.game.events import choose_events
-from audit.game.fixed_budget import Split, draw_calls, joined, play
+from audit.game.fixed_budget import Split, carry_out, draw_calls, joined, play
 from audit.game.guesses import game_epsilon_lower_bound
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value

@@ -27,9 +27,8 @@ import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit.faces.runs import suite
-from audit.game.drawing import carry_out
 from audit.game.events import choose_events
-from audit.game.fixed_budget import draw_calls, joined, play
+from audit.game.fixed_budget import carry_out, draw_calls, joined, play
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import BLOCK, Calls, Side, Stream, Subject

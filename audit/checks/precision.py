@@ -11,10 +11,10 @@ import numpy as np
 from audit.base.arguments import Budget
 from audit.base.errors import AuditError, InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer

@@ -12,8 +12,8 @@ from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Interval, Judgment, Result, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate

@@ -30,8 +30,7 @@ from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer,
 from audit.game.scorers.structure import KINDS
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
-from audit.subjects.second_reader import places_of_disagreement
-from audit.subjects.unread import unread_places
+from audit.subjects.unread import places_of_disagreement, unread_places
 
 _FIRST = 256  # outputs that show whether there are floating-point numbers
 

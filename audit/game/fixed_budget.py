@@ -6,26 +6,91 @@ fresh outputs. Nothing that the choice saw is used again, so the one test at the
 All calls have one size. Some of the training calls, chosen by chance, are set aside: the choice does not see them, and
 they are the first certifying runs. A mechanism that behaves otherwise in training is found by comparing them with the
 later ones.
+
+A stage is a generator. It yields requests, and is suspended while the calls are made, so that it is not on the stack of
+the mechanism: one function draws for all stages, and the mechanism sees the same callers in each of them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from audit.game import tuning
 from audit.game.dependence import CallStatistics, Tally
-from audit.game.drawing import Request, Stage
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
-from audit.subjects import BLOCK, Calls, Outputs, Side, Stream, Subject, concatenate
+from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Stream, Subject, concatenate, map_blocks
 from audit.subjects.place import HERE, Place
+
+T = TypeVar("T")
+Read = Callable[[list[Outputs]], Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Name calls, what is read of the outputs of some consecutive ones, and what takes the values, in order."""
+
+    subject: Subject
+    calls: Calls
+    read: Read
+    take: Callable[[Any], None]
+    place: Place = HERE
+
+
+Stage = Generator[Request, Counter[str], T]  # a request is answered by what was odd about its calls
+
+
+def carry_out(stage: Stage[T]) -> T:
+    """Return the result of a stage; what goes wrong in a call is raised where the stage asked for it."""
+    try:
+        request = next(stage)
+        while True:
+            try:
+                odd = draw(request)
+            except Exception as error:
+                request = stage.throw(error)
+            else:
+                request = stage.send(odd)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+
+
+def draw(request: Request) -> Counter[str]:
+    """Make the calls of a request, and return what was odd about them."""
+    work, odd = partial(_draw_group, request.subject, request.read), Counter[str]()
+    for values, anomalies in map_blocks(work, request.calls, request.place):
+        odd.update(anomalies)
+        for value in values:
+            request.take(value)
+    return odd
+
+
+def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[list[Any], Counter[str]]:
+    """Draw consecutive calls, and read about `BLOCK` outputs at once: to read each call by itself would be slow."""
+    values, odd = [], Counter[str]()
+    drawn: list[Outputs] = []
+    waiting = 0
+    for block in group:
+        outputs, found = subject.draw(block)
+        odd.update(found)
+        drawn.append(outputs)
+        waiting += len(outputs)
+        if waiting >= BLOCK:
+            values.append(read(drawn))
+            drawn, waiting = [], 0
+    if drawn:
+        values.append(read(drawn))
+    return values, odd
+
 
 TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
 LEFT, RIGHT = 0, 1

@@ -22,7 +22,7 @@ from audit.base.errors import InvalidArgument
 from audit.base.forms import Count, Limits
 from audit.game import tuning
 from audit.game.resolution import GameTest
-from audit.game.scans import Excess
+from audit.game.scanned import Excess
 
 PLANTED, FEWEST_FOUND = 20, 16
 SURE_POWER = 0.97  # with which a plant of the stated size is found, and with which it is certified

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.game.drawing import carry_out
-from audit.game.fixed_budget import draw_calls, joined
+from audit.game.fixed_budget import carry_out, draw_calls, joined
 from audit.game.scorers import SCORERS, Score, Training
 from audit.subjects import Outputs, Side, Stream, Subject
 from benchmarks.bound import two_proportion_epsilon_lower_bound

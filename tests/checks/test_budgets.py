@@ -10,7 +10,7 @@ import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.base.arguments import EFFORTS, budget_of
 from audit.base.errors import InvalidArgument
-from audit.checks.privacy.plan import needed
+from audit.checks.privacy.session import needed
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.fixed_budget import Split
 from audit.game.resolution import blind_spot, game_resolution

@@ -13,8 +13,7 @@ import pytest
 import audit
 from audit import Local, PrivacyClaim, Verdict
 from audit.game import tuning
-from audit.game.scanned import IntervalScore, scan
-from audit.game.scans import Column, Excess, Interval, largest_runs
+from audit.game.scanned import Column, Excess, Interval, IntervalScore, largest_runs, scan
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
 from audit.subjects import Outputs

@@ -11,11 +11,10 @@ import pytest
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
-from audit.game import planted_shifts
+from audit.game import planting
 from audit.game.planting import plant
 from audit.game.plants import PLANTED, REQUIRED, Claimed, event_size, training_for
-from audit.game.scanned import scan
-from audit.game.scans import Column
+from audit.game.scanned import Column, scan
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
 from audit.subjects import Outputs
@@ -69,7 +68,7 @@ def no_power(*arguments):
     ("owner", "name", "broken", "missed"),
     [
         (Column, "intervals", blind, "an interval"),
-        (planted_shifts, "best_power", no_power, "a shift"),
+        (planting, "best_power", no_power, "a shift"),
     ],
 )
 def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):

@@ -13,8 +13,8 @@ import pytest
 import audit
 from audit import Result, Verdict
 from audit.base.errors import InvalidCertificate, NotWhole
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Interval, Judgment, conclude
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor

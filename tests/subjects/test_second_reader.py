@@ -18,7 +18,7 @@ import audit
 from audit import PrivacyClaim, Verdict, per_call
 from audit.subjects import encode
 from audit.subjects.identity import identify
-from audit.subjects.second_reader import places_of_disagreement
+from audit.subjects.unread import places_of_disagreement
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Self, Unpack
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.base import Result
 from audit.checks.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
 from audit.checks.privacy.told import Ledger, Payment, Told, Turn, overspent, rational
+from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, PrivacyClaim
 from audit.subjects import SubjectFailed, encode
 from audit.subjects.identity import Raised

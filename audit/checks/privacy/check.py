@@ -11,26 +11,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, get_args
 from audit.base.arguments import Effort, positive
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.alone import SharedAlone, alone, run_alone
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.domains import AllPairs
 from audit.checks.privacy.enumerated import Enumeration, enumerated, require_point
-from audit.checks.privacy.guess_game import certify, play_again
+from audit.checks.privacy.guess_game import certify, plants_of, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
-from audit.checks.privacy.plan import needed, needed_steps
-from audit.checks.privacy.planted import plants_of
 from audit.checks.privacy.record import Floats, privacy_types
 from audit.checks.privacy.record import Method as Method
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
-from audit.checks.privacy.session import FIT, Session, trained
+from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
+from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.bits import bit_scorers
-from audit.game.drawing import Stage, carry_out
+from audit.game.fixed_budget import Stage, carry_out
 from audit.game.scorers import SCORERS, Scorer
 from audit.subjects import BadLength, Subject, SubjectFailed
 from audit.subjects.subject import Shown, code_of, require_mechanism, show, states_a_law

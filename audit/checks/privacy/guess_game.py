@@ -1,7 +1,10 @@
 """Look at a mechanism by the guess game at a fixed budget: certify the events that training outputs chose.
 
-Each stage is a generator that asks for calls (`audit.game.drawing`), so that no stage is on the stack of the mechanism.
+Each stage is a generator that asks for calls (`audit.game.fixed_budget`), so that no stage is on the stack of the
+mechanism.
 """
+
+from __future__ import annotations
 
 import math
 from collections import Counter
@@ -15,21 +18,32 @@ import numpy as np
 from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.scope import AS_NUMBERS, claimed, examined, lacking
-from audit.checks.privacy.session import LONG, Choice, Session, Trained, long_call
-from audit.checks.privacy.way import Case, Game
+from audit.checks.privacy.session import LONG, PLANT, Choice, Session, Trained, long_call
+from audit.checks.privacy.way import AS_NUMBERS, Case, Game, claimed, examined, lacking
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
-from audit.game.drawing import Request, Stage, carry_out
 from audit.game.events import EventPair
 from audit.game.exchangeability import compare_long_call
-from audit.game.fixed_budget import VIRTUAL, Split, guesses_of_calls, play
+from audit.game.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.game.plants import UNREADABLE, Claimed, Plants
+from audit.game.planting import plant
+from audit.game.plants import COUNTED, UNREADABLE, Claimed, Plants, event_size, training_for
 from audit.game.resolution import game_resolution, runs_to_confirm
-from audit.game.tuning import SCAN_SHARE, TRAINING_CALLS
+from audit.game.tuning import SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.subjects import Calls, Outputs, Side, Stream
 from audit.subjects.place import HERE
+
+
+def plants_of(session: Session, trained: Trained, choice: Choice) -> Plants:
+    """Return what was found on the pair that was chosen."""
+    scanned, training = choice.interval, trained.split.training
+    if scanned is not None and scanned.rows is not None:
+        training = len(scanned.rows[0])
+    test = claimed(choice.point, training, choice.runs, session.allowance.significance)
+    plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
+    if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
+        return plants
+    return replace(plants, budget=math.ceil(len(session.pairs) * training_for(test, plants.columns) / SCAN_MOST))
 
 
 @dataclass(frozen=True)

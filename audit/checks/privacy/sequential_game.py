@@ -10,8 +10,7 @@ from audit.checks.base import Judgment, undecided
 from audit.checks.privacy.session import PROBE, SEQUENTIAL, Session
 from audit.checks.privacy.way import Case, Game
 from audit.claims import Point
-from audit.game.drawing import Stage, carry_out
-from audit.game.fixed_budget import LEFT, draw_calls
+from audit.game.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.game.resolution import sequential_resolution, steps_to_resolve
 from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 from audit.base.arguments import Budget, Effort
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Judgment, Result, conclude
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stability.domains import why_not_of
 from audit.checks.stability.metrics import metric_of
 from audit.checks.stability.stated_maps import StatedMap, stated_map

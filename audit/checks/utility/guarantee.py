@@ -13,8 +13,8 @@ from audit.base.arguments import closed_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed

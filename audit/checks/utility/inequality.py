@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
 

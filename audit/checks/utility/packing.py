@@ -12,8 +12,8 @@ from audit.base.errors import InvalidArgument
 from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Result
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.checks.utility.guarantee import (
     FIRST_LOOKS,

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 from audit.base.arguments import integer, positive, real
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Judgment, Result, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.game.means import Support, Unusable, call_number

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Unpack
 
 from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Interval, Judgment, Result, conclude
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, exceeds, required
 from audit.game.means import Support, call_number
 

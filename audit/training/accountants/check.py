@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Unpack
 from audit.base.arguments import Budget, open_probability
 from audit.base.errors import AuditError, InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.means import Unusable, call, call_number
 

@@ -15,8 +15,8 @@ from audit.base.arguments import Budget, closed_probability
 from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.alone import StatedAlone, alone, run_alone
 from audit.checks.base import Evidence, Judgment, Result, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
 from audit.claims.claim import require_claim

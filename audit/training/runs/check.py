@@ -12,9 +12,9 @@ from audit.base.errors import AuditError, InvalidArgument
 from audit.base.forms import Limits, Positive
 from audit.base.text import described
 from audit.checks.allowance import Allowance
-from audit.checks.alone import Alone, alone, run_alone
 from audit.checks.base import Check, Evidence, Result, Settings
 from audit.checks.plain import from_plain, to_plain
+from audit.checks.running import Alone, alone, run_alone
 from audit.subjects.supervisor import is_of_subject
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
