@@ -1,4 +1,4 @@
-"""Audit a training run of jax-privacy end to end: as its authors mean it, and with three mistakes of a user.
+"""Audit a training run of jax-privacy end to end: as its authors mean it, and with four mistakes of a user.
 
 Run as `python -m benchmarks.training.jax_run [--out DIR]`; needs the extra `jax`. A logistic regression on the digits
 is trained with `clipped_grad`, `gaussian_privatizer` and a batch selection of the library. The claim is the event that
@@ -7,6 +7,9 @@ its accountant is told. It prints each verdict with its reason, and writes the c
 * *fixed size*: `FixedBatchSampling` is accounted as Poisson.
 * *unit norm*: gradients are rescaled to unit norm, and the noise is that of the clipping norm.
 * *state dropped*: the privatizer is initialized at each step, so that its noise is the same at each.
+* *drawn size*: the noisy sum is divided by the size of the batch.
+
+The recorder follows the loop by three lines, which the source marks.
 """
 
 from __future__ import annotations
@@ -25,12 +28,11 @@ from jax_privacy import batch_selection, noise_addition
 
 import audit
 from audit import Verdict, training
-from audit.adapters.jax_privacy import contributions
 from benchmarks.training.loop import digits
 
 STEPS, BATCH, NOISE, CLIP, STEP_LENGTH = 100, 90, 1.0, 0.5, 0.5
 ROOM = 192  # records of a padded batch; a larger one has probability 1e-20
-MISTAKES = ("", "fixed size", "unit norm", "state dropped")
+MISTAKES = ("", "fixed size", "unit norm", "state dropped", "drawn size")
 
 
 def loss(parameters: Any, X: Any, y: Any) -> Any:
@@ -53,28 +55,34 @@ def train(rng: np.random.Generator, mistake: str = "", steps: int = STEPS) -> tr
     clipped_grad = jax_privacy.clipped_grad(
         loss, l2_clip_norm=CLIP, batch_argnums=(1, 2), rescale_to_unit_norm=mistake == "unit norm"
     )
-    compiled = jax.jit(clipped_grad)
     selection: Any = batch_selection.CyclicPoissonSampling(sampling_prob=BATCH / len(y), iterations=steps)
     if mistake == "fixed size":
         selection = batch_selection.FixedBatchSampling(batch_size=BATCH, iterations=steps)
     key = jax.random.key(int(rng.integers(2**31)))
     privatizer = noise_addition.gaussian_privatizer(stddev=NOISE * CLIP, prng_key=key)
     parameters = {"weights": jnp.zeros((64, 10)), "intercepts": jnp.zeros(10)}
-    state, gradient, update = privatizer.init(parameters), jax.jit(jax.grad(loss)), jax.jit(privatizer.update)
+    privatizer = optax.GradientTransformation(privatizer.init, jax.jit(privatizer.update))
+    optimizer, gradient, chosen = optax.sgd(STEP_LENGTH), jax.jit(jax.grad(loss)), np.zeros(0, dtype=int)
     recorder = training.Recorder(
         claim(steps), len(y), gradient=lambda at, record: gradient(at, X[record][None], y[record][None])
     )
+    # what a loop adds to be recorded
+    summed = recorder.clipped_grad(jax.jit(clipped_grad), batch=lambda: chosen)
+    privatizer = recorder.privatizer(privatizer)
+    optimizer = recorder.optimizer(optimizer)
+
+    state, moved = privatizer.init(parameters), optimizer.init(parameters)
     for batch in selection.batch_iterator(len(y), rng=rng):
         chosen = np.asarray(batch, dtype=int)
         padded = np.resize(chosen, ROOM)  # one shape, so that it is compiled once
-        total = compiled(parameters, X[padded], y[padded], is_padding_example=np.arange(ROOM) >= len(chosen))
+        total = summed(parameters, X[padded], y[padded], is_padding_example=np.arange(ROOM) >= len(chosen))
         if mistake == "state dropped":
             state = privatizer.init(parameters)
-        noisy, state = update(total, state)
-        released = jax.tree.map(lambda leaf: leaf / BATCH, noisy)
-        rows = contributions(clipped_grad, parameters, X[chosen], y[chosen])
-        recorder.step(chosen, clipped=rows, noisy_sum=noisy, released=released, parameters=parameters)
-        parameters = jax.tree.map(lambda at, move: at - STEP_LENGTH * move, parameters, released)
+        noisy, state = privatizer.update(total, state)
+        divisor = max(1, len(chosen)) if mistake == "drawn size" else BATCH
+        released = jax.tree.map(lambda leaf, by=divisor: leaf / by, noisy)
+        moves, moved = optimizer.update(released, moved, parameters)
+        parameters = optax.apply_updates(parameters, moves)
     return recorder
 
 

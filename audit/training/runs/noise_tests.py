@@ -37,9 +37,10 @@ def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Findi
     shaped = list(_shaped(noise))
     whole = shaped[1].pvalue  # of the shape; tails are named where it says nothing
     worst = {"tails of the noise": whole if whole < _CLEAR else 0.0}
+    first = "noise that returns" if is_reused(noise) else ""  # whatever underflows beside it
     found = [*_same(noise), *_sized(claim, noise), *shaped, *_correlated(noise)]
     # one fault shows in several tests, in its own most clearly
-    yield from sorted(found, key=lambda part: max(part.pvalue, worst.get(part.part, 0.0)))
+    yield from sorted(found, key=lambda part: max((part.part != first) * part.pvalue, worst.get(part.part, 0.0)))
 
 
 def _same(noise: NoiseEvidence) -> Iterator[Finding]:

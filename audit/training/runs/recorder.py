@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from audit.checks.base import Evidence
 from audit.training.runs.batches import Batches, BatchEvidence
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.contributions import ContributionEvidence, Contributions, as_vector, is_coarse
+from audit.training.runs.hooks import OpacusHook, OptaxHook
 from audit.training.runs.noise import Noise, NoiseEvidence
 
 RECORDED = "record of one run"
@@ -135,7 +137,8 @@ class Recorder:
         clipped : array-like, shape (batch, ...), optional
             What each of them contributes to the sum, in the order of `batch`.
         clipped_sum, norms : array-like, optional
-            In place of `clipped` where it is too large to hand over: its sum, and the norm of each row.
+            In place of `clipped` where it is too large to hand over: its sum, and the norm of each row. A sum that is
+            given beside `clipped` is what the noise was added to.
         noisy_sum : array-like, optional
             The sum with its noise; `released * divisor` unless given.
         released : array-like, optional
@@ -157,7 +160,7 @@ class Recorder:
         rows = None if clipped is None else _finite(as_vector(clipped, 2), "clipped")
         if rows is not None and len(rows) != size:
             raise InvalidArgument.of("clipped", f"have one row for each of the {size} records of the batch", rows.shape)
-        total = rows.sum(axis=0) if rows is not None else clipped_sum
+        total = clipped_sum if clipped_sum is not None or rows is None else rows.sum(axis=0)
         shown = None if released is None else _finite(as_vector(released), "released")
         noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
         if noisy is None and shown is not None:
@@ -226,6 +229,36 @@ class Recorder:
         if self._due is not None:
             self._contributions.add_update(now, *self._due)
         self._due = None if released is None else (now, as_vector(self._update(parameters, released)).copy())
+
+    def attach(self, optimizer: Any, *, batch: Callable[[], Any] | None = None) -> None:
+        """Follow an Opacus `DPOptimizer`: each of its steps is recorded, by the per-sample gradients that it has.
+
+        Its sum is compared with that of these gradients, clipped here to `max_grad_norm`. `batch`, if given, returns
+        the records of the step as in `step`; only their number is known otherwise.
+        """
+        OpacusHook(self, optimizer, batch)
+
+    def clipped_grad(self, function: Callable[..., Any], *, batch: Callable[[], Any] | None = None) -> Any:
+        """Return what `jax_privacy.clipped_grad` returned, followed by this recorder, to be called outside of jit."""
+        return self._hook.clipped_grad(function, batch)
+
+    def privatizer(self, transformation: Any) -> Any:
+        """Return the optax transformation that adds noise to the sum, followed by this recorder."""
+        return self._hook.privatizer(transformation)
+
+    def optimizer(self, transformation: Any) -> Any:
+        """Return the optax transformation that sees what is released, followed by this recorder."""
+        return self._hook.optimizer(transformation)
+
+    @cached_property
+    def _hook(self) -> OptaxHook:
+        return OptaxHook(self)
+
+    def step_of_sum(self, batch: Any, rows: np.ndarray, total: Any, **parts: Any) -> None:
+        """Record a step whose sum is known beside the rows that it should be of: it may not be their sum."""
+        sums, bound = as_vector(total), self.claim.clip
+        self._contributions.add_alone(sums / bound, rows.sum(axis=0) / bound, None, 0)
+        self.step(batch, clipped=rows, clipped_sum=sums, **parts)
 
     def evidence(self) -> TrainingEvidence:
         """Return the record of the run so far, as plain data, without the accountant's epsilons."""
