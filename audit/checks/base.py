@@ -64,6 +64,11 @@ class Evidence:
         """True if nothing fresh can be drawn to confirm it."""
         return False
 
+    @property
+    def spent(self) -> float:
+        """Share of the confirmation that went to looks before this evidence; fresh outputs have the rest."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class Interval:

@@ -26,11 +26,14 @@ DOUBTFUL = 0.001  # level at which fresh outputs bar a PASS, although they do no
 CONFIRMING_POWER = 0.99  # with which a violation that the first outputs detect with power 0.8 is confirmed
 
 
-def confirming_level(significance: float, confirmation: float | None) -> float | None:
-    """Return the level of one look at fresh outputs; None where the first outputs decide alone."""
+def confirming_level(significance: float, confirmation: float | None, spent: float = 0.0) -> float | None:
+    """Return the level of one look at fresh outputs; None where the first outputs decide alone.
+
+    `spent` is the share of the confirmation that earlier looks had.
+    """
     if confirmation is None or confirmation >= significance:
         return None
-    return confirmation / significance / LOOKS
+    return (1 - spent) * confirmation / significance / LOOKS
 
 
 def growth(significance: float, level: float) -> float:
@@ -56,7 +59,7 @@ def confirmed(
     `looks` gathers from fresh outputs, to be judged at a level.
     """
     first = _judged(check, evidence, allowance.significance)
-    level = confirming_level(allowance.significance, allowance.confirmation)
+    level = confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
     if evidence.is_final or level is None or evidence.confirmation is not None or not is_refuted(first):
         return evidence, first
     drawn, fresh = 0, None
@@ -79,7 +82,7 @@ def judge(
 ) -> Any:
     """Judge the evidence of a kind of check, unless it is judged; where it refutes the claim, fresh outputs decide."""
     first, fresh = first or kind.judge(terms, evidence, significance), evidence.confirmation
-    level = confirming_level(significance, confirmation)
+    level = confirming_level(significance, confirmation, evidence.spent)
     if level is None or not is_refuted(first):
         return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was suspected")
     if evidence.is_final:

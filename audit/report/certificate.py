@@ -24,7 +24,7 @@ from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, worst
 from audit.report.loading import load_json
-from audit.report.wording import PRIVACY_KINDS, is_met, standing_of, ways_of
+from audit.report.wording import GAMES, PRIVACY_KINDS, is_met, standing_of, ways_of
 
 SCHEMA_VERSION = "2.0"
 JSON_NAME = "certificate.json"
@@ -91,7 +91,7 @@ def spending(record: Mapping[str, Any]) -> dict[str, Any]:
         used = {"randomness": evidence["comparisons"]}
     elif kind in PRIVACY_KINDS:
         ways = ways_of(evidence)
-        used = {"guess_game": {"guess game", "sequential game"} & set(ways), "goodness_of_fit": "stated law" in ways}
+        used = {"guess_game": GAMES & set(ways), "goodness_of_fit": "stated law" in ways}
     else:
         simulated = evidence["uses"] not in ("evaluator", "stated values")
         used = {"utility": simulated, "goodness_of_fit": not simulated and evidence.get("compared")}

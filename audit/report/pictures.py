@@ -136,12 +136,13 @@ def _profile(record: Record) -> Plot | None:
 
 
 def _wealth(record: Record) -> Plot | None:
-    game = ways_of(record["evidence"]).get("sequential game")
+    ways = ways_of(record["evidence"])
+    game = ways.get("sequential game") or ways.get("early look")
     if not game:
         return None
     outcome = game["outcome"]
     wealth = [float(value) for value in outcome["grid_log_wealth"]]
-    needed = math.log(1 / record["settings"]["significance"])
+    needed = -math.log(game.get("level") or record["settings"]["significance"])
     plot = Plot(
         "Wealth of the sequential game against each epsilon",
         f"After {outcome['steps']} pairs of outputs. Every epsilon whose wealth ever reached the line is refuted.",

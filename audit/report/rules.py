@@ -17,6 +17,7 @@ from typing import Any
 from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
 from audit.checks.plain import from_plain
+from audit.checks.privacy.early_look import EARLY_SHARE
 from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.stated_law import UNEVALUATED
 from audit.checks.utility.guarantee import FIRST_LOOKS, LOOKS_GROW, looks_for
@@ -32,6 +33,7 @@ _ROUNDING = 1e-9  # relative
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)
 _METHODS = {  # that look in a way
     "guess game": ("auto", "fixed"),
+    "early look": ("auto",),
     "stated law": ("auto", "exact"),
     "sequential game": ("sequential",),
     "enumeration": ("enumerate",),
@@ -64,12 +66,13 @@ class Case:
 
     @property
     def outcome(self) -> Any:
-        return self["sequential game"]["outcome"]
+        return (self["sequential game"] or self["early look"])["outcome"]
 
     @property
     def named_pairs(self) -> list[int]:
         law = self["stated law"] or {"laws": (), "curve": None}
-        single = (self["guess game"], self["sequential game"], law["curve"], self["witness"], self["conversation"])
+        games = (self["guess game"], self["sequential game"], self["early look"])
+        single = (*games, law["curve"], self["witness"], self["conversation"])
         return [part["pair"] for part in (*law["laws"], *single) if part]
 
     @property
@@ -180,6 +183,10 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("sequential game", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
     ("sequential game", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
     ("sequential game", "its wealth is not the one against its claim", Case.has_own_wealth),
+    ("early look", "its wealth is not the one against its claim", Case.has_own_wealth),
+    ("early look", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
+    ("early look", "its level is not its share of the confirmation", lambda c: _same(
+        c["early look"]["level"] * len(c["pairs"]), EARLY_SHARE * c.check["settings"]["confirmation"])),
 )
 OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("evidence", "drew more than its budget has", lambda c: c["samples"] <= c["budget"] or c["uses"] in _COMPUTED),
@@ -240,7 +247,8 @@ def _fresh(check: Record, certificate: Record) -> Iterator[Case]:
     evidence, settings = check["evidence"], check["settings"]
     if (fresh := evidence.get("confirmation")) is None:
         return
-    level = confirming_level(settings["significance"], settings["confirmation"])
+    spent = EARLY_SHARE if "early look" in ways_of(evidence) else 0.0
+    level = confirming_level(settings["significance"], settings["confirmation"], spent)
     times = 1.0 if level is None else growth(settings["significance"], level)
     drawn = {**fresh, "samples": evidence["samples"] + fresh["samples"]} if check["kind"] in PRIVACY_KINDS else fresh
     for look in range(LOOKS):

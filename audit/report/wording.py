@@ -10,6 +10,7 @@ from audit.base.verdict import OUTCOMES, Verdict, outcome, standing
 from audit.claims import claim_of
 
 PRIVACY_KINDS = frozenset({"privacy", "precision", "interactive"})
+GAMES = frozenset({"guess game", "sequential game", "early look"})  # ways of looking that spend significance
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
 Check = Mapping[str, Any]

@@ -14,6 +14,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.domains import AllPairs
+from audit.checks.privacy.early_look import look_early
 from audit.checks.privacy.enumerated import Enumeration, enumerated, require_point
 from audit.checks.privacy.guess_game import certify, plants_of, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
@@ -301,11 +302,16 @@ class PrivacyCheck(Check):
 
 
 def _gathered(session: Session) -> PrivacyEvidence:
-    """Probe, then look in the ways of the session's method."""
+    """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()
     if session.method == "sequential":
         return _evidence(session, [play_to_the_end(session)], session.terms.claim.point)
-    return carry_out(_at_fixed_budget(session))
+    if (looked := look_early(session)) is None:
+        return carry_out(_at_fixed_budget(session))
+    early, own = looked
+    found = _evidence(own, [], session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))
+    drawn = 0 if early.refutes else own.samples
+    return replace(found, samples=found.samples + drawn, ways=(early, *found.ways))
 
 
 def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:

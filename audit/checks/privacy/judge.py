@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.forms import Limits, Nonnegative, Probability
 from audit.checks.base import Evidence, Found, Judgment, undecided
+from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
 from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
@@ -27,7 +28,7 @@ class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
     ways: tuple[
-        StatedLaw | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told, ...
+        StatedLaw | EarlyLook | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told, ...
     ] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own
@@ -57,6 +58,16 @@ class PrivacyEvidence(Evidence):
     def searched(self) -> Searched | None:
         """The end of a search over datasets or parameters, if there was one."""
         return self.by(Searched)
+
+    @property
+    def is_final(self) -> bool:
+        """True if an early look refutes the claim: it is judged at a share of the confirmation at once."""
+        return (early := self.by(EarlyLook)) is not None and early.refutes
+
+    @property
+    def spent(self) -> float:
+        """Share of the confirmation that an early look had."""
+        return 0.0 if self.by(EarlyLook) is None else EARLY_SHARE
 
     @property
     def is_dependent(self) -> bool:

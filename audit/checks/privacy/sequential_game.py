@@ -1,5 +1,7 @@
 """Look at a mechanism by a sequential game: it ends when the claim is refuted or resolved, or with the budget."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,9 +18,10 @@ from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.game.tuning import TRAINING_CALLS
-from audit.subjects import Block, Outputs, Side
+from audit.subjects import Block, Outputs, Side, Stream
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
+STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
 _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 
 
@@ -72,32 +75,39 @@ def play_to_the_end(session: Session) -> SequentialGame:
     """Play the sequential game on the check's pair; probe for dependence between runs afterwards."""
     claim, allowance = session.terms.claim, session.allowance
     (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
-    source = _Source(session)
-    stated = stated_log_likelihood(session.subject.mechanism)
-    outcome = play_sequentially(
-        source.draw,
-        epsilon,
-        delta,
-        allowance.significance,
-        most_steps=allowance.budget - 1,
-        resolution_steps=steps_to_resolve(epsilon, goal, delta, allowance.significance),
-        score=None if stated is None else LikelihoodRatio(stated, session.pairs[0]),
-    )
-    session.samples += 2 * outcome.steps
-    carry_out(_probe_afterwards(session))
+    enough, stream = steps_to_resolve(epsilon, goal, delta, allowance.significance), allowance.stream.child(SEQUENTIAL)
+    outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
+    if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
+        probe_afterwards(session, 0, outcome.steps)
     if source.is_constant:
         session.anomalies["constant"] += 1
     return SequentialGame(0, source.is_numeric, outcome)
 
 
-def _probe_afterwards(session: Session) -> Stage[None]:
-    """Draw calls of a sequential game's pair for the probe, where the budget can spare them."""
-    stream, size = session.allowance.stream.child(PROBE, 2), min(PROBED, session.allowance.budget // PROBED_SHARE)
-    if size < 1:
-        return
-    drawn, _ = yield from draw_calls(session.subject, session.pairs, TRAINING_CALLS, size, stream)
+def play_on(
+    session: Session, pair: int, stream: Stream, level: float, most: int, enough: int | None = None
+) -> tuple[SequentialOutcome, _Source]:
+    """Play on one pair, with calls whose seeds come from a stream; return the outcome, and what outputs there were."""
+    (epsilon, delta), source = session.terms.claim.point, _Source(session, pair, stream)
+    stated = stated_log_likelihood(session.subject.mechanism)
+    score = None if stated is None else LikelihoodRatio(stated, session.pairs[pair])
+    outcome = play_sequentially(source.draw, epsilon, delta, level, most, enough, score)
+    session.samples += 2 * outcome.steps
+    return outcome, source
+
+
+def probe_afterwards(session: Session, pair: int, steps: int) -> None:
+    """Draw calls of a pair for the probe, in proportion to the steps and where the budget can spare them."""
+    size = min(PROBED, session.allowance.budget // PROBED_SHARE, max(2, steps // STEPS_PROBED))
+    if size >= 1:
+        carry_out(_probe(session, pair, size))
+
+
+def _probe(session: Session, pair: int, size: int) -> Stage[None]:
+    stream, datasets = session.allowance.stream.child(PROBE, 2), session.pairs[pair]
+    drawn, _ = yield from draw_calls(session.subject, [datasets], TRAINING_CALLS, size, stream)
     session.samples += 2 * TRAINING_CALLS * size
-    side = Side(session.pairs[0][LEFT], size, stream.child(0, LEFT), size)
+    side = Side(datasets[LEFT], size, stream.child(0, LEFT), size)
     yield from session.repeat(drawn[0][LEFT][0], side)
     session.probe(drawn[0])
 
@@ -105,16 +115,17 @@ def _probe_afterwards(session: Session) -> Stage[None]:
 class _Source:
     """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, pair: int, stream: Stream) -> None:
         self._session, self._calls = session, [0, 0]
+        self._datasets, self._stream = session.pairs[pair], stream
         self._first_key: np.uint64 | None = None
         self.is_constant = self.is_numeric = True
 
     def draw(self, side: int, size: int) -> Outputs:
         session = self._session
-        seed = session.allowance.stream.child(SEQUENTIAL, side, self._calls[side]).seed()
+        seed = self._stream.child(side, self._calls[side]).seed()
         self._calls[side] += 1
-        outputs, found = session.subject.draw(Block(session.pairs[0][side], size, seed))
+        outputs, found = session.subject.draw(Block(self._datasets[side], size, seed))
         session.note(found)
         keys = atom_keys(outputs)
         self._first_key = keys[0] if self._first_key is None else self._first_key

@@ -51,6 +51,7 @@ from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
+SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
 
 
@@ -80,13 +81,15 @@ class Affordable(NamedTuple):
     allowance: Allowance
     drawn: int  # outputs that measured the cost
     need: tuple[float, ...]  # outputs per dataset and seconds that would resolve the claim, where the time does not
+    cost: float  # seconds for an output
 
 
 def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, stream: Stream) -> Affordable:
     """Return the allowance that the time leaves, by the cost of an output, measured in growing calls.
 
     A machine under load measures a higher cost, so that the least of several slow calls counts. Evidence
-    depends on timing only if the time limit is too short.
+    depends on timing only if the time limit is too short, and where an output takes about `SLOW_CALL`: slow calls are
+    looked at early.
     """
     assert allowance.seconds is not None
     size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
@@ -98,7 +101,7 @@ def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, st
             break
         elapsed, drawn = time.perf_counter() - started, drawn + size
         cost, spent = min(cost, elapsed / size), spent + elapsed
-        if 2 * allowance.budget * cost <= allowance.seconds:
+        if 2 * allowance.budget * cost <= allowance.seconds and (cost <= SLOW_CALL or size >= _SHOWS_SLOW):
             break
         if elapsed >= _SHORTEST_TIMED:
             slow += 1
@@ -107,13 +110,13 @@ def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, st
     cost = 0.0 if math.isinf(cost) else cost
     allowed = math.inf if cost == 0 else allowance.seconds / cost / 2
     if allowance.budget <= allowed:
-        return Affordable(allowance, drawn, ())
+        return Affordable(allowance, drawn, (), cost)
     budget = min(allowance.budget, max(int(allowed), _FEWEST_OUTPUTS * len(pairs)))
     need = (float(allowance.budget), float(f"{2 * cost * allowance.budget:.2g}"))
-    return Affordable(replace(allowance, budget=budget, enough=None), drawn, need)
+    return Affordable(replace(allowance, budget=budget, enough=None), drawn, need, cost)
 
 
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT = range(8, 15)  # children of a stream, beside the game's
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY = range(8, 16)  # children of a stream, beside the game's
 
 
 @dataclass
@@ -130,11 +133,18 @@ class Session:
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
     need: tuple[float, ...] = ()  # what would resolve the claim, where the time limit is too short
+    cost: float = 0.0  # seconds that an output takes, where the budget is a name
 
     @property
     def is_stated(self) -> bool:
         """Return whether a stated law decides, and the game beside it does not."""
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
+
+    @property
+    def may_look_early(self) -> bool:
+        """Return whether calls are slow, and one point of the claim is tested by all that is drawn."""
+        is_plain = self.method == "auto" and not self.is_stated and not self.terms.claim.is_curve
+        return is_plain and self.cost > SLOW_CALL
 
     @property
     def audits_floats(self) -> bool:
@@ -166,7 +176,9 @@ class Session:
             self.need = (float(due),) if budget < due < MOST_BUDGET else ()
         if self.allowance.seconds is not None:
             timing = self.allowance.stream.child(PROBE, 3)
-            self.allowance, drawn, self.need = within_time(self.subject, self.pairs, self.allowance, timing)
+            is_named = self.allowance.enough is not None
+            self.allowance, drawn, self.need, cost = within_time(self.subject, self.pairs, self.allowance, timing)
+            self.cost = cost if is_named else 0.0
             self.samples += drawn if self.need else 0  # evidence depends on the time only where it does not suffice
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:

@@ -1,7 +1,7 @@
 """Define a way of looking at a privacy claim: the four questions that its judge may answer, and its numbers.
 
-Each way is a frozen dataclass in a file with its gatherer and its judge: a stated law, a guess game, a sequential game,
-an enumeration, a search. A judge is a pure function of the way and of the `Case`.
+Each way is a frozen dataclass in a file with its gatherer and its judge: a stated law, an early look, a guess game, a
+sequential game, an enumeration, a search. A judge is a pure function of the way and of the `Case`.
 """
 
 from __future__ import annotations

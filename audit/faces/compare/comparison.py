@@ -30,7 +30,7 @@ from audit.faces.runs.suite import listed_in, run
 from audit.report.renderers import environment
 from audit.report.report import Report, write_whole
 from audit.report.terminal import Column, print_table, verdict_text
-from audit.report.wording import interval, number, ways_of
+from audit.report.wording import GAMES, interval, number, ways_of
 from audit.subjects import Outputs, Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool
@@ -266,7 +266,7 @@ class ComparisonReport:
             "name": one.name,
             "note": one.note,
             **{key: check[key] for key in ("verdict", "expected", "basis", "reason", "exact_epsilon")},
-            "certified_epsilon": certified if {"guess game", "sequential game"} & set(ways_of(evidence)) else None,
+            "certified_epsilon": certified if GAMES & set(ways_of(evidence)) else None,
             "wasted": wasted,
             "errors": None if errors is None else asdict(errors),
             "per_second": sample.per_second if isinstance(sample, Sample) else None,

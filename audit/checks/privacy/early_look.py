@@ -1,0 +1,85 @@
+"""Look early at what is slow to call: a short sequential game on each pair, before the guess game at a fixed budget.
+
+A gross violation shows in a hundredth of the outputs that a PASS needs. The look costs a true claim a few outputs and
+no power, since its error probability comes out of the confirmation and not out of the significance. With significance
+s, confirmation c and e = `EARLY_SHARE`: the wealth against a true claim ever reaches 1 / level with probability at
+most level (Ville's inequality), whenever one stops. So a game at the level e c / pairs on each pair refutes a true
+claim with probability at most e c, and is final. What follows is suspected with probability at most s, as without the
+look, and each of its `LOOKS` at fresh outputs has the level (1 - e) c / (s LOOKS). Together, by the union bound,
+
+    P(FAIL) <= pairs (e c / pairs) + s LOOKS (1 - e) c / (s LOOKS) = c,
+
+whatever the outputs of the look decide on, since the games that follow it draw outputs of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from audit.base.forms import OpenProbability
+from audit.checks.base import Judgment
+from audit.checks.privacy.sequential_game import play_on, probe_afterwards
+from audit.checks.privacy.session import EARLY, Session
+from audit.checks.privacy.way import Case, Way
+from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
+from audit.subjects import BadLength, SubjectFailed
+
+EARLY_SHARE = 0.5  # of the confirmation
+_MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this
+_FEWEST_STEPS = 200  # on each pair of datasets: with fewer, nothing is refuted at such a level
+
+
+@dataclass(frozen=True)
+class EarlyLook(Way):
+    """Hold the sequential game that came before a guess game, of those on all pairs the one with the most wealth."""
+
+    pair: int
+    level: OpenProbability  # at which it refutes the claim, once and for all
+    outcome: SequentialOutcome
+
+    way: ClassVar[str] = "early look"
+
+    @property
+    def refutes(self) -> bool:
+        """True if the wealth against the claim ever reached the inverse of the level."""
+        return self.outcome.log_wealth >= -math.log(self.level)
+
+    def refutation(self, case: Case) -> Judgment | None:
+        """Return FAIL where the wealth ever reached the inverse of the level."""
+        if case.evidence.is_dependent or not self.refutes:
+            return None
+        found = f"at an early look, after {self.outcome.steps} pairs of outputs, the wealth was"
+        return case.refuted(self.lower_bound(case), f"{found} e^{self.outcome.log_wealth:.2f}")
+
+    def lower_bound(self, case: Case) -> float:
+        """Return the bound of epsilon at the level of the look, where it refutes the claim."""
+        decides = self.refutes and not case.evidence.is_dependent
+        return time_uniform_lower_bound(self.outcome, self.level) if decides else 0.0
+
+
+def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
+    """Return the look and what it saw; None where calls are fast, or fresh outputs would not confirm a refutation."""
+    allowance, pairs = session.allowance, len(session.pairs)
+    steps = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs
+    if not session.may_look_early or allowance.confirmation is None or steps < _FEWEST_STEPS:
+        return None
+    level, best = EARLY_SHARE * allowance.confirmation / pairs, None
+    own = replace(session, samples=0, anomalies=Counter())
+    try:
+        for pair in range(pairs):
+            stream = allowance.stream.child(EARLY, pair)
+            outcome, _ = play_on(own, pair, stream, level, steps)
+            best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
+            if best.refutes:
+                probe_afterwards(own, pair, outcome.steps)
+                break
+    except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
+        return None
+    return (best, own) if best else None
+
+
+def _wealth(look: EarlyLook) -> float:
+    return look.outcome.log_wealth

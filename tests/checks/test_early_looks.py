@@ -1,0 +1,105 @@
+"""A look at few outputs of slow calls: exact error probabilities, gross violations at once, true claims as before."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy import special
+
+import audit
+from audit import PrivacyClaim, Verdict
+from audit.checks.confirm import LOOKS, confirming_level
+from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
+from audit.checks.privacy.session import SLOW_CALL
+from audit.game.sequential.game import Wealth
+from audit.report.rules import broken_rules
+
+PAIRS = [(np.zeros(1), np.ones(1))]
+CLAIM = PrivacyClaim(0.5, relation=audit.Local())
+
+
+def slow(data, rng):
+    until = time.perf_counter() + 2 * SLOW_CALL
+    while time.perf_counter() < until:
+        pass
+    return data.sum() + rng.laplace()
+
+
+@pytest.fixture(scope="module")
+def report():
+    check = audit.PrivacyCheck(name="slow", mechanism=audit.per_call(slow), claim=CLAIM, pairs=PAIRS)
+    return audit.run([check], workers=0)
+
+
+def test_a_gross_violation_of_a_slow_mechanism_is_refuted_at_once(report):
+    """The default budget is 61,000 outputs per dataset; a miss of this seed would be the same in every run."""
+    (result,) = report.results
+    early = result.evidence.by(EarlyLook)
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert (early.refutes, result.evidence.game, result.evidence.confirmation) == (True, None, None)
+    assert result.samples < 8_000
+    assert CLAIM.epsilon <= result.epsilon_lower_bound < 1
+    assert "at an early look" in result.reason
+
+
+def test_an_early_look_replays_and_keeps_its_level(report):
+    assert list(broken_rules(report.certificate)) == []
+    (way,) = report.certificate["checks"][0]["evidence"]["ways"]
+    way["level"] *= 10
+    assert any("its level is not its share of the confirmation" in said for said in broken_rules(report.certificate))
+
+
+def test_fast_calls_are_not_looked_at_early():
+    fast = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size), CLAIM, PAIRS, workers=0)
+    assert fast.evidence.by(EarlyLook) is None
+
+
+@pytest.mark.parametrize(("significance", "confirmation"), [(0.05, 1e-6), (0.05 / 300, 1e-6 / 300), (0.01, 1e-4)])
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_all_looks_share_one_confirmation(significance, confirmation, pairs):
+    """The bound of the docstring, term by term: no simulation."""
+    level = confirming_level(significance, confirmation, EARLY_SHARE)
+    early = pairs * (EARLY_SHARE * confirmation / pairs)
+    assert early + significance * LOOKS * level == pytest.approx(confirmation, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.05, 1e-3])
+def test_the_wealth_seldom_reaches_its_level_at_the_edge_of_the_claim(level):
+    """Randomized response that is exactly epsilon-DP, known to the bettor: the probability of a crossing, computed.
+
+    With constant posteriors the wealth depends on the number of right guesses alone, so that the probabilities of these
+    numbers, among runs that have not crossed, follow by recursion over 400 steps.
+    """
+    epsilon, steps = 0.5, 400
+    grid, sure = np.array([epsilon]), special.expit(1.0)
+    right, wrong = np.array([sure]), np.array([1 - sure])
+    factors = []
+    for left, other in ((right, wrong), (wrong, wrong), (wrong, right)):  # 2, 1 and 0 right guesses in a step
+        one = Wealth(grid, 0.0, one_sided=False)
+        one.bet(left, other)
+        factors.append(one._log_wealth[:, 0])
+    assert factors[0] + factors[2] == pytest.approx(2 * factors[1])  # so the sum is one of counts
+    shares = Wealth(grid, 0.0, one_sided=False)._log_shares[:, 0]
+    p = float(special.expit(epsilon))
+    alive, crossed = np.array([1.0]), 0.0
+    for step in range(1, steps + 1):
+        alive = np.convolve(alive, [(1 - p) ** 2, 2 * p * (1 - p), p**2])
+        gained = (factors[0] - factors[2]) / 2
+        counts = np.arange(2 * step + 1)[:, None]
+        wealth = special.logsumexp(step * factors[2] + counts * gained + shares, axis=1)
+        over = wealth >= -math.log(level)
+        crossed += alive[over].sum()
+        alive[over] = 0.0
+    assert 0.05 * level < crossed <= level
+
+
+def test_a_true_claim_is_judged_as_without_the_look():
+    """The wealth against a true claim reaches its level with probability 5e-7."""
+    claim = PrivacyClaim(1.0, relation=audit.Local())
+    result = audit.check_privacy(audit.per_call(slow), claim, PAIRS, tolerance=2.0, budget="quick", workers=0)
+    early = result.evidence.by(EarlyLook)
+    assert early is not None
+    assert not early.refutes
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.evidence.game.counts.runs + 2 * early.outcome.steps < result.samples
