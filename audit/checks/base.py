@@ -338,8 +338,8 @@ class Check(ABC):
 
     @classmethod
     def evidence_of(cls, data: Any) -> Any:
-        """Return recorded evidence, with that of fresh outputs in it."""
-        return from_plain(cls.evidence_type, data)
+        """Return recorded evidence, with that of fresh outputs in it; as it is where it was read before."""
+        return data if isinstance(data, cls.evidence_type) else from_plain(cls.evidence_type, data)
 
     def terms(self) -> Any:
         """Return what the judge needs of the claim and the settings."""

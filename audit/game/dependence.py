@@ -10,6 +10,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -154,15 +155,10 @@ class CallStatistics:
         if len(parts) < 2:
             return 0.0
         parts[:, :, 0], runs = parts[:, :, 0] - parts[:, :, 1] - parts[:, :, 2], parts[:, :, 0].copy()
-        smallest, tests = 0.0, 0
-        for cut in range(1, len(parts)):
-            first, rest = parts[:cut].sum(axis=0), parts[cut:].sum(axis=0)
-            sizes = runs[:cut].sum(axis=0), runs[cut:].sum(axis=0)
-            tests += 6
-            for side, kind in itertools.product((0, 1), range(3)):
-                log_p = _log_tails(first[side, kind], sizes[0][side], rest[side, kind], sizes[1][side])
-                smallest = min(smallest, log_p)
-        return min(0.0, smallest + math.log(2 * max(1, tests)))
+        first, first_runs = parts.cumsum(axis=0)[:-1], runs.cumsum(axis=0)[:-1, :, None]  # at every cut
+        others, other_runs = parts.sum(axis=0) - first, runs.sum(axis=0)[:, None] - first_runs
+        smallest = float(_log_tails(first, first_runs, others, other_runs).min())
+        return min(0.0, smallest + math.log(2 * first.size))
 
     def of_size(self) -> float:
         """Return log p that the outputs of the long call are guessed as those of the others on its dataset."""
@@ -172,20 +168,24 @@ class CallStatistics:
         whole = self.right if side else self.left
         others = whole.calls * self.size
         pairs = [(plus, whole.plus), (minus, whole.minus), (runs - plus - minus, others - whole.plus - whole.minus)]
-        return min(0.0, min(_log_tails(long, runs, rest, others) for long, rest in pairs) + math.log(6))
+        counts, rest_counts = np.array(pairs, dtype=float).T
+        return min(0.0, float(_log_tails(counts, runs, rest_counts, others).min()) + math.log(6))
 
 
-def _log_tails(first: float, first_runs: float, rest: float, rest_runs: float) -> float:
-    """Bound log P of a hypergeometric count as far from its mean, in its own direction."""
-    if not (first_runs and rest_runs):
-        return 0.0
-    p = (first + rest) / (first_runs + rest_runs)
-    return -max(runs * _divergence(count / runs, p) for count, runs in ((first, first_runs), (rest, rest_runs)))
+def _log_tails(first: np.ndarray, first_runs: Any, rest: np.ndarray, rest_runs: Any) -> np.ndarray:
+    """Bound log P of hypergeometric counts as far from their means, in their own directions; 0 without runs."""
+    runs = first_runs + rest_runs
+    p = (first + rest) / np.maximum(runs, 1)
+    bounds = [
+        number * _divergence(count / np.maximum(number, 1), p)
+        for count, number in ((first, first_runs), (rest, rest_runs))
+    ]
+    return np.where((first_runs == 0) | (rest_runs == 0), 0.0, -np.maximum(*bounds))
 
 
-def _divergence(share: float, p: float) -> float:
-    """Return the Kullback-Leibler divergence of two Bernoulli laws."""
-    return float(special.rel_entr(share, p) + special.rel_entr(1 - share, 1 - p))
+def _divergence(share: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the Kullback-Leibler divergence of Bernoulli laws."""
+    return np.asarray(special.rel_entr(share, p) + special.rel_entr(1 - share, 1 - p))
 
 
 @dataclass

@@ -6,7 +6,7 @@ the rate of right guesses, or the recorded ones of the means, lie apart. See doc
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -45,10 +45,14 @@ class Replay:
     differences: tuple[str, ...]
 
 
-def replay(certificate: Certificate) -> Replay:
-    """Judge all recorded evidence again and compare; raise InvalidCertificate if a record does not have its form."""
+def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> Replay:
+    """Judge all recorded evidence again and compare; raise InvalidCertificate if a record does not have its form.
+
+    `evidence` is what `require_form` has read; without it the records are read here.
+    """
     checks = certificate["checks"]
-    fresh = [judged_part(record) for record in checks]
+    read = evidence or [record["evidence"] for record in checks]
+    fresh = [judged_part({**record, "evidence": part}) for record, part in zip(checks, read, strict=True)]
     judged = [{**record, **part} for record, part in zip(checks, fresh, strict=True)]
     summary = summary_of(judged)
     places = [*(f"{record.get('name')}: " for record in checks), ""]
@@ -64,9 +68,11 @@ def replay(certificate: Certificate) -> Replay:
 
 def problems_of(certificate: Certificate) -> list[str]:
     """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
-    if broken := list(islice(schema_problems(certificate), _MOST + 1)):
+    evidence: list[Any] = []
+    if broken := list(islice(schema_problems(certificate, evidence), _MOST + 1)):
         return [*broken[:_MOST], *(["schema: and more"] if broken[_MOST:] else [])]
-    return [line for part in (_sums, _significance, broken_rules, _digests, _verdicts) for line in part(certificate)]
+    found = [line for part in (_sums, _significance, broken_rules, _digests) for line in part(certificate)]
+    return [*found, *_verdicts(certificate, evidence)]
 
 
 def require_whole(certificate: Certificate) -> None:
@@ -85,8 +91,11 @@ def notes_on(certificate: Certificate) -> Iterator[str]:
         yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
 
 
-def schema_problems(certificate: Certificate) -> Iterator[str]:
-    """Yield where a certificate does not have its form: the first place in the document, or in each of its checks."""
+def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> Iterator[str]:
+    """Yield where a certificate does not have its form: the first place in the document, or in each of its checks.
+
+    The evidence of each check is appended to `read`: to read it tests it, and a replay need not read it again.
+    """
     try:
         reader(Document)(certificate)
     except FormError as error:
@@ -98,16 +107,20 @@ def schema_problems(certificate: Certificate) -> Iterator[str]:
         try:
             if not isinstance(kind, str) or kind not in forms:
                 raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(forms)}")
-            reader(forms[kind])(record)
+            found = reader(forms[kind])(record)
+            if read is not None:
+                read.append(found["evidence"])
         except FormError as error:
             error.path.append(f".checks[{index}]")
             yield f"schema: {error}"
 
 
-def require_form(certificate: Certificate) -> None:
-    """Raise InvalidCertificate unless the certificate follows its schema."""
-    for line in schema_problems(certificate):
+def require_form(certificate: Certificate) -> list[Any]:
+    """Return the evidence of each check; raise InvalidCertificate unless the certificate follows its schema."""
+    evidence: list[Any] = []
+    for line in schema_problems(certificate, evidence):
         raise InvalidCertificate(f"the certificate does not have its form: {line}")
+    return evidence
 
 
 def _sums(certificate: Certificate) -> Iterator[str]:
@@ -147,10 +160,10 @@ def _digests(certificate: Certificate) -> Iterator[str]:
         yield "seal: the document is not the one that was sealed"
 
 
-def _verdicts(certificate: Certificate) -> Iterator[str]:
+def _verdicts(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
     """Every verdict follows from its evidence."""
     try:
-        yield from (f"replay: {line}" for line in replay(certificate).differences)
+        yield from (f"replay: {line}" for line in replay(certificate, evidence).differences)
     except InvalidCertificate as error:
         yield f"replay: {error}"
 
