@@ -1,12 +1,13 @@
 """Search the worst analyst of faults whose state no fixed list of queries reaches, beside the best fixed list.
 
-`python -m benchmarks.interactive.search` prints one line a fault: CPU seconds of search and certification together, the
-conversation that was found, and the certified epsilon with answers as arguments and without. Pairs differ in the first
-or in the second record, and the search has to find which counts.
+`python -m benchmarks.interactive.search [TEXT]` prints one line a fault: CPU seconds of search and certification
+together, the conversation that was found, and the certified epsilon with answers as arguments and without. Pairs differ
+in the first or in the second record, and the search has to find which counts.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
@@ -37,9 +38,11 @@ def searched(make: Any, table: dict[str, Any], length: int = 8) -> Any:
     return result, time.process_time() - started
 
 
-def main() -> None:
-    """Print the table."""
+def main(only: str = "") -> None:
+    """Print the table, of faults whose name holds a text."""
     for name, (make, table) in CASES.items():
+        if only not in name:
+            continue
         for kind, moves in (("fixed", table), ("adaptive", adaptive(table))):
             result, seconds = searched(make, moves)
             plan = result.evidence.searched.setting["plan"]
@@ -48,4 +51,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -74,7 +74,7 @@ class Search:
     check: Any  # a privacy check with parameters, datasets, or both
     allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case
     samples: int = 0
-    found: dict[str, float] = field(default_factory=dict)  # excesses of cases that a seed does not repeat
+    found: dict[str, float] = field(default_factory=dict)  # excesses of cases that are not tried again
     settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
     cases: int = 0  # that were tried
     best: Case | None = None
@@ -108,9 +108,8 @@ class Search:
         """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
         self.settings.add(repr(case.setting))
         bound = self.check.at(case.setting)
-        if Subject(
-            bound.mechanism
-        ).own_randomness:  # Hypothesis refuses a case that comes out otherwise when tried again
+        # Hypothesis refuses a case that comes out otherwise when tried again, and tries settings alone often
+        if case.pair is None or Subject(bound.mechanism).own_randomness:
             case_text = repr([case.setting, *map(code_of, case.pair or ())])
             if case_text not in self.found:
                 self.found[case_text] = self._tried(bound, case)
