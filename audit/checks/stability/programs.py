@@ -1,0 +1,274 @@
+"""Screen whole queries without statistics: run both datasets without noise, and compare what moved with the claim.
+
+A library states itself in a `QueryLibrary`: how programs are drawn, built and made smaller. `screen` compares one
+program on one pair, `shrunk` makes program and pair smaller together, and `work` and `hunt` do so in processes that
+restart, since a library may abort its process.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+RUNS = 5  # on each dataset, before what differs is believed
+ROUNDING = 1e-6  # share of the claim up to which an excess counts as rounding
+NOISE = 100.0  # scales up to which a difference may be noise that could not be removed
+MOST_RAISED = 20  # exceptions that are shrunk in a process: they are frequent, and no violation of a claim
+TRIES = 400  # smaller cases that are tried while shrinking
+_STATE = struct.Struct("qqqqd")  # next program, accepted, compared on both sides, of a group, CPU seconds
+Row = tuple[Any, ...]
+Cells = Mapping[str, Any]
+
+
+class RefusedError(Exception):
+    """The library does not build a program, or states no finite claim: nothing to hold it to."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program as nested tuples, and the two datasets it runs on."""
+
+    program: Any
+    left: tuple[Row, ...]
+    right: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A built program: what it claims of its pair, what it answers without noise, and the noise it was scaled for."""
+
+    claim: float  # privacy loss of the pair, as the library's accountant states it
+    run: Callable[[tuple[Row, ...]], Cells]  # answers by name, aligned by keys
+    scales: Callable[[], Mapping[str, float]]  # of the noise by name, or by the part before the first ":"
+    order: int = 1  # 1 where losses are |d| / scale (Laplace), 2 where they are d^2 / (2 scale^2) (Gaussian)
+    grouped: bool = False
+
+
+@dataclass(frozen=True)
+class QueryViolation:
+    """Hold how a claim was broken: the kind, both numbers, and the case as text."""
+
+    kind: str  # "loss", "rounding", "support", "exception", "nondeterministic"
+    claim: float
+    attained: float
+    said: str
+    signature: tuple[str, ...] = ()
+    script: str = ""
+    number: int = -1
+
+
+class QueryLibrary(Protocol):
+    """State how a library of private queries draws, builds and shrinks its programs."""
+
+    def draw(self, source: random.Random) -> Case:
+        """Return a program with two datasets."""
+
+    def build(self, case: Case) -> Query:
+        """Build a program at a scale near 0, with facts about margins and distances that are read from the pair."""
+
+    def smaller(self, program: Any) -> Iterator[Any]:
+        """Yield simpler programs, the simplest first."""
+
+    def signature(self, program: Any) -> tuple[str, ...]:
+        """Return the operators of a program, without constants and names."""
+
+    def script(self, case: Case) -> str:
+        """Return lines of Python that show a case with the library alone."""
+
+
+@dataclass
+class ScreenCounts:
+    """Count what a screen was asked."""
+
+    accepted: int = 0
+    compared: int = 0
+    grouped: int = 0
+    raised: set[tuple[str, ...]] = field(default_factory=set)  # signatures of exceptions that were shrunk
+
+
+def screen(library: QueryLibrary, case: Case, seen: ScreenCounts | None = None) -> QueryViolation | None:
+    """Return how a program breaks its claim on its pair without noise, or None.
+
+    Answers that differ are asked for again, five times on each dataset: a query that differs from itself has no
+    sensitivity, and that is a kind of its own.
+    """
+    seen = ScreenCounts() if seen is None else seen
+    try:
+        query = library.build(case)
+    except RefusedError:
+        return None
+    seen.accepted += 1
+    seen.grouped += query.grouped
+    left, right = _answer(query, case.left), _answer(query, case.right)
+    if isinstance(left, str) and isinstance(right, str):
+        return None
+    seen.compared += 1
+    found = None if left == right else _compared(query, left, right)
+    if found is None:
+        return None
+    for rows, first in ((case.left, left), (case.right, right)):
+        again = [_answer(query, rows) for _ in range(RUNS - 1)]
+        if any(_compared(query, first, other) or isinstance(first, str) != isinstance(other, str) for other in again):
+            return QueryViolation("nondeterministic", query.claim, math.inf, "differs from itself on one dataset")
+    return found
+
+
+def _answer(query: Query, rows: tuple[Row, ...]) -> Cells | str:
+    try:
+        return query.run(rows)
+    except Exception as error:
+        return f"raised {type(error).__name__}: {str(error)[:200]}"
+
+
+def _compared(query: Query, left: Cells | str, right: Cells | str) -> QueryViolation | None:
+    if isinstance(left, str) or isinstance(right, str):
+        if isinstance(left, str) and isinstance(right, str):
+            return None
+        return QueryViolation("exception", query.claim, math.inf, left if isinstance(left, str) else str(right))
+    if set(left) != set(right):
+        return QueryViolation(
+            "support", query.claim, math.inf, f"answers of one dataset only: {sorted(set(left) ^ set(right))}"
+        )
+    scales, attained, moved = query.scales(), 0.0, []
+    for name, one in left.items():
+        other, scale = right[name], scales.get(name.partition(":")[0])
+        if _is_number(one) != _is_number(other):
+            return QueryViolation("support", query.claim, math.inf, f"{name}: {one!r} and {other!r}")
+        if not _is_number(one):
+            continue
+        if scale is None:
+            raise RefusedError
+        distance = abs(one - other)
+        if distance <= NOISE * scale:
+            continue
+        ratio = distance / scale if scale else math.inf
+        attained += ratio if query.order == 1 else ratio * ratio / 2
+        moved.append(f"{name}: {one!r} and {other!r}")
+    if attained <= query.claim * (1 + 1e-12):
+        return None
+    kind = "rounding" if attained <= query.claim * (1 + ROUNDING) else "loss"
+    return QueryViolation(kind, query.claim, attained, "; ".join(moved)[:300])
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def shrunk(library: QueryLibrary, case: Case, flag: QueryViolation) -> tuple[Case, QueryViolation]:
+    """Return a smaller case with a flag of the same kind: rows and steps are left out while it stays."""
+    tries, changed = TRIES, True
+    while changed and tries > 0:
+        changed = False
+        for smaller in _smaller(library, case):
+            tries -= 1
+            found = screen(library, smaller)
+            if found is not None and found.kind == flag.kind:
+                case, flag, changed = smaller, found, True
+                break
+            if tries <= 0:
+                break
+    return case, flag
+
+
+def _smaller(library: QueryLibrary, case: Case) -> Iterator[Case]:
+    for size in (8, 4, 2, 1):  # runs of rows first: the pair is long where sums go wrong
+        for at in range(0, max(len(case.left), len(case.right)), size):
+            left, right = (side[:at] + side[at + size :] for side in (case.left, case.right))
+            for pair in ((left, right), (left, case.right), (case.left, right)):
+                if pair != (case.left, case.right) and pair[0] != pair[1]:
+                    yield Case(case.program, *pair)
+    for program in library.smaller(case.program):
+        yield replace(case, program=program)
+
+
+def work(
+    library: QueryLibrary, seed: int, state: Path, journal: Path, seconds: float, known: Sequence[str] = ()
+) -> None:
+    """Screen programs from the one that the state names, until the CPU seconds of all processes so far are used up."""
+    with state.open("r+b") as file, journal.open("a", encoding="utf-8") as found:
+        number, accepted, compared, grouped, spent = _STATE.unpack(file.read(_STATE.size))
+        seen, started = ScreenCounts(accepted, compared, grouped), time.process_time() - spent
+        while (used := time.process_time() - started) < seconds:
+            line = _STATE.pack(number + 1, seen.accepted, seen.compared, seen.grouped, used)
+            os.pwrite(file.fileno(), line, 0)  # before the program runs: it may abort the process
+            _work_on(library, seed, number, seen, found, known)
+            number += 1
+
+
+def _work_on(
+    library: QueryLibrary, seed: int, number: int, seen: ScreenCounts, found: Any, known: Sequence[str]
+) -> None:
+    case = library.draw(random.Random(f"{seed}/{number}"))
+    try:
+        flag = screen(library, case, seen)
+        if flag is None:
+            return
+        print(json.dumps(asdict(replace(flag, number=number))), file=found, flush=True)
+        signature = library.signature(case.program)
+        if flag.kind == "exception" and (signature in seen.raised or len(seen.raised) >= MOST_RAISED):
+            return
+        raw, (case, flag) = signature, shrunk(library, case, flag)
+    except RefusedError:
+        return
+    signature = library.signature(case.program)
+    if flag.kind == "exception":
+        seen.raised.update((raw, signature))
+    if " ".join((flag.kind, *signature)) in known:
+        return
+    whole = replace(flag, signature=signature, script=library.script(case), number=number)
+    print(json.dumps(asdict(whole)), file=found, flush=True)
+
+
+@dataclass(frozen=True)
+class HuntReport:
+    """Hold the programs and counts of a hunt, and the flags that were shrunk."""
+
+    programs: int
+    accepted: int
+    compared: int
+    grouped: int
+    seconds: float  # of CPU
+    aborts: tuple[int, ...]  # numbers of programs that ended their process
+    flags: tuple[QueryViolation, ...]
+    raw: int  # flags before shrinking, those of causes that are known among them
+
+    def causes(self) -> dict[str, list[QueryViolation]]:
+        """Return the shrunk flags by kind and signature."""
+        found: dict[str, list[QueryViolation]] = {}
+        for flag in self.flags:
+            found.setdefault(" ".join((flag.kind, *flag.signature)), []).append(flag)
+        return found
+
+
+def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = ()) -> HuntReport:
+    """Run a worker and start it again after each abort, with the program after the one that ended it.
+
+    The command is called with ``seed state journal seconds known...`` and passes them to `work`.
+    """
+    aborts: list[int] = []
+    with tempfile.TemporaryDirectory() as folder:
+        state, journal = Path(folder, "state"), Path(folder, "journal")
+        state.write_bytes(_STATE.pack(0, 0, 0, 0, 0.0))
+        journal.touch()
+        arguments = [str(seed), str(state), str(journal), str(seconds), *known]
+        while subprocess.run([*command, *arguments], check=False, stderr=subprocess.DEVNULL).returncode:
+            last = _STATE.unpack(state.read_bytes())[0] - 1
+            if aborts[-1:] == [last] or last < 0:
+                raise RuntimeError(f"the worker {' '.join(command)} does not run")
+            aborts.append(last)
+        number, accepted, compared, grouped, spent = _STATE.unpack(state.read_bytes())
+        lines = [QueryViolation(**json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]
+    flags = tuple(replace(flag, signature=tuple(flag.signature)) for flag in lines if flag.script)
+    return HuntReport(
+        number, accepted, compared, grouped, spent, tuple(aborts), flags, sum(not line.script for line in lines)
+    )

@@ -1,0 +1,127 @@
+"""The screen of whole queries: each kind of flag, shrinking, and a worker that dies. Nothing is drawn as noise."""
+
+import math
+import random
+import sys
+from collections import Counter
+
+import pytest
+
+from audit.checks.stability.programs import Case, Query, RefusedError, ScreenCounts, hunt, screen, shrunk
+
+PAIR = ((3.0,), (9.0,)), ((3.0,),)  # one row more, of a sum that is clipped to 5
+
+
+class Toy:
+    """Programs are tuples of operators on a column, and the last one is the aggregate."""
+
+    def __init__(self, claim=5.0):
+        self.claim = claim
+        self.calls = 0
+
+    def draw(self, source):
+        rows = tuple((float(source.randint(0, 9)),) for _ in range(source.randint(1, 6)))
+        operators = tuple(source.choice(("clip", "same", "unclipped")) for _ in range(3))
+        return Case((*operators, source.choice(("sum", "abort" if source.random() < 0.02 else "sum"))), rows, rows[1:])
+
+    def build(self, case):
+        if not case.program or case.program[-1] == "refused":
+            raise RefusedError("no aggregate")
+        left, right = Counter(case.left), Counter(case.right)
+        claim = self.claim * ((left - right).total() + (right - left).total())
+        return Query(claim, lambda rows: self._run(case.program, rows), lambda: {"total": 1.0})
+
+    def _run(self, program, rows):
+        self.calls += 1
+        what = program[-1]
+        if what == "abort":
+            sys.exit(3)
+        if what == "raise" and len(rows) > 1:
+            raise ValueError("no")
+        if what == "random":
+            return {"total": float(self.calls * 1000)}
+        if what == "nan" and len(rows) > 1:
+            return {"total": math.nan}
+        if what == "keys":
+            return {f"total:{row[0]}": 0.0 for row in rows}
+        total = sum(row[0] if "unclipped" in program else min(row[0], 5.0) for row in rows)
+        return {"total": total * 1e9 if what == "far" else total}
+
+    def smaller(self, program):
+        for at in range(len(program) - 1):
+            yield program[:at] + program[at + 1 :]
+
+    def signature(self, program):
+        return tuple(sorted(program))
+
+    def script(self, case):
+        return repr(case)
+
+
+@pytest.fixture(autouse=True)
+def _no_noise(monkeypatch):
+    monkeypatch.setattr("audit.checks.stability.programs.NOISE", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("program", "claim", "kind"),
+    [
+        (("sum",), 5.0, None),
+        (("refused",), 5.0, None),
+        (("unclipped", "sum"), 5.0, "loss"),
+        (("sum",), 5.0 * (1 - 1e-9), "rounding"),
+        (("sum",), 0.0, "loss"),
+        (("raise",), 5.0, "exception"),
+        (("random",), 5.0, "nondeterministic"),
+        (("nan",), 5.0, "support"),
+        (("keys",), 5.0, "support"),
+    ],
+)
+def test_each_kind_of_flag(program, claim, kind):
+    found = screen(Toy(claim), Case(program, *PAIR))
+    assert (found and found.kind) == kind
+
+
+def test_differences_within_the_noise_that_is_left_are_none(monkeypatch):
+    monkeypatch.setattr("audit.checks.stability.programs.NOISE", 100.0)
+    assert screen(Toy(0.0), Case(("sum",), *PAIR)) is None
+    assert screen(Toy(0.0), Case(("far",), *PAIR)).kind == "loss"
+
+
+def test_program_and_pair_shrink_together():
+    library = Toy()
+    rows = tuple((float(n),) for n in (1, 2, 9, 3))
+    case = Case(("same", "unclipped", "clip", "same", "sum"), rows, (*rows[:2], rows[3]))
+    small, flag = shrunk(library, case, screen(library, case))
+    assert small == Case(("unclipped", "sum"), ((9.0,),), ())
+    assert (flag.kind, flag.claim, flag.attained) == ("loss", 5.0, 9.0)
+
+
+def test_accepted_programs_are_counted():
+    seen, library = ScreenCounts(), Toy()
+    for number in range(50):
+        case = library.draw(random.Random(number))
+        if case.program[-1] != "abort":
+            screen(library, case, seen)
+    assert seen.accepted == seen.compared > 40
+
+
+def test_a_worker_that_dies_is_started_again_after_the_program_that_ended_it():
+    """Programs come from the seed and their number alone, so that a known cause stays away and nothing else does."""
+    code = (
+        "import sys, pathlib; from tests.checks.stability import test_programs as t\n"
+        "import audit.checks.stability.programs as p\n"
+        "p.NOISE = 0.0; s, a, b, c, *k = sys.argv[1:]\n"
+        "p.work(t.Toy(), int(s), pathlib.Path(a), pathlib.Path(b), float(c), k)"
+    )
+    command = [sys.executable, "-c", code]
+    found = hunt(command, seed=0, seconds=0.4)
+    assert len(found.aborts) >= 2
+    assert found.programs > found.accepted > 100
+    assert set(found.causes()) == {"loss sum unclipped"}
+    assert hunt(command, seed=0, seconds=0.2, known=["loss sum unclipped"]).flags == ()
+
+
+def test_a_worker_that_never_runs_is_an_error():
+    with pytest.raises(RuntimeError, match="does not run"):
+        hunt([sys.executable, "-c", "raise SystemExit(3)"], seed=0, seconds=1.0)
