@@ -25,9 +25,20 @@ def losses(n, replicates, rng):
     return rng.random(replicates) * n**-0.5
 
 
+class Counts:
+    """A session without a budget."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng = data, rng
+
+    def ask(self):
+        return laplace(self.data, 1, self.rng)[0]
+
+
 RUNS = {  # by kind: the arguments of the function `check_...`
     "privacy": dict(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=4_000),
     "precision": dict(mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=1_000),
+    "interactive": dict(make=Counts, claim=PrivacyClaim(1.0), pairs=[PAIR], analyst=[("ask",)] * 4, budget=2_000),
     "randomness": dict(mechanism=laplace, dataset=PAIR[0], budget=2_000),
     "inequality": dict(values=lambda: [("a", 1.0, 2.0), ("b\nsecond line", 3.0, 2.0)]),
     "guarantee": dict(trials=lambda n, rng: rng.random(n) < 0.8, beta=0.05, budget=1_000),
