@@ -183,12 +183,30 @@ def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.ra
         return Plants(UNREADABLE, 1)
     if scanned.rows is None or scanned.screened is None or scanned.rows[0].shape[1] == 1:
         return Plants(NUMBER, 1)
-    columns = len(scanned.screened.features)
+    columns, rows = len(scanned.screened.features), without_copies(scanned.rows)
+    if rows[0].shape[1] == 1:  # nothing that several coordinates have to do with each other is left to be planted
+        return Plants(NUMBER, columns)
     size = event_size(claimed, columns)
     if size is None:
         return Plants(VECTOR, columns)
-    base = _Base(scanned.rows, claimed, columns, float(scanned.screened.evidence.max()), size, seed)
+    base = _Base(rows, claimed, columns, float(scanned.screened.evidence.max()), size, seed)
     return Plants(VECTOR, columns, tuple(base.families()))
+
+
+def without_copies(rows: Rows) -> Rows:
+    """Return the rows without the columns that equal an earlier one on both sides in every row.
+
+    What is planted in one of two copies alone tears them apart, and what is planted in their order or their signs is
+    no difference at all. Copies that part company in one of a thousand outputs are kept: they differ in some row.
+    """
+    first: dict[bytes, list[int]] = {}
+    kept: list[int] = []
+    for index in range(rows[0].shape[1]):
+        alike = first.setdefault(rows[0][: tuning.SAMPLE, index].tobytes(), [])
+        if not any(all(np.array_equal(side[:, index], side[:, other]) for side in rows) for other in alike):
+            alike.append(index)
+            kept.append(index)
+    return rows if len(kept) == rows[0].shape[1] else (rows[0][:, kept], rows[1][:, kept])
 
 
 @dataclass
