@@ -89,14 +89,14 @@ class PrivacyJudgment(Judgment):
 def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
     """Judge the evidence; with independent runs the games fail a true claim with probability <= `significance`."""
     case, ways = Case(terms, evidence, significance), evidence.ways
-    point = case.point  # raises for one that the claim does not imply
     decided, upper = _decision(case), (way.upper_bound(case) for way in ways)
+    point = case.point  # raises for one that the claim does not imply
     return PrivacyJudgment(
         decided.verdict,
         decided.basis,
         decided.reason,
-        epsilon_lower_bound=max((way.lower_bound(case) for way in ways), default=0.0),
         exact_epsilon=max((bound for bound in upper if bound is not None), default=None),
+        epsilon_lower_bound=max((way.lower_bound(case) for way in ways), default=0.0),
         resolution=min((way.resolution(case, point) for way in ways), default=math.inf),
         blind_spot=blind_spot(max((way.trained_on for way in ways), default=0)),
     )
