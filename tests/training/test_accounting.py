@@ -13,7 +13,15 @@ from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict,
 from audit.laws import GaussianLoss
 from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
-from audit.training.accountants.brackets import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
+from audit.training.accountants.brackets import (
+    BestOfRuns,
+    FixedSizeBatches,
+    ShuffledEpochs,
+    distribution_epsilon,
+    epsilon_bracket,
+    selection_epsilon,
+    usual_events,
+)
 
 DELTA = 1e-5
 
@@ -103,6 +111,47 @@ def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     assert plot.title == "Stated epsilon and bounds of the true one"
 
 
+def test_tuning_by_the_best_of_several_runs():
+    """Naive tuning tells one run; a geometric number of runs is accounted for by the theorem."""
+    naive, secret = BestOfRuns(2.0, 40), BestOfRuns(2.0, 40, "geometric")
+    told = check_accounting(lambda event, delta: GaussianLoss(0.5).epsilon(delta), [naive], DELTA)
+    assert told.verdict is Verdict.FAIL
+    right = check_accounting(lambda event, delta: selection_epsilon(2.0, 40, delta), [secret], DELTA)
+    assert right.verdict is Verdict.PASS
+    for number in ("fixed", "geometric"):
+        for noise, runs in ((0.5, 1), (1.0, 3), (2.0, 40), (5.0, 1_000)):
+            lower, upper = epsilon_bracket(BestOfRuns(noise, runs, number), DELTA)
+            assert 0 < lower <= upper
+    # one run of either kind is Gaussian noise, whose best events are half-lines
+    assert epsilon_bracket(BestOfRuns(1.0, 1), DELTA)[0] == pytest.approx(GaussianLoss(1.0).epsilon(DELTA), rel=0.2)
+
+
+def test_the_largest_of_three_runs_by_hand():
+    """The number of runs has the generating function p x / (1 - (1 - p) x), here at Phi(c), with p = 1 / 3."""
+    event, c = BestOfRuns(1.0, 3, "geometric"), 2.5
+    large, small = (1 - (x / 3) / (1 - 2 * x / 3) for x in (norm.cdf(c - 1), norm.cdf(c)))
+    assert epsilon_bracket(event, 0.01)[0] >= math.log((large - 0.01) / small) * (1 - 1e-6)
+
+
+def test_an_accountant_that_says_too_much_is_warned():
+    result = check_accounting(lambda event, delta: 3 * pld(event, delta), [dp_event.GaussianDpEvent(1.0)])
+    assert result.verdict is Verdict.PASS
+    assert "warning: of GaussianDpEvent" in result.reason
+    assert "3 times what suffices" in result.reason
+
+
+def test_brackets_are_kept():
+    first = epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA)
+    assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) is first
+    assert epsilon_bracket(ShuffledEpochs(0.9, 50), 2 * DELTA) != first
+
+
+def test_an_accountant_is_asked_about_the_usual_events():
+    low = check_accounting(lambda event, delta: 1.0)
+    assert low.verdict is Verdict.FAIL
+    assert low.samples == len(usual_events()) == 6
+
+
 def test_what_cannot_be_said_is_open():
     def broken(event, delta):
         raise KeyError("steps")
@@ -124,6 +173,9 @@ def test_what_cannot_be_said_is_open():
         (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
         (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
         (lambda: FixedSizeBatches(1.0, 1.0, 10), "sampling_rate"),
+        (lambda: BestOfRuns(1.0, 2.5), "runs"),
+        (lambda: BestOfRuns(1.0, 0.5, "geometric"), "`runs` must be at least 1"),
+        (lambda: BestOfRuns(1.0, 2, "poisson"), "number"),
         (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5), DELTA), "exact loss"),
     ],
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from dp_accounting import dp_event as events
@@ -36,6 +36,8 @@ _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
 _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
+_KNOWN: dict[str, tuple[float, float]] = {}  # brackets, which take up to seconds each
+_MOST_KNOWN = 1_000
 _RECORDS = 10**6  # of a dataset from which batches of a fixed size are drawn: only their share matters
 
 
@@ -81,16 +83,59 @@ class FixedSizeBatches:
         open_probability(self.sampling_rate, "sampling_rate")
 
 
+@dataclass(frozen=True)
+class BestOfRuns:
+    """The best of several runs, each of which releases Gaussian noise on a statistic of sensitivity 1: tuning.
+
+    The run with the largest noisy statistic is released, and nothing of the others.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+        Of each run.
+    runs : float >= 1
+        How many there are; their mean where the number is random.
+    number : {"fixed", "geometric"}, default "fixed"
+        Whether the number of runs is fixed, which is naive tuning, or geometric and secret.
+    """
+
+    noise_multiplier: float
+    runs: float
+    number: Literal["fixed", "geometric"] = "fixed"
+
+    def __post_init__(self) -> None:
+        positive(self.noise_multiplier, "noise_multiplier")
+        if self.number not in ("fixed", "geometric"):
+            raise InvalidArgument.of("number", "be fixed or geometric", self.number)
+        if self.number == "fixed":
+            integer(self.runs, "runs", at_least=1)
+        elif not 1 <= positive(self.runs, "runs") < math.inf:
+            raise InvalidArgument.of("runs", "be at least 1", self.runs)
+
+
+def usual_events() -> list[Any]:
+    """Return events for accountants of training, small and large, so that nobody need choose: Gaussian noise.
+
+    One release; many; and Poisson sampling with rates from 0.001 to 0.5, few steps or many, much noise or little.
+    """
+    one, many = events.GaussianDpEvent(1.0), events.SelfComposedDpEvent(events.GaussianDpEvent(10.0), 100)
+    sampled = ((1.0, 0.01, 1_000), (0.7, 0.001, 1_000), (2.0, 0.1, 100), (0.8, 0.5, 10))
+    return [one, many] + [
+        events.SelfComposedDpEvent(events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(noise)), steps)
+        for noise, rate, steps in sampled
+    ]
+
+
 def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[float, float]:
     """Return bounds of the smallest epsilon at which an event is (epsilon, delta)-differentially private.
 
     Parameters
     ----------
-    event : dp_accounting.DpEvent, ShuffledEpochs or FixedSizeBatches
+    event : dp_accounting.DpEvent, ShuffledEpochs, FixedSizeBatches or BestOfRuns
     delta : float in (0, 1)
     relation : relation, default AddRemove()
         ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
-        default to these.
+        default to these. The best of runs is that of any relation under which each run has sensitivity 1.
 
     Returns
     -------
@@ -115,6 +160,17 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
     (6.53, 6.65)
     """
     level = open_probability(delta, "delta")
+    key = repr((event, level, relation))
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = _bracket(event, level, relation)
+    return _KNOWN[key]
+
+
+def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
+    if isinstance(event, BestOfRuns):
+        return _best_of_runs(event, level)
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
@@ -213,6 +269,45 @@ def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     return _best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
 
 
+def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
+    """Return the bracket of tuning: from below by how large the released statistic is, with the record or without.
+
+    From above, a fixed number of runs is their composition; a geometric one by Renyi divergences.
+    """
+    sigma = event.noise_multiplier
+    c = np.linspace(-8 * sigma, 1 + 12 * sigma, _THRESHOLDS)
+    tails = [-np.expm1(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (1, 0)]
+    below = [np.exp(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (0, 1)]
+    lower = max(_best_event(tails[0], tails[1], delta), _best_event(below[0], below[1], delta))
+    if event.number == "fixed":
+        return lower, GaussianLoss(math.sqrt(event.runs) / sigma).epsilon(delta)
+    return lower, selection_epsilon(sigma, event.runs, delta)
+
+
+def _log_all_below(event: BestOfRuns, log_one: np.ndarray) -> np.ndarray:
+    if event.number == "fixed":
+        return event.runs * log_one
+    chance = 1 / event.runs
+    return np.asarray(math.log(chance) + log_one - np.log1p(-(1 - chance) * np.exp(log_one)))
+
+
+def selection_epsilon(noise_multiplier: float, runs: float, delta: float) -> float:
+    """Return an epsilon that suffices for the best of a geometric number of runs with Gaussian noise.
+
+    If a run has Renyi divergence e(a) at order a, here a / (2 sigma^2), the best one has at order a at most
+    e(a) + 2 (1 - 1 / b) e(b) + 2 log(runs) / b + log(runs) / (a - 1), for any b >= 1.
+
+    References
+    ----------
+    Papernot & Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorem 2 with eta = 1. Liu &
+    Talwar (2019), Private selection from private candidates.
+    """
+    a, b = np.meshgrid(1 + np.geomspace(1e-2, 1e4, 800), 1 + np.geomspace(1e-2, 1e4, 800))
+    divergence = 1 / (2 * noise_multiplier**2)
+    renyi = a * divergence + 2 * (b - 1) * divergence + 2 * math.log(runs) / b + math.log(runs) / (a - 1)
+    return float(np.min(renyi + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)))
+
+
 def _fixed_size(event: FixedSizeBatches, delta: float) -> tuple[float, float]:
     lower = _largest_step(event.noise_multiplier, event.sampling_rate, event.steps, delta)
     size = max(1, round(event.sampling_rate * _RECORDS))
@@ -243,7 +338,7 @@ def _log_binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
 
 def _best_event(first: np.ndarray, second: np.ndarray, delta: float) -> float:
     """Return the largest epsilon with P(E) > e^epsilon Q(E) + delta over some events."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = np.log((first - delta) * (1 - 1e-9) / second)
     found = found[(first > delta) & (second > 1e-14) & np.isfinite(found)]
     return float(max(0.0, found.max(initial=0.0)))

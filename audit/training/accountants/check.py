@@ -15,6 +15,7 @@ from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.means import Unusable, call, call_number
 
+_WASTEFUL = 2.0  # times the upper bound of the truth, above which a PASS warns
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
 
 
@@ -52,11 +53,12 @@ class AccountingCheck(StatedCheck):
     ----------
     accountant : callable (event, delta) -> float
         The accountant under audit: epsilon at `delta`.
-    events : sequence of events
-        What is accounted for, in the order of the report: each is shown by its `repr`.
-    delta : float in (0, 1)
+    events : sequence of events, optional
+        What is accounted for, in the order of the report: each is shown by its `repr`. By default those of
+        `audit.training.accountants.brackets.usual_events`.
+    delta : float in (0, 1), default 1e-5
         At which epsilon is stated.
-    bracket : callable (event, delta) -> (lower, upper)
+    bracket : callable (event, delta) -> (lower, upper), optional
         Bounds of the true epsilon: `audit.training.accountants.brackets.epsilon_bracket`, with the relation that the
         accountant speaks of. What happens may be another event than the accountant is told: give the bracket of what
         happens.
@@ -87,9 +89,9 @@ class AccountingCheck(StatedCheck):
     """
 
     accountant: Callable[[Any, float], float]
-    events: Sequence[Any]
-    delta: float
-    bracket: Callable[[Any, float], Any]
+    events: Sequence[Any] | None = None
+    delta: float = 1e-5
+    bracket: Callable[[Any, float], Any] | None = None
 
     kind: ClassVar[str] = "accounting"
     noun: ClassVar[str] = "the accountant"
@@ -101,6 +103,8 @@ class AccountingCheck(StatedCheck):
 
     def _validate(self) -> None:
         self._convert(delta=open_probability)
+        if self.events is None:
+            return
         if isinstance(self.events, str) or not isinstance(self.events, Sequence) or not self.events:
             raise InvalidArgument.of("events", "be a list of at least one event", self.events)
 
@@ -114,12 +118,14 @@ class AccountingCheck(StatedCheck):
 
     def gather(self, allowance: Allowance) -> AccountingEvidence:
         """Ask the accountant and the bracket about every event, until one of them fails."""
+        from audit.training.accountants.brackets import epsilon_bracket, usual_events
+
         found: list[StatedEpsilon] = []
         failure = None
         try:
-            for event in self.events:
+            for event in usual_events() if self.events is None else self.events:
                 stated = call_number(lambda one: self.accountant(one, self.delta), "accountant", event)
-                lower, upper = call(self.bracket, event, self.delta, what="bracket(event, delta)")
+                lower, upper = call(self.bracket or epsilon_bracket, event, self.delta, what="bracket(event, delta)")
                 found.append(StatedEpsilon(repr(event), stated, float(lower), float(upper)))
         except (Unusable, AuditError) as unusable:
             failure = str(unusable)
@@ -134,28 +140,33 @@ class AccountingCheck(StatedCheck):
         short = [part for part in evidence.accounted if part.stated < part.lower * (1 - _SHORT)]
         broken = None
         if short:
-            worst = max(short, key=lambda part: part.lower - part.stated)
+            least = max(short, key=lambda part: part.lower - part.stated)
             broken = (
-                f"of {worst.label} it says epsilon = {worst.stated:.4g}, one pair of datasets has at least "
-                f"{worst.lower:.4g} at delta {terms.delta:g}"
+                f"of {least.label} it says epsilon = {least.stated:.4g}, one pair of datasets has at least "
+                f"{least.lower:.4g} at delta {terms.delta:g}"
             )
         blank = [part.label for part in evidence.accounted if not part.lower > 0]
         ratio = max(part.stated / part.lower for part in evidence.accounted if part.lower > 0) if not blank else 0.0
+        wasteful = [part for part in evidence.accounted if part.stated > _WASTEFUL * part.upper > 0]
+        worst = max(wasteful, key=lambda part: part.stated / part.upper, default=None)
+        warned = "" if worst is None else (
+            f"; warning: of {worst.label} it says {worst.stated / worst.upper:.4g} times what suffices"
+        )  # fmt: skip
         return conclude(
             "exact",
             found,
             broken=broken,
             why_open=f"no pair of {blank[0]} has an epsilon above 0" if blank else None,
-            kept=f"an upper bound for all {len(found)} events, at most {ratio:.4g} times a lower bound",
+            kept=f"an upper bound for all {len(found)} events, at most {ratio:.4g} times a lower bound{warned}",
         )
 
 
 @alone(AccountingCheck, StatedAlone)
 def check_accounting(
     accountant: Callable[[Any, float], float],
-    events: Sequence[Any],
-    delta: float,
-    bracket: Callable[[Any, float], Any],
+    events: Sequence[Any] | None = None,
+    delta: float = 1e-5,
+    bracket: Callable[[Any, float], Any] | None = None,
     **settings: Unpack[StatedAlone],
 ) -> Result:
     """Check that an accountant says at least the true epsilon of events.
