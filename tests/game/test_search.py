@@ -152,3 +152,26 @@ def test_pairs_are_shown_as_code_that_makes_them(dataset):
     assert code_of(made) == code_of(dataset)
     if not isinstance(dataset, Labeled):
         assert np.array_equal(np.asarray(made), np.asarray(dataset), equal_nan=True)
+
+
+def test_a_large_violation_of_a_mechanism_called_once_each_is_found_in_few_calls():
+    """The first record decides how every other one counts: true epsilon is the number of the others.
+
+    The seed is fixed, and so are all draws.
+    """
+    calls = 0
+
+    def by_the_first(data, rng):
+        nonlocal calls
+        calls += 1
+        return sum(x != data[0] for x in data) + rng.laplace() if data else 0.0
+
+    found = audit.check_privacy(
+        audit.per_call(by_the_first),
+        PrivacyClaim(epsilon=1.0, relation=AddRemove()),
+        datasets=st.lists(st.sampled_from([0, 1]), min_size=1, max_size=20),
+        budget=4_000,
+        seed=0,
+    )
+    assert found.verdict is Verdict.FAIL
+    assert calls < 40_000  # one climb alone makes 160,000

@@ -30,15 +30,19 @@ from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import BadBatch, Block, Outputs, Subject, SubjectFailed
-from audit.subjects.subject import code_of, states_a_law
+from audit.subjects.subject import PerCall, code_of, states_a_law
 
 _EXAMPLES = 200  # cases tried in one climb
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
+_FEW = 40  # the same in the screening of a mechanism that is called once for each output
+_CLEAR, _MOST_SEEN = 1.0, 2.0  # excess over the claim that a screening looks for; epsilon that so few outputs show
+_SCREENED, _RETRIED = 40, 4  # cases tried while shrinking in a screening, and those tried with all outputs
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
+_SHRINKS = (Phase.generate, Phase.shrink)
 
 
 def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
@@ -80,10 +84,13 @@ class Search:
     best: Case | None = None
     best_excess: float = -math.inf
     failure: str | None = None
+    outputs: int = _TRIAL  # per dataset for each pair tried
 
     def find(self) -> Case:
         """Return the case with the largest excess, shrunk as far as it still shows half of the violation."""
         cases = _cases(self.check)
+        if self._is_called_once_each() and (screened := self._screened(cases)) is not None:
+            return screened
         for start in range(_CLIMBS):
             if self.best_excess <= 0:
                 self._climb(cases, start)
@@ -103,6 +110,41 @@ class Search:
             )
         except hypothesis.errors.NoSuchExample:
             return best
+
+    def _is_called_once_each(self) -> bool:
+        return isinstance(self.check.mechanism, PerCall) and self.check.method != "enumerate"
+
+    def _screened(self, cases: Any) -> Case | None:
+        """Return a case that few outputs show to break the claim, shrunk, if it does so clearly with all outputs.
+
+        Large violations show in few calls, and slow calls are what a search takes time for. What is small is left to
+        the climbs that follow.
+        """
+        hits: list[Case] = []
+        seen: dict[str, bool] = {}  # Hypothesis refuses a case that comes out otherwise when tried again
+        most = _EXAMPLES * _ATTEMPTS
+
+        def breaks(case: Case) -> bool:
+            nonlocal most
+            text = repr([case.setting, *map(code_of, case.pair or ())])
+            if text not in seen:
+                claimed = self.check.at(case.setting).claim.point.epsilon
+                seen[text] = len(seen) < most and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
+                if seen[text]:
+                    most = most if hits else len(seen) + _SCREENED
+                    hits.append(case)
+            return seen[text]
+
+        self.outputs = _FEW
+        with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable):
+            source = random.Random(self.allowance.stream.entropy)
+            hypothesis.find(cases, breaks, settings=_settings(_EXAMPLES, _SHRINKS), random=source)
+        self.outputs, self.found, self.best, self.best_excess = _TRIAL, {}, None, -math.inf
+        for case in reversed(hits[-_RETRIED:]):
+            if self.excess(case) >= _CLEAR / 2:  # few outputs overstate what was chosen by them
+                return case
+        self.found, self.best, self.best_excess = {}, None, -math.inf
+        return None
 
     def excess(self, case: Case) -> float:
         """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
@@ -142,13 +184,13 @@ class Search:
                 raise SubjectFailed("raised", f"raised {type(error).__name__} when it stated its law") from error
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
         critical = critical_value(self.allowance.significance)
-        design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
+        design = TestDesign(point.delta, critical, 2 * self.outputs, 2 * self.allowance.budget)
         events = choose_events(Training(left, right, mechanism, pair), design, bound.scorers, slow_scorers=())
         return events.estimated_bound if events is not None else -math.inf
 
     def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
-        self.samples += _TRIAL
-        block = Block(dataset, _TRIAL, self.allowance.stream.child(side).seed())
+        self.samples += self.outputs
+        block = Block(dataset, self.outputs, self.allowance.stream.child(side).seed())
         try:
             return Subject(mechanism).draw(block)[0]
         except SubjectFailed as failure:
