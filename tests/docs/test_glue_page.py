@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import audit
 from audit import Verdict
 from audit.checks.stability.programs import QueryLibrary
 from benchmarks.stability.pipeline import DECOYS, FAULTS, verdict_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glue.md").read_text()
-STEPS, OPENDP = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+STEPS, OPENDP, SPENT = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
 (SHOWN,) = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
 (COMMANDS,) = re.findall(r"```console\n(.*?)```", PAGE, flags=re.S)
 QUICK = ("a mean with a private count", "keys from private data", "missing values filled with the mean", "running sums")
@@ -27,6 +28,12 @@ def test_the_blocks_run_and_print_what_is_shown(capsys):
     pytest.importorskip("opendp")
     exec(OPENDP, names)
     assert capsys.readouterr().out == "PASS\n"
+    exec(SPENT, names)
+    assert capsys.readouterr().out.endswith("PASS\n")
+    said = audit.check_accounting(
+        lambda event, delta: names["spent"](event, delta) * 0.9, names["events"], 1e-9, names["epsilon_bracket"]
+    )
+    assert said.verdict is Verdict.FAIL
 
 
 def test_faults_of_the_pipeline_are_convicted_and_decoys_are_not():
