@@ -41,6 +41,8 @@ from audit.game.plants import (
     Family,
     Plants,
     event_size,
+    least,
+    tails,
 )
 from audit.game.resolution import POWER
 from audit.game.scanned import Column, Scanned
@@ -48,7 +50,6 @@ from audit.game.scorers.directions import Moments, Standard
 from audit.game.scorers.rows import Rows, at, finite_or_zero
 from audit.game.scorers.vectors import Feature
 
-_FEWEST = 20  # outputs beyond a threshold that show how many there are
 SIZING, PLANTING = 0, 1  # parts of chance in the difference of the means: one sizes the plants, the other meets them
 
 
@@ -149,26 +150,6 @@ def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> floa
     excess = (right - theta * (right + misses)) / np.sqrt(np.maximum(right + misses, 1e-12))
     best = int(np.argmax(excess))
     return claimed.test.power(claimed.runs, float(right[best]) / 2, float(wrong[best]) / 2)
-
-
-def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of two sorted samples beyond some thresholds, those with few outputs beyond them left out."""
-    size = len(leading)
-    shares = np.concatenate([1 - np.geomspace(0.5, min(0.5, _FEWEST / size), 24), np.linspace(0.05, 0.45, 9)])
-    ranks = (shares * (size - 1)).astype(int)
-    thresholds = np.unique(np.concatenate([leading[ranks], other[ranks]]))
-    beyond = [1 - np.searchsorted(side, thresholds) / size for side in (leading, other)]
-    return beyond[0], beyond[1]
-
-
-def least(holds: Callable[[float], bool], most: float = 60.0) -> float:
-    """Return the least size, up to a few percent, from which it holds; the largest tried where it never does."""
-    sizes = np.geomspace(most / 3000, most, 160)
-    low, high = -1, len(sizes) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(float(sizes[middle])) else (middle, high)
-    return float(sizes[high])
 
 
 Sides = tuple[np.ndarray, np.ndarray]

@@ -10,7 +10,7 @@ and `python -m benchmarks.violations` measures it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, NamedTuple
@@ -30,6 +30,7 @@ _PROBABILITIES = (0.01, 0.02, 0.03, 0.05, 0.1)  # of events: the first at which 
 LARGEST = _PROBABILITIES[-1]
 _LARGEST_RATIO, _ROUNDING = 8.0, 0.05  # log-odds beyond the claim that are tried, and to which they are rounded up
 _MOST_TRAINING = 10**9
+_FEWEST = 20  # outputs beyond a threshold that show how many there are
 
 NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  # kinds of outputs
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
@@ -161,3 +162,23 @@ class Plants:
         found = [f"{INTERVAL} of {size} at any place"]
         found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
         return f"would find {', '.join(found)}; not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
+
+
+def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares of two sorted samples beyond some thresholds, those with few outputs beyond them left out."""
+    size = len(leading)
+    shares = np.concatenate([1 - np.geomspace(0.5, min(0.5, _FEWEST / size), 24), np.linspace(0.05, 0.45, 9)])
+    ranks = (shares * (size - 1)).astype(int)
+    thresholds = np.unique(np.concatenate([leading[ranks], other[ranks]]))
+    beyond = [1 - np.searchsorted(side, thresholds) / size for side in (leading, other)]
+    return beyond[0], beyond[1]
+
+
+def least(holds: Callable[[float], bool], most: float = 60.0) -> float:
+    """Return the least size, up to a few percent, from which it holds; the largest tried where it never does."""
+    sizes = np.geomspace(most / 3000, most, 160)
+    low, high = -1, len(sizes) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(float(sizes[middle])) else (middle, high)
+    return float(sizes[high])
