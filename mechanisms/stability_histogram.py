@@ -26,7 +26,9 @@ import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
 from audit.base.arguments import open_probability, positive
+from audit.base.errors import InvalidArgument
 from audit.laws import Laplace, PointMass, PrivacyLoss, Product
+from audit.subjects.identity import identify
 from mechanisms.queries import Histogram, distinct
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
@@ -81,9 +83,14 @@ class StabilityHistogram:
         """Return one release as a map from retained labels, of any universe, to noisy counts, sorted by label.
 
         The map does not keep the order in which labels occur in the data. Labels that compare equal should be
-        equal in type as well: the map has one of them.
+        equal in type as well: the map has one of them. 0.0 has no sign.
+
+        Raises
+        ------
+        InvalidArgument
+            For a label that is NaN: it equals no other, so that its records are never counted together.
         """
-        counts = Counter(np.asarray(data).tolist() if isinstance(data, np.ndarray) else data)
+        counts = Counter(map(_without_sign, data.tolist() if isinstance(data, np.ndarray) else data))
         noise = rng.laplace(scale=self.scale, size=len(counts))
         noisy = {label: count + z for (label, count), z in zip(counts.items(), noise.tolist(), strict=True)}
         return dict(sorted_by_label((label, value) for label, value in noisy.items() if not value < self.threshold))
@@ -139,12 +146,30 @@ class AllLabelsNoThreshold(StabilityHistogram):
 
 
 def sorted_by_label(items: Iterable[tuple[Any, float]]) -> list[tuple[Any, float]]:
-    """Sort by label: by value where the labels can be compared, else by their text."""
+    """Sort by label: numbers or texts by value, labels of other types by type and content."""
     released = list(items)
-    try:
+    kinds = {type(label) for label, _ in released}
+    if kinds <= {int, float, bool} or kinds == {str}:  # any two of these are in an order
         return sorted(released, key=lambda item: item[0])
-    except TypeError:
-        return sorted(released, key=lambda item: repr(item[0]))
+    return sorted(released, key=lambda item: (type(item[0]).__qualname__, _content(item[0])))
+
+
+def _without_sign(label: Any) -> Any:
+    """Return a label with +0.0 for -0.0, which it equals: the map holds the one that came first."""
+    if type(label) is tuple:
+        return tuple(map(_without_sign, label))
+    if isinstance(label, (float, np.floating)):
+        if math.isnan(label):
+            raise InvalidArgument.of("data", "hold no label that is NaN", label)
+        return label + type(label)(0.0)
+    return label
+
+
+def _content(label: Any) -> Any:
+    """Return what sorts labels of one type: tuples of whole numbers by value, all others by their whole content."""
+    if type(label) is tuple and all(type(entry) is int for entry in label):
+        return "", label
+    return identify(label), ()
 
 
 @lru_cache(maxsize=16)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import io
 import pickle
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,8 @@ import numpy as np
 from audit.adapters.functions import FittedLearner, identity, require_callable
 from audit.base.arguments import integer
 from audit.claims import Labeled
-from audit.subjects.identity import cell_contents, fields_of, identify
+from audit.subjects.identity import identify
+from audit.subjects.structure import orders
 
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
 _DRAWS = ("random", "laplace", "normal")
@@ -154,32 +154,6 @@ def unseeded(learner: Any, own_randomness: bool) -> Any:
     if not own_randomness and getattr(learner, "random_state", None) is not None:
         learner.random_state = None
     return learner
-
-
-def orders(learner: Any) -> list[list[Any]]:
-    """Return the elements of each set in the learner in the order in which it yields them."""
-    return [list(part) for part in parts_of(learner) if isinstance(part, (set, frozenset))]
-
-
-def parts_of(value: Any) -> Iterator[Any]:
-    """Yield a value and all that it holds: entries, attributes and variables of closures, each once."""
-    left, known = [value], {}
-    while left:
-        part = left.pop()
-        if id(part) in known or isinstance(part, (str, bytes, int, float, complex, type, type(None))):
-            continue
-        known[id(part)] = part
-        yield part
-        if isinstance(part, dict):
-            left += [*part.values(), *part]
-        elif isinstance(part, (list, tuple, set, frozenset)):
-            left += part
-        elif isinstance(part, np.ndarray):
-            left += part.ravel().tolist() if part.dtype.hasobject else []
-        else:
-            left += fields_of(part).values()
-            left += cell_contents(part) if isinstance(part, types.FunctionType) else []
-            left += [part.__self__, part.__func__] if isinstance(part, types.MethodType) else []
 
 
 def _everything(learner: Any) -> tuple[str, str]:

@@ -43,11 +43,11 @@ def open_probability(value: object, name: str) -> float:
 
 
 def integer(value: object, name: str, at_least: int) -> int:
-    """Return `value` as an int >= `at_least`; 1e5 is accepted for 100000."""
+    """Return `value` as an int >= `at_least`, an int as the same object; 1e5 is accepted for 100000."""
     number = real(value, name)
     if not (math.isfinite(number) and number == int(number) and number >= at_least):
         raise InvalidArgument.of(name, f"be an integer >= {at_least}", value)
-    return int(number)
+    return value if type(value) is int else int(number)  # scikit-learn compares the parameters of a clone by identity
 
 
 @dataclass(frozen=True)

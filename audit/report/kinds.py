@@ -4,6 +4,10 @@ All that must know every kind follows from this list: exports of the package, re
 methods of the pytest fixture, the reference page.
 """
 
+from audit.checks.estimators.check import EstimatorCheck as EstimatorCheck
+from audit.checks.estimators.check import EstimatorResult as EstimatorResult
+from audit.checks.estimators.check import check_estimator as check_estimator
+from audit.checks.estimators.check import estimator_checks as estimator_checks
 from audit.checks.interactive.check import InteractiveCheck as InteractiveCheck
 from audit.checks.interactive.check import InteractiveResult as InteractiveResult
 from audit.checks.interactive.check import check_interactive as check_interactive
@@ -45,6 +49,7 @@ class Kinds:
 
     privacy = Kind(PrivacyCheck, check_privacy)
     precision = Kind(PrecisionCheck, check_precision)
+    estimator = Kind(EstimatorCheck, check_estimator)
     interactive = Kind(InteractiveCheck, check_interactive)
     randomness = Kind(RandomnessCheck, check_randomness)
     stability = Kind(StabilityCheck, check_stability)

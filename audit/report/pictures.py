@@ -347,7 +347,7 @@ def _bounds(record: Record) -> Plot | None:
 
 
 PICTURES: Mapping[str, Sequence[Callable[[Record], Plot | None]]] = {
-    **dict.fromkeys(("privacy", "precision", "interactive"), (_errors_of_tests, _profile, _wealth)),
+    **dict.fromkeys(("privacy", "precision", "interactive", "estimator"), (_errors_of_tests, _profile, _wealth)),
     **dict.fromkeys(("consistency", "lower-bound", "rate"), (_mean_loss,)),
     "randomness": (_comparisons,),
     **dict.fromkeys(("guarantee", "packing"), (_failures,)),

@@ -9,7 +9,7 @@ from typing import Any
 from audit.base.verdict import OUTCOMES, Verdict, outcome, standing
 from audit.claims import claim_of
 
-PRIVACY_KINDS = frozenset({"privacy", "precision", "interactive"})
+PRIVACY_KINDS = frozenset({"privacy", "precision", "interactive", "estimator"})
 GAMES = frozenset({"guess game", "sequential game", "early look"})  # ways of looking that spend significance
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 

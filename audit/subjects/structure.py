@@ -1,4 +1,4 @@
-"""Say what decides on the columns of an output that is read alone: types, lengths and keys, at every level."""
+"""Say what decides on the columns of an output that is read alone, and walk through all that an object holds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import array
 import collections
 import enum
 import types
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from audit.subjects.identity import Raised, content_of, fields_of
+from audit.subjects.identity import Raised, cell_contents, content_of, fields_of
 from audit.subjects.tables import is_arrow, is_polars, is_table, structure_of_table
 
 DEEPEST = 12  # levels of columns; what is deeper is one text
@@ -53,3 +54,29 @@ def _structures_of(entries: list[Any], depth: int) -> list[Any]:
     if kinds.issubset(_OF_ONE_STRUCTURE):
         return list(map(type, entries))
     return [structure_of(entry, depth + 1) for entry in entries]
+
+
+def orders(learner: Any) -> list[list[Any]]:
+    """Return the elements of each set in the learner in the order in which it yields them."""
+    return [list(part) for part in parts_of(learner) if isinstance(part, (set, frozenset))]
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield a value and all that it holds: entries, attributes and variables of closures, each once."""
+    left, known = [value], {}
+    while left:
+        part = left.pop()
+        if id(part) in known or isinstance(part, (str, bytes, int, float, complex, type, type(None))):
+            continue
+        known[id(part)] = part
+        yield part
+        if isinstance(part, dict):
+            left += [*part.values(), *part]
+        elif isinstance(part, (list, tuple, set, frozenset)):
+            left += part
+        elif isinstance(part, np.ndarray):
+            left += part.ravel().tolist() if part.dtype.hasobject else []
+        else:
+            left += fields_of(part).values()
+            left += cell_contents(part) if isinstance(part, types.FunctionType) else []
+            left += [part.__self__, part.__func__] if isinstance(part, types.MethodType) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,11 +13,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class PrivacySpent(NamedTuple):
-    """State the budget of one fit: (epsilon, delta)-DP under a relation."""
+    """State a budget: (epsilon, delta)-DP under a relation."""
 
     epsilon: float
     delta: float
     relation: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a fit lets out: the learner of the paper, and the budget of all fits of the object so far."""
+
+    learner: Any
+    spent: PrivacySpent
 
 
 class PrivateEstimator(BaseEstimator):
@@ -35,12 +44,31 @@ class PrivateEstimator(BaseEstimator):
     bounds: Any
     projection: Any
     random_state: Any
+    release_: Release
+
+    @property
+    def learner_(self) -> Any:
+        """Return the fitted learner of the paper."""
+        return self._release().learner
 
     @property
     def privacy_spent_(self) -> PrivacySpent:
-        """Return the budget that the fit has spent."""
-        check_is_fitted(self, "learner_")
-        return PrivacySpent(float(self.epsilon), float(getattr(self, "delta", 0.0)), self.relation)
+        """Return the budget that the fits of this object have spent together, by basic composition."""
+        return self._release().spent
+
+    def _release(self) -> Release:
+        if "release_" not in vars(self):
+            raise AttributeError(f"`fit` must be called before `{type(self).__name__}` has a release")
+        return self.release_
+
+    def _keep(self, learner: Any) -> None:
+        """Hold the release of a fit; what it spent stays what it was, whatever becomes of the parameters."""
+        if getattr(learner, "random_state", None) is not None:
+            learner.random_state = None  # a fitted object holds no seed but its own parameter
+        earlier = self.release_.spent if hasattr(self, "release_") else PrivacySpent(0.0, 0.0, self.relation)
+        epsilon, delta = float(self.epsilon), float(getattr(self, "delta", 0.0))
+        spent = PrivacySpent(earlier.epsilon + epsilon, earlier.delta + delta, self.relation)
+        self.release_ = Release(learner, spent)
 
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         """Return features in the unit cube, each record by itself."""
@@ -71,7 +99,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     learner_ : estimator
         The fitted learner of the paper, on labels 0, 1, ... and mapped features.
     privacy_spent_ : PrivacySpent
-        Of one call of `fit`; `predict` and `score` cost nothing more.
+        Of all calls of `fit` together. `predict` costs nothing more; `score` on private data is released without noise.
 
     Notes
     -----
@@ -105,9 +133,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
             raise ValueError(f"Only binary classification is supported. The labels are {self.classes_!r}")
         if not np.isin(y, self.classes_).all():
             raise ValueError("`y` must hold labels of `classes` only")
-        self.learner_ = self._fitted_learner(self._mapped(X), np.searchsorted(self.classes_, y))
-        if getattr(self.learner_, "random_state", None) is not None:
-            self.learner_.random_state = None  # a fitted object holds no seed but its own parameter
+        self._keep(self._fitted_learner(self._mapped(X), np.searchsorted(self.classes_, y)))
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -74,8 +74,7 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
             raise ValueError(f"`target_bounds` must be (low, high) with low < high, got {self.target_bounds!r}")
         features = self._mapped(X)
         learner = CubeRegressor(features.shape[1], self.epsilon, self.delta, self.random_state)
-        self.learner_ = learner.fit(features, (np.clip(y, low, high) - low) / (high - low))
-        self.learner_.random_state = None  # a fitted object holds no seed but its own parameter
+        self._keep(learner.fit(features, (np.clip(y, low, high) - low) / (high - low)))
         if not self.learner_.density_.counts_:
             warnings.warn("no cube holds enough records: all predictions are the same", UserWarning, stacklevel=2)
         return self

@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from audit.adapters.fitted import parts_of
 from audit.subjects.identity import identify
+from audit.subjects.structure import parts_of
 from mechanisms import learners
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.learners import (
@@ -30,6 +30,7 @@ from mechanisms.learners import (
     TeacherVoteClassifier,
 )
 from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
+from mechanisms.stability.aggregate import SubsampleAggregate
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
 KINDS = pytest.mark.parametrize("kind", EVERY)
@@ -101,6 +102,22 @@ def test_labels_of_any_kind_and_the_metadata_of_the_budget(kind):
     assert spent.delta == (1e-5 if kind is TeacherVoteClassifier else 0.0)
     assert spent.relation in ("substitution", "local", "label flip")
     assert not hasattr(kind(), "privacy_spent_")
+
+
+def test_what_was_spent_adds_up_over_fits_and_follows_no_parameter():
+    learner = CubeVoteClassifier(epsilon=10.0, classes=[0, 1])
+    for fits in (1, 2, 3, 4, 5):
+        assert learner.fit(X, MARKS).privacy_spent_.epsilon == 10.0 * fits
+    assert learner.set_params(epsilon=0.01).privacy_spent_ == (50.0, 0.0, "substitution")
+    assert pickle.loads(pickle.dumps(learner)).privacy_spent_ == learner.privacy_spent_
+    assert not hasattr(clone(learner), "privacy_spent_")
+    with pytest.raises(AttributeError):
+        learner.release_.spent = None
+
+
+def test_an_aggregate_is_cloned_at_its_defaults():
+    service = SubsampleAggregate(LogisticRegression(), 11, 1.0, 1e-5, 1, calibrated=True)
+    assert clone(service).max_queries == service.max_queries > 256
 
 
 def test_cross_validation_and_grids():

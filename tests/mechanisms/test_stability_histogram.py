@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audit.base.errors import InvalidArgument
 from mechanisms.stability_histogram import (
     StabilityHistogram,
     ThresholdLogOneOverDelta,
@@ -98,3 +99,23 @@ def test_add_remove_costs_half_of_epsilon(epsilon, delta):
     assert grown.delta(epsilon / 2) <= delta / 4 * (1 + 1e-9)
     assert grown.delta(0.45 * epsilon) == pytest.approx(1 - math.exp(-0.025 * epsilon), abs=1e-4)
     assert new.delta(epsilon / 2) == pytest.approx(delta / 4, rel=1e-9)
+
+
+@pytest.mark.parametrize("other", [frozenset({2}), "2", (2, "b"), None])
+def test_the_release_has_one_order_whatever_order_the_records_have(other):
+    """Labels without an order among themselves; noise of scale 0.02 retains each that occurs 100 times."""
+    histogram, first = StabilityHistogram(100.0, 0.5), frozenset({1})
+    orders = {
+        tuple(histogram.release(data, np.random.default_rng(0)))
+        for data in ([first, other] * 100, [other, first] * 100)
+    }
+    assert len(orders) == 1
+
+
+def test_a_zero_has_no_sign_and_nan_is_refused():
+    histogram = StabilityHistogram(100.0, 0.5)
+    for data in ([-0.0, 0.0] * 50, [0.0, -0.0] * 50, np.array([-0.0] * 100)):
+        assert str(list(histogram.release(data, np.random.default_rng(0)))) == "[0.0]"
+    assert str(list(histogram.release([(-0.0, 1)] * 100, np.random.default_rng(0)))) == "[(0.0, 1)]"
+    with pytest.raises(InvalidArgument, match="hold no label that is NaN"):
+        histogram.release([0.0, math.nan], np.random.default_rng(0))

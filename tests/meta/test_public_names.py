@@ -18,12 +18,14 @@ MODULES = sorted(set(audit.__all__) - set(FLAT))  # their names are public as we
 NAMES = sorted([*FLAT, *(f"{module}.{name}" for module in MODULES for name in getattr(audit, module).__all__)])
 named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
-    "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "Implementation", "InteractiveResult", "Labeled",
-    "PackingResult", "PrivacyResult", "Refusal", "Report", "Result", "TrainingResult", "Verdict", "per_call", "run",
+    "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "EstimatorResult", "Implementation",
+    "InteractiveResult", "Labeled", "PackingResult", "PrivacyResult", "Refusal", "Report",
+    "Result", "TrainingResult", "Verdict", "per_call", "run",
     "training.Recorder", "training.plant", "training.settled",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
-    "AuditError", "CanaryResult", "EpsilonInterval", "InteractiveResult", "PackingResult", "PrivacyResult",
+    "AuditError", "CanaryResult", "EpsilonInterval", "EstimatorResult", "InteractiveResult", "PackingResult",
+    "PrivacyResult",
     "Refusal", "Result", "TrainingResult", "Verdict",
 }  # fmt: skip
 CHECKS_NOTHING = {"Implementation", "Report"}  # `Comparison` and `run` have checked what these are given

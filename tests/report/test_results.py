@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import audit
 from audit import PrivacyClaim, TradeOffClaim, Verdict
@@ -39,6 +40,9 @@ RUNS = {  # by kind: the arguments of the function `check_...`
     "privacy": dict(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=4_000),
     "precision": dict(mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=1_000),
     "interactive": dict(make=Counts, claim=PrivacyClaim(1.0), pairs=[PAIR], analyst=[("ask",)] * 4, budget=2_000),
+    "estimator": dict(
+        estimator=GaussianNB(), X=[[0.0], [1.0], [2.0], [3.0]], y=[0, 0, 1, 1], claim=PrivacyClaim(1.0), budget=500
+    ),
     "randomness": dict(mechanism=laplace, dataset=PAIR[0], budget=2_000),
     "inequality": dict(values=lambda: [("a", 1.0, 2.0), ("b\nsecond line", 3.0, 2.0)]),
     "guarantee": dict(trials=lambda n, rng: rng.random(n) < 0.8, beta=0.05, budget=1_000),

@@ -1,0 +1,163 @@
+"""Fit an estimator as its users do, and collect everything that leaves the fit as one output."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from audit.base.errors import InvalidArgument
+from audit.claims import Labeled
+from audit.subjects.entropy import entropy_from
+from audit.subjects.identity import Raised, identify
+from audit.subjects.outputs import Outputs, blocks_of, encode
+from audit.subjects.structure import orders, parts_of
+from audit.subjects.subject import PerCall
+
+ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+_PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")
+_LIBRARIES = ("builtins", "numpy", "sklearn", "scipy", "pandas")  # they pickle attributes, and nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """A mechanism that fits an estimator once for every output, unseeded, and lets out all that leaves the fit.
+
+    An output is a dict: the fitted object with its attributes at any depth, the order of its sets, its pickle, its
+    answers at public points, its warnings and printed text. An exception of `fit` is an output. A pickle counts as what
+    the attributes say where loading it gives them back and no class writes pickles in a way of its own; else its bytes
+    are in the output. Time is left out, and so is what code in C prints.
+    """
+
+    estimator: Any
+    points: Any = None
+
+    @property
+    def function(self) -> type:
+        """The class of the estimator, which names the mechanism."""
+        return type(self.estimator)
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Fit `size` fresh copies, and return what left each fit."""
+        return PerCall(self._one, True)(dataset, size, rng)
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
+        with entropy_from(rng), heard() as said:
+            shown = self._shown(fitted(self.fresh(), dataset))
+        return {**shown, **said}
+
+    def _shown(self, learner: Any) -> dict[str, Any]:
+        whole, copy = pickled(learner)
+        shown = {"learner": learner, "sets": orders(learner), "pickle": whole}
+        for name in ANSWERS if self.points is not None else ():
+            if (method := getattr(copy, name, None)) is not None:
+                shown[name] = answered(method, self.points)
+        return shown
+
+    def fresh(self, **parameters: Any) -> Any:
+        """Return an unfitted copy, unseeded unless `parameters` say otherwise."""
+        learner = cloned(self.estimator)
+        known = learner.get_params(deep=True)
+        unset = {name: None for name in known if name.split("__")[-1] == "random_state" and known[name] is not None}
+        unset |= parameters
+        return learner.set_params(**unset) if unset else learner
+
+    def read(self, dataset: Any, fits: int, rng: np.random.Generator) -> Outputs:
+        """Return the outputs of some fits, as every scorer reads them."""
+        return encode(self(dataset, fits, rng), fits)
+
+
+def cloned(estimator: Any) -> Any:
+    """Return an unfitted copy, by scikit-learn where the class is one of its estimators."""
+    if hasattr(type(estimator), "__sklearn_tags__") or hasattr(type(estimator), "_get_param_names"):
+        from sklearn.base import clone  # it is imported already: the class derives from it
+
+        return clone(estimator)
+    return type(estimator)(**estimator.get_params(deep=False))
+
+
+def fitted(learner: Any, dataset: Any) -> Any:
+    """Fit a learner on a copy of the data, and return it."""
+    parts = (dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)
+    learner.fit(*(np.array(part) for part in parts))
+    return learner
+
+
+@contextmanager
+def heard() -> Iterator[dict[str, str]]:
+    """Collect warnings and printed text."""
+    said: dict[str, str] = {}
+    printed = io.StringIO()
+    with warnings.catch_warnings(record=True) as warned, redirect_stdout(printed), redirect_stderr(printed):
+        warnings.simplefilter("always")
+        yield said
+    said["warned"] = "\n".join(f"{each.category.__name__}: {each.message}" for each in warned)
+    said["printed"] = printed.getvalue()
+
+
+def answered(method: Any, points: Any) -> Any:
+    """Return the answer of a method at points; an exception is an answer."""
+    try:
+        return method(np.array(points))
+    except Exception as error:
+        return Raised(error)
+
+
+def pickled(learner: Any) -> tuple[Any, Any]:
+    """Return what a pickle says beside the attributes, and a copy that may be asked for answers."""
+    try:
+        whole = pickle.dumps(learner, protocol=5)
+        copy = pickle.loads(whole)
+    except Exception as error:
+        return f"not pickled: {type(error).__name__}", pickle.loads(cloudpickle.dumps(learner))
+    plain = not any(_pickles_itself(type(part)) for part in parts_of(learner))
+    return "as the attributes" if plain and same(learner, copy) else whole, copy
+
+
+def same(left: Any, right: Any) -> bool:
+    """Test whether two fitted objects show the same, with the order of their sets."""
+    return identify([left, orders(left)]) == identify([right, orders(right)])
+
+
+def _pickles_itself(kind: type) -> bool:
+    own = (base for base in kind.__mro__ if base.__module__.partition(".")[0] not in _LIBRARIES)
+    return any(name in vars(base) for base in own for name in _PICKLING)
+
+
+def fixed_places(outputs: Outputs) -> dict[str, Any]:
+    """Return the places of the outputs that hold the same in all of them, and what they hold."""
+    found: dict[str, Any] = {}
+    for name, block in blocks_of(outputs).items():
+        columns = np.ascontiguousarray(block.reshape(len(outputs), -1).T)
+        still = (columns.view(np.uint64) == columns.view(np.uint64)[:, :1]).all(axis=1)
+        width = len(columns)
+        found |= {
+            f"output{name}{f'[{at}]' if width > 1 else ''}": columns[at, 0].item() for at in np.flatnonzero(still)
+        }
+    if not outputs.symbolic.any():
+        found["output"] = "returned"
+    elif outputs.symbols is not None and len(set(outputs.symbols.codes.tolist())) == 1:
+        found["output"] = outputs.symbols.at(0)
+    return found | {name: text.at(0) for name, text in outputs.texts.items() if len(set(text.codes.tolist())) == 1}
+
+
+def moved(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
+    """Return the places that hold one thing in all fits on one dataset, and another in all fits on the other."""
+    return [place for place in left if place in right and identify(left[place]) != identify(right[place])]
+
+
+def require_estimator(estimator: Any) -> None:
+    """Raise `InvalidArgument` for what is no unfitted estimator."""
+    rule = "be an estimator with fit, get_params and set_params"
+    if isinstance(estimator, type) or not all(
+        callable(getattr(estimator, name, None)) for name in ("fit", "get_params", "set_params")
+    ):
+        instead = f"give an object: {estimator.__name__}()" if isinstance(estimator, type) else None
+        raise InvalidArgument.of("estimator", rule, estimator, *([instead] if instead else []))

@@ -1,0 +1,170 @@
+"""Estimators with one fault each must FAIL, in the class that people call; the same estimators without it must not.
+
+A FAIL of a true claim has probability at most 1e-6 for each check over fresh seeds; the seeds are fixed.
+"""
+
+import random
+import secrets
+
+import numpy as np
+import pytest
+
+import audit
+from audit.report.certificate import load_certificate
+from audit.report.verify import problems_of, replay
+from audit.subjects.entropy import entropy_from
+
+pytest.importorskip("sklearn")
+
+from sklearn.naive_bayes import GaussianNB
+
+import mechanisms.consistency.cube_classifier as cubes
+from mechanisms.labels.neighbors import VectorTargetKNN
+from mechanisms.learners import CubeVoteClassifier, LabelPrivateNeighbors, TeacherVoteClassifier
+
+X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
+Y = np.array([0, 1] * 6)
+PUBLIC = {"classes": [0, 1]}
+
+
+def checked(estimator, budget=600, **settings):
+    return audit.check_estimator(estimator, X, Y, budget=budget, workers=0, **settings)
+
+
+def suspected(result):
+    return [line.name for line in result.properties if line.outcome == "suspected"]
+
+
+class KeepsMean(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.center_ = np.mean(X)
+        return super().fit(X, y)
+
+
+class KeepsShare(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.prior_ = np.mean(y)
+        return super().fit(X, y)
+
+
+class TeachersFromLabels(TeacherVoteClassifier):
+    def fit(self, X, y):
+        self.n_teachers = 1 + int(np.sum(y)) // 4
+        return super().fit(X, y)
+
+
+class KeepsSeed(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.used_ = {"seed": self.random_state}
+        return super().fit(X, y)
+
+
+class InRecordOrder(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.cells_ = dict.fromkeys(np.sign(X[:, 0]).tolist(), 0)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (KeepsMean, "no record is kept"),
+        (KeepsShare, "no label is kept"),
+        (TeachersFromLabels, "public parameters do not follow the data"),
+        (InRecordOrder, "no order is kept"),
+    ],
+)
+def test_what_is_kept_of_the_data_fails_by_name(kind, name):
+    result = checked(kind(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert name in suspected(result)
+
+
+def test_a_sum_of_labels_in_the_learner_inside_fails(monkeypatch):
+    plain = VectorTargetKNN.fit
+
+    def fit(self, X, y):
+        plain(self, X, y).ties_ = int(np.sum(y))
+        return self
+
+    monkeypatch.setattr(VectorTargetKNN, "fit", fit)
+    assert checked(LabelPrivateNeighbors(**PUBLIC)).verdict is audit.Verdict.FAIL
+
+
+def test_one_seed_for_everybody_fails(monkeypatch):
+    monkeypatch.setattr(cubes, "noise_source", lambda seed: np.random.default_rng(0 if seed is None else seed))
+    result = checked(CubeVoteClassifier(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert "two unseeded fits differ" in suspected(result)
+
+
+def test_a_seed_in_the_object_fails():
+    result = checked(KeepsSeed(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert "no seed is kept: broken" in result.reason
+
+
+def test_twice_the_budget_fails(monkeypatch):
+    monkeypatch.setattr(
+        "mechanisms.learners.classifiers.CubeClassifier",
+        lambda dim, epsilon, **more: cubes.CubeClassifier(dim, 2 * epsilon, **more),
+    )
+    result = checked(CubeVoteClassifier(**PUBLIC), budget=4_000, significance=0.001, confirmation=None)
+    assert result.verdict is audit.Verdict.FAIL, result
+
+
+def test_classes_from_the_labels_fail_unless_they_are_public():
+    assert "no rare class is kept" in suspected(checked(CubeVoteClassifier()))
+    assert not suspected(checked(CubeVoteClassifier(), public=("classes",)))
+
+
+@pytest.mark.parametrize("kind", [CubeVoteClassifier, LabelPrivateNeighbors])
+def test_correct_estimators_are_not_suspected(kind):
+    result = checked(kind(**PUBLIC))
+    assert result.verdict is not audit.Verdict.FAIL, result
+    assert {line.outcome for line in result.properties} == {"kept"}
+
+
+class Restated(CubeVoteClassifier):
+    @property
+    def privacy_spent_(self):
+        return self.epsilon, 0.0
+
+
+def test_a_budget_that_follows_a_parameter_and_does_not_add_up_fails():
+    result = audit.check_estimator(Restated(**PUBLIC), X, Y, audit.PrivacyClaim(1.0), budget=600, workers=0)
+    assert result.verdict is audit.Verdict.FAIL
+    assert [line.name for line in result.properties if line.outcome == "broken"] == [
+        "set_params after a fit changes no statement", "refits add up",
+    ]  # fmt: skip
+
+
+def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
+    (check,) = audit.estimator_checks([GaussianNB()], X, Y, audit.PrivacyClaim(1.0), budget=600)
+    audit.run([check], workers=0, directory=tmp_path)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert replay(certificate).differences == ()
+    assert any(line["outcome"] == "suspected" for line in certificate["checks"][0]["evidence"]["properties"])
+
+
+def test_what_is_no_estimator_and_states_nothing_is_refused():
+    with pytest.raises(audit.AuditError, match="`estimator` must be an estimator"):
+        checked(object())
+    with pytest.raises(audit.AuditError, match="GaussianNB has no `privacy_spent_`"):
+        checked(GaussianNB())
+    with pytest.raises(audit.AuditError, match="`public` must name some of classes"):
+        checked(CubeVoteClassifier(), public=("labels",))
+
+
+def test_entropy_is_replaced_and_put_back():
+    def drawn(seed):
+        with entropy_from(np.random.default_rng(seed)):
+            numpy = np.random.default_rng().random(), np.random.SeedSequence().entropy, np.random.RandomState().rand()
+            python = random.random(), random.Random().random(), random.SystemRandom().random(), secrets.token_hex()
+            return numpy, python, np.random.rand()  # noqa: NPY002
+
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    assert drawn(0) == drawn(0) != drawn(1)
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
+    assert secrets.token_hex() != secrets.token_hex()
