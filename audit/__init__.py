@@ -31,7 +31,7 @@ def _exports(path: Path) -> Iterator[tuple[str, str]]:
 _modules: dict[str, list[str]] = {}
 for _module, _name in _exports(Path(__file__).with_suffix(".pyi")):
     _modules.setdefault(_module, []).append(_name)
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, {"training"}, _modules)
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, {"conformance", "training"}, _modules)
 
 
 def _html_of(record: Mapping[str, Any]) -> str:

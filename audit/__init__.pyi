@@ -1,5 +1,6 @@
 """The public names, each imported from its module when it is first used; those of checks are listed with the kinds."""
 
+from . import conformance as conformance
 from . import training as training
 from .base.errors import AuditError as AuditError
 from .base.verdict import Verdict as Verdict

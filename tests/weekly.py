@@ -11,6 +11,13 @@ COLLECTED = pytest.StashKey[list[str]]()  # the ids of all tests of a session, t
 
 # What the id of a test below `tests/` begins with, and texts of which it has one; without texts: all of them.
 WEEKLY: dict[str, tuple[str, ...]] = {
+    # The whole table of every query and case; some rows of it, and every fault in its row, are on each commit
+    "conformance/test_conformance_table.py::test_a_right_library_fails_nowhere_in_the_whole_table[": (),
+    "conformance/test_conformance_table.py::test_a_fault_fails_in_no_other_row[": (),
+    "conformance/test_conformance_table.py::test_a_fault_fails_where_its_case_looks[": (
+        "epsilon 5, 6, 7, 10",
+        "1024 records",
+    ),
     # Verdicts of the catalog that `make audit` and `dp-audit run mechanisms.faults` give as well
     "mechanisms/labels/test_label_catalogue.py::test_a_utility_check_gets_the_verdict_that_it_expects[": (
         "network scores",

@@ -1,4 +1,4 @@
-"""The command line: run, list, report, replay, verify, attest, diff, compare.
+"""The command line: run, list, report, replay, verify, attest, diff, compare, conformance.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
 are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
@@ -10,7 +10,6 @@ Every command imports what it needs when it is called: `dp-audit --help` does no
 import difflib
 import functools
 import os
-import re
 import secrets
 import signal
 import sys
@@ -22,7 +21,8 @@ import click
 
 from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
-from audit.faces.settings import setting, with_settings
+from audit.faces.conforming import conformance_command
+from audit.faces.settings import digest, setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
 
@@ -70,6 +70,7 @@ def cli() -> None:
     """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
 
 
+cli.add_command(conformance_command)
 _VERBOSE = click.option(
     "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
 )
@@ -253,16 +254,10 @@ def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
 
 
-def _digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.fullmatch("[0-9a-f]{64}", value := value.strip().lower()):
-        raise click.BadParameter("a digest is 64 hexadecimal digits")
-    return value
-
-
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
 @_DIRECTORY
-@click.option("--seal", metavar="HEX", callback=_digest, help="The seal that the certificate must have.")
-@click.option("--plan", metavar="HEX", callback=_digest, help="The plan that the run must have had; see its checks.")
+@click.option("--seal", metavar="HEX", callback=digest, help="The seal that the certificate must have.")
+@click.option("--plan", metavar="HEX", callback=digest, help="The plan that the run must have had; see its checks.")
 @_reads_certificates
 def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     """Say whether a certificate is whole.

@@ -1,5 +1,6 @@
-"""Define the settings that the commands `run` and `compare` share."""
+"""Define the settings that commands share."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -53,3 +54,10 @@ def with_settings(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(_SETTINGS):
         command = option(command)
     return command
+
+
+def digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Return a digest in lower case, or refuse what is none."""
+    if value is not None and not re.fullmatch("[0-9a-f]{64}", value := value.strip().lower()):
+        raise click.BadParameter("a digest is 64 hexadecimal digits")
+    return value

@@ -8,7 +8,7 @@ from tests.bare import ROOT, Bare, built
 from tests.docs.printed import Shown, blocks_of, mended, shown_in
 
 README = (ROOT / "README.md").read_text()
-PAGES = ["README.md", "docs/index.md", "docs/tasks.md"]
+PAGES = ["README.md", "docs/index.md", "docs/tasks.md", "docs/conformance.md"]
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,8 @@ class TrainingClaim:
             raise InvalidArgument.of("strategy", "be an audit.training.Strategy", self.strategy)
         for name in ("strategy", "participations"):
             if getattr(self, name) is not None and self.sampling != "separated":
-                raise InvalidArgument(f"`{name}` needs sampling='separated', with `separation`, got {self.sampling!r}")
+                instead = f"give sampling='separated' and `separation`, not {self.sampling!r}"
+                raise InvalidArgument(f"`{name}` needs sampling='separated': {instead}")
 
     @classmethod
     def of_event(

@@ -1,0 +1,162 @@
+"""The queries that every library is asked, in the field's words, and the parameters that they take.
+
+A query names its input, so that one table of cases serves all queries with that input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from audit.base.errors import InvalidArgument
+
+Input = Literal["numbers", "categories", "rows", "labeled", "value", "integer", "scores", "answers", "record"]
+TABLES: tuple[Input, ...] = ("numbers", "categories", "rows", "labeled")  # lists of records, one a person
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Hold the public parameters of a query; a library takes those that it knows, and states a claim for them.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+        Privacy parameter that the caller asks for.
+    delta : float in [0, 1)
+        Of queries that need one.
+    scale : float > 0, optional
+        The native parameter of noise, in place of epsilon: the scale, or the standard deviation.
+    sensitivity : float > 0
+        Largest change of a value, of each score, or of each answer, between neighbors.
+    lower, upper : float
+        Bounds of each number; public, like all that follows.
+    size : int >= 0
+        Number of records, which is public under substitution.
+    radius : float > 0
+        Largest l2 norm of a row.
+    categories : tuple of str
+        The public keys.
+    edges : tuple of float
+        Of the bins of a histogram.
+    quantile : float in (0, 1)
+        Which one.
+    k : int >= 1
+        How many: keys of a top-k, clusters, components.
+    threshold : float
+        Of a sparse vector, or of thresholded counts.
+    whole : bool
+        Whether the numbers are integers.
+
+    Raises
+    ------
+    InvalidArgument
+        By `changed`, for a name that is none of these.
+
+    References
+    ----------
+    Dwork & Roth 2014, The Algorithmic Foundations of Differential Privacy, sections 3.2 to 3.6: the usual queries.
+
+    Examples
+    --------
+    >>> from audit.conformance import Parameters
+    >>> Parameters(epsilon=2.0).bounds
+    (0.0, 1.0)
+    """
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    scale: float | None = None
+    sensitivity: float = 1.0
+    lower: float = 0.0
+    upper: float = 1.0
+    size: int = 8
+    radius: float = 1.0
+    categories: tuple[str, ...] = ("a", "b", "c")
+    edges: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    quantile: float = 0.25
+    k: int = 2
+    threshold: float = 2.0
+    whole: bool = False
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lower and the upper bound."""
+        return self.lower, self.upper
+
+    def grid(self, cells: int = 8) -> list[float]:
+        """Return `cells` + 1 candidates from bound to bound, finite where their difference overflows."""
+        return [self.lower * (1 - i / cells) + self.upper * (i / cells) for i in range(cells + 1)]
+
+    def changed(self, changes: Mapping[str, Any]) -> Parameters:
+        """Return the parameters with other values of some."""
+        unknown = set(changes) - set(self.__dataclass_fields__)
+        if unknown:
+            raise InvalidArgument.of("settings", f"name parameters ({', '.join(self.__dataclass_fields__)})", unknown)
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Name a query, what it takes, and its usual parameters.
+
+    Parameters
+    ----------
+    name : str
+        In the field's words.
+    input : str
+        What is private: a table of numbers, categories, rows or labeled rows; a value, an integer, scores or answers
+        within `sensitivity` of each other; or one record, under local privacy.
+    usual : mapping
+        Parameters that differ from the defaults.
+    native : bool
+        Whether it is noise with a parameter of its own.
+    """
+
+    name: str
+    input: Input
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    native: bool = False
+
+    @property
+    def parameters(self) -> Parameters:
+        """The usual parameters."""
+        return Parameters().changed(self.usual)
+
+
+_PURE = {"delta": 0.0}
+QUERIES: dict[str, Query] = {
+    query.name: query
+    for query in (
+        Query("count", "numbers", _PURE),
+        Query("sum", "numbers", _PURE),
+        Query("mean", "numbers", _PURE),
+        Query("variance", "numbers", _PURE),
+        Query("standard deviation", "numbers", _PURE),
+        Query("quantile", "numbers", _PURE),
+        Query("median", "numbers", {**_PURE, "quantile": 0.5}),
+        Query("minimum", "numbers", _PURE),
+        Query("maximum", "numbers", _PURE),
+        Query("histogram of numbers", "numbers", _PURE),
+        Query("histogram of public keys", "categories", _PURE),
+        Query("histogram of discovered keys", "categories", {"delta": 0.01}),
+        Query("thresholded counts", "categories", {"delta": 0.01, "threshold": 6.0}),
+        Query("top-k", "categories", _PURE),
+        Query("laplace noise", "value", _PURE, native=True),
+        Query("gaussian noise", "value", native=True),
+        Query("geometric noise", "integer", _PURE, native=True),
+        Query("discrete gaussian noise", "integer", native=True),
+        Query("exponential mechanism", "scores", _PURE),
+        Query("noisy max", "scores", _PURE),
+        Query("sparse vector", "answers", _PURE),
+        Query("randomized response", "record", _PURE),
+        Query("frequency oracle", "record", _PURE),
+        Query("vector mean", "rows"),
+        Query("covariance", "rows"),
+        Query("principal components", "rows", {"k": 1}),
+        Query("k-means", "rows", _PURE),
+        Query("synthetic table", "categories", _PURE),
+        Query("linear regression", "labeled"),
+        Query("logistic regression", "labeled", _PURE),
+    )
+}

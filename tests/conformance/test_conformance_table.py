@@ -1,0 +1,245 @@
+"""The table before it accuses anybody: pairs are neighbors, right libraries fail nowhere, each case has a fault.
+
+A cell that fails by outputs does so with probability at most 1e-6 for all cells of a right library together, which
+`conform` shares out: the two right libraries here add 2e-6 to the suite's sum, with fixed seeds.
+"""
+
+import json
+import math
+
+import pytest
+
+from audit.base.errors import InvalidArgument
+from audit.claims import PrivacyClaim
+from audit.conformance import Library, Parameters, conform, parametrize
+from audit.conformance.cases import CASES
+from audit.conformance.cells import STATUSES, Cell, cells_of, probe
+from audit.conformance.matrix import page_of, worst, write_page
+from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
+from audit.conformance.queries import QUERIES
+from audit.conformance.running import load, save
+from mechanisms.conformance import FAULTS, faulty, reference
+
+pytest_plugins = ["pytester"]
+CHEAP = ["ordinary", "NaN", "bounds 2 ulps apart, 16 records"]
+
+
+def everything(relation):
+    """Return a library that offers each query, with a parameter of its own noise, and is never called."""
+    library = Library("everything", relation=relation, unordered=True)
+    for name in QUERIES:
+        library.query(name, native=lambda p: PrivacyClaim(p.sensitivity / p.scale))(lambda p: None)
+    return library
+
+
+def test_the_table_is_as_large_as_it_says():
+    assert len(QUERIES) >= 25
+    assert len(CASES) >= 30
+    assert len({query.name for query in QUERIES.values()}) == len(QUERIES)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_pair_is_neighboring(relation):
+    """`PrivacyCheck` refuses a pair that is not, so that no library can be accused by a wrong table."""
+    pairs = 0
+    for cell in cells_of(everything(relation)):
+        questions = cell.questions()
+        for question in () if isinstance(questions, str) else questions:
+            assert question.check("any").pairs
+            pairs += len(question.instances)
+    assert pairs >= 1_500
+
+
+def test_differences_are_exact():
+    assert WithinRelation(1.0).why_not(2**53, 2**53 + 1) is None
+    assert WithinRelation(1.0).why_not(0.0, 1.0000000000000002) == "two numbers differ by more than 1"
+    assert "not finite" in WithinRelation(1.0).why_not(float("nan"), 0.0)
+    assert "type" in WithinRelation(1.0).why_not(0, 1.0)
+    assert "equal" in WithinRelation(1.0).why_not([1.0], [1.0])
+    assert OrderRelation().why_not([1, 2], [2, 1]) is None
+    assert "equal" in OrderRelation().why_not([1, 2], [1, 2])
+
+
+def test_every_case_has_a_fault():
+    assert set(FAULTS) == set(CASES)
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_fails_where_its_case_looks(case):
+    """20,000 outputs: each fault has a loss that they show beyond doubt."""
+    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=1, draws=8_000, timeout=300)
+    assert found.fails, found
+    left, right = (eval(side, {"nan": math.nan, "inf": math.inf}) for side in (found.left, found.right))
+    assert repr(left) != repr(right)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_right_library_fails_nowhere(relation):
+    """The cheap part of the table; the weekly run asks all of it."""
+    found = conform(reference(relation), cases=CHEAP, draws=2_000, timeout=300, workers=1)
+    assert len({each.query for each in found}) == len(QUERIES)
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
+    assert not odd
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_right_library_fails_nowhere_in_the_whole_table(relation):
+    found = conform(reference(relation), draws=5_000, timeout=600)
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
+    assert not odd
+    assert sum(each.pairs for each in found) >= 1_500
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_fails_in_no_other_row(case):
+    fault = FAULTS[case]
+    found = conform(faulty(case), queries=[fault.query], draws=20_000, timeout=600)
+    assert {each.case for each in found if each.fails} - {case, *fault.also} == set()
+
+
+def counts(p):
+    return lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon)
+
+
+def counting(**settings):
+    library = Library("counting", relation="add/remove", quote="one person is one record", **settings)
+    library.query("count")(counts)
+    return library
+
+
+def test_what_the_documentation_excludes_accuses_nobody():
+    library = Library("sums", relation="substitution")
+
+    @library.query("sum")
+    def _(p):
+        return lambda data, rng: (
+            float("nan") if any(x != x for x in data) else sum(data) + rng.laplace(scale=1 / p.epsilon)
+        )
+
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert found.status == "FAIL C"
+    assert "nan" in found.left
+
+    @library.outside
+    def _(query, p, data):
+        return "sum(): values must be numbers" if any(x != x for x in data) else None
+
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert found.status == "excluded"
+    assert "sum(): values must be numbers" in found.reason
+
+
+def test_a_waiver_has_a_reason_and_ends_with_the_fault():
+    library = faulty("NaN")
+    library.waive("sum", "NaN", reason="mended in the next release")
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert (found.status, found.reason) == ("waived", "mended in the next release")
+    library.waive("sum", "infinity", reason="nothing")
+    (found,) = conform(library, queries=["sum"], cases=["infinity"], workers=1)
+    assert found.status == "undecided"
+    assert "take the waiver out" in found.reason
+    with pytest.raises(InvalidArgument, match="reason"):
+        library.waive("sum", "NaN", reason=" ")
+
+
+def test_refusals_and_calls_that_raise_or_hang_have_names_of_their_own():
+    library = Library("odd", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        if p.epsilon == 1:
+            raise ValueError("epsilon is too large")
+        return counts(p)
+
+    @library.query("sum")
+    def _(p):
+        def release(data):
+            raise RuntimeError("always")
+
+        return release
+
+    @library.query("mean")
+    def _(p):
+        def release(data):
+            while True:
+                pass
+
+        return release
+
+    found = conform(library, queries=["count", "sum", "mean", "median"], cases=["ordinary"], workers=2, timeout=3)
+    assert [each.status for each in found] == ["refused", "raises on both", "does not return", "not offered"]
+    assert "epsilon is too large" in found[0].reason
+
+
+def test_values_without_noise_are_compared_exactly_and_without_a_draw():
+    cell = Cell(faulty("offset column"), "sum", "offset column")
+    (question,) = cell.questions()
+    seen = probe(question, calls=0)
+    assert seen.exceeds
+    assert seen.excess == 256  # sums of 1,024 numbers around 2^50 are multiples of 2^8
+    right = Cell(reference("substitution"), "sum", "offset column")
+    assert not probe(right.questions()[0], calls=0).exceeds
+
+
+def test_settings_and_native_scales():
+    library = counting()
+    library.settings["count", "*"] = {"size": 64}
+    (question,) = Cell(library, "count", "ordinary").questions()
+    assert question.parameters.size == 64
+    assert Cell(library, "count", "round scales").questions() == "the query has no parameter of its own noise"
+    library.query("laplace noise")(counts)
+    assert Cell(library, "laplace noise", "round scales").questions().startswith("the library has no parameter")
+    with pytest.raises(InvalidArgument, match="name parameters"):
+        Parameters().changed({"epsilom": 1})
+
+
+def test_a_library_says_what_it_offers():
+    library = counting()
+    with pytest.raises(InvalidArgument, match="not offered yet"):
+        library.query("count")
+    with pytest.raises(InvalidArgument, match="together"):
+        library.query("sum", sensitivity=lambda p: 1.0)
+    with pytest.raises(InvalidArgument, match="relation"):
+        Library("other", relation="change-one")
+    with pytest.raises(InvalidArgument, match="no cell"):
+        conform(library, queries=["count"], cases=["nowhere"])
+
+
+def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
+    library = faulty("NaN")
+    library.name = "<script>alert(1)</script>"
+    found = conform(library, queries=["sum", "count"], cases=["NaN", "ordinary"], draws=2_000, workers=1)
+    save(tmp_path / "one.json", library, found)
+    head, rows = load(tmp_path / "one.json")
+    assert head["library"] == library.name
+    assert [(row.query, row.case, row.status) for row in rows] == [(row.query, row.case, row.status) for row in found]
+    page = write_page(tmp_path).read_text()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "FAIL C" in page
+    assert worst([row for row in rows if row.query == "sum"]) == "FAIL C"
+    assert all(meaning in page for meaning in STATUSES.values())
+    (tmp_path / "other.json").write_text(json.dumps({"format": "other"}))
+    with pytest.raises(InvalidArgument, match="holds no table"):
+        load(tmp_path / "other.json")
+    assert "no violation" in page_of([])
+
+
+def test_items_of_pytest_are_named_and_fail(pytester):
+    pytester.makepyfile(
+        """
+        from audit.conformance import parametrize
+        from mechanisms.conformance import faulty
+
+        library = faulty("NaN")
+        library.waive("sum", "missing value", reason="not ours", strict=False)
+
+        @parametrize(library, queries=["sum"], cases=["NaN", "infinity", "empty"], draws=2000)
+        def test_conformance(cell):
+            cell.check()
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rfs")
+    result.assert_outcomes(failed=1, passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*FAIL C (edge of the usual input)*"])
+    assert parametrize(library := counting(), queries=["count"]).kwargs["ids"][0] == cells_of(library)[0].id
