@@ -119,8 +119,8 @@ class TrainingClaim:
             raise InvalidArgument.of("strategy", "be an audit.training.Strategy", self.strategy)
         for name in ("strategy", "participations"):
             if getattr(self, name) is not None and self.sampling != "separated":
-                instead = f"give sampling='separated' and `separation`, not {self.sampling!r}"
-                raise InvalidArgument(f"`{name}` needs sampling='separated': {instead}")
+                given = f"got sampling={self.sampling!r}"
+                raise InvalidArgument(f"`{name}` needs sampling='separated': give it, with `separation`; {given}")
 
     @classmethod
     def of_event(

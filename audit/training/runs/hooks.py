@@ -125,7 +125,7 @@ class OptaxHook:
     def _finish(self, released: Any = None) -> None:
         if missing := [part for part in ("clipped", "noisy_sum") if part not in self._step]:
             what = {"clipped": "clipped_grad", "noisy_sum": "privatizer"}[missing[0]]
-            raise InvalidArgument(f"a step was taken without `{what}`: call what `recorder.{what}(...)` returned")
+            raise InvalidArgument(f"a step was taken without `{what}`: use what `recorder.{what}(...)` returned")
         step, self._step = self._step, {}
         batch, rows, total = step.pop("batch"), step.pop("clipped"), step.pop("total")
         self._recorder.step_of_sum(batch, rows, _leaves(total), released=_leaves(released), **_with_leaves(step))
