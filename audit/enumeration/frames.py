@@ -16,7 +16,7 @@ from audit.enumeration.bytecode import IS_KNOWN
 
 _FRAME = 24  # offset of the inner frame in a frame object
 _FUNCTION, _GLOBALS, _LOCALS, _CODE, _TOP, _ENTRY, _SLOTS = 0, 8, 24, 32, 64, 68, 72  # offsets in the inner frame
-_IS_READABLE = IS_KNOWN and ctypes.sizeof(ctypes.c_void_p) == 8 and not hasattr(sys, "gettotalrefcount")
+IS_READABLE = IS_KNOWN and ctypes.sizeof(ctypes.c_void_p) == 8 and not hasattr(sys, "gettotalrefcount")
 
 
 class _Unbound:
@@ -60,7 +60,7 @@ def function_of(frame: FrameType) -> Any:
 
 def _inner(frame: FrameType) -> int | None:
     """Return the address of the inner frame."""
-    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if _IS_READABLE else None
+    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if IS_READABLE else None
     if not inner:
         return None
     words = (ctypes.c_void_p * 9).from_address(inner)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import platform
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from audit.enumeration import frames
 from audit.enumeration.absorbing_chain import expected_visits
 from audit.enumeration.calls import remember_calls
 from audit.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
@@ -23,6 +25,7 @@ NOT_SEEN = (
     "clocks that C code reads without a system call",
     "what a C extension keeps for itself between two draws",
 )
+_NO_STATES = f"equal states: frames of Python {platform.python_version()} are not read, and no states are merged"
 
 
 def explore(call: Callable[[], Any], follower: Follower, limits: Limits, has_answer: bool = False) -> EnumeratedLaw:
@@ -71,7 +74,7 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
         runs=explorer.runs,
         behind=tuple(sorted(watch.behind)),
         assumed=(HASHES_ASSUMED,),
-        not_seen=NOT_SEEN,
+        not_seen=NOT_SEEN if frames.IS_READABLE else (*NOT_SEEN, _NO_STATES),
         merges=explorer.merges.number,
         merges_tested=explorer.merges.tested,
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
