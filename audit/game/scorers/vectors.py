@@ -150,7 +150,8 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
         scale = np.where(spread > 0, spread, 1.0)
         plain = [(finite_or_zero(side[: tuning.SCREENED_ROWS[1]]) - center) / scale for side in rows]
         left, right = (np.clip(side, -tuning.CLIP, tuning.CLIP) for side in plain)
-        change = np.abs(left.T @ left / len(left) - right.T @ right / len(right))[upper]
+        sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
+        change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
         chosen = np.argsort(-change, kind="stable")[: tuning.MOST_PAIRS]
         upper = (upper[0][chosen], upper[1][chosen])
     return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
