@@ -18,7 +18,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Result
 from audit.checks.estimators.fits import Fits, fitted, heard, require_estimator
 from audit.checks.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
-from audit.checks.estimators.properties import Examination, Property, statement_of
+from audit.checks.estimators.properties import PropertiesReader, Property, statement_of
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.result import PrivacyResult
@@ -57,7 +57,7 @@ class EstimatorResult(PrivacyResult):
 
     @property
     def properties(self) -> tuple[Property, ...]:
-        """What was found of each property."""
+        """The properties, each with what was found."""
         return self.evidence.properties
 
     def details(self) -> Iterator[str]:
@@ -108,7 +108,7 @@ class EstimatorCheck(PrivacyCheck):
     Raises
     ------
     InvalidArgument
-        For what is no estimator, for one that states no budget where no claim is given, and for other arguments
+        For what has no `fit`, for one that states no budget where no claim is given, and for other arguments
         outside their admissible sets.
 
     References
@@ -171,7 +171,7 @@ class EstimatorCheck(PrivacyCheck):
         claim: Any = self.claim
         made: Any = self.mechanism
         rng = allowance.stream.child(_EXAMINED).rng()
-        examined = Examination(made, self.data, claim.relation, rng)
+        examined = PropertiesReader(made, self.data, claim.relation, rng)
         try:
             found = tuple(examined.run(self.named, self.skipped))
         except (CannotKeep, BadBatch) as error:

@@ -154,7 +154,7 @@ def moved(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
 
 
 def require_estimator(estimator: Any) -> None:
-    """Raise `InvalidArgument` for what is no unfitted estimator."""
+    """Raise `InvalidArgument` unless it is an estimator before its fit."""
     rule = "be an estimator with fit, get_params and set_params"
     if isinstance(estimator, type) or not all(
         callable(getattr(estimator, name, None)) for name in ("fit", "get_params", "set_params")

@@ -29,7 +29,7 @@ _SEED = 1_732_050_807  # of the seeded fits; it occurs in no data by chance
 
 @dataclass(frozen=True)
 class Property:
-    """What was found of one property: "broken" is a fact, what is "suspected" the game decides."""
+    """Hold what was found of one property: "broken" is a fact, what is "suspected" the game decides."""
 
     name: str
     outcome: Outcome
@@ -41,8 +41,8 @@ class Property:
 
 
 @dataclass
-class Examination:
-    """Examine one estimator on its data; suspected pairs are collected for the game."""
+class PropertiesReader:
+    """Read what leaves the fits of one estimator on its data; suspected pairs are collected for the game."""
 
     fits: Fits
     data: Any
