@@ -22,7 +22,7 @@ class PrivacySpent(NamedTuple):
 
 @dataclass(frozen=True)
 class Release:
-    """What a fit lets out: the learner of the paper, and the budget of all fits of the object so far."""
+    """Hold what leaves a fit: the learner of the paper, and the budget of all fits of the object so far."""
 
     learner: Any
     spent: PrivacySpent

@@ -110,10 +110,17 @@ def test_every_exported_name_has_a_page(site):
                 of_libraries.add(f"{module}.{name}")
     assert len(of_libraries) >= 10
     of_training = {f"training.{name}" for name in audit.training.__all__}
+    of_training |= {f"conformance.{name}" for name in audit.conformance.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
     named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}
     of_laws = {f"laws.{name}" for name in named}
-    assert documented | {"training"} == {*audit.__all__, *of_adapters, *of_laws, *of_libraries, *of_training}
+    assert documented | {"training", "conformance"} == {
+        *audit.__all__,
+        *of_adapters,
+        *of_laws,
+        *of_libraries,
+        *of_training,
+    }
 
 
 def headings(text):
