@@ -64,7 +64,8 @@ def usual(query: Query, relation: str) -> list[InputPair]:
     """Return the usual inputs of a query."""
     if query.input in TABLES:
         plain = PLAIN[query.input]
-        return [plain.sides(relation), RecordsPair([plain.b] * 7, plain.a, plain.b).sides(relation)]
+        equal = [] if query.input == "labeled" else [RecordsPair([plain.b] * 7, plain.a, plain.b)]  # one class is odd
+        return [each.sides(relation) for each in (plain, *equal)]
     return [InputPair({}, left, right) for left, right in OTHERS[query.input]]
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
@@ -78,7 +79,7 @@ class Cell:
         """The library's answer to the query."""
         return self.library.answers[self.query]
 
-    def questions(self) -> list[CellPart] | str:
+    def parts(self) -> list[CellPart] | str:
         """Return what is asked: the inputs by parameters; or the reason why nothing is.
 
         Raises
@@ -114,16 +115,21 @@ class CellPart:
     relation: Any
     instances: Sequence[InputPair]
 
+    @cached_property
+    def mechanism(self) -> Call:
+        """The query at these parameters: one object, which processes that are forked have without a copy."""
+        answer = self.cell.answer
+        if answer.law is not None and self.cell.row.rank in ("usual", "parameters"):
+            return LawfulCall(answer.build, self.parameters, answer.law)
+        return Call(answer.build, self.parameters)
+
     def check(self, name: str, draws: int = MANY) -> PrivacyCheck:
         """Return the privacy check of these inputs, at the claim that the library states for the parameters."""
         answer, row = self.cell.answer, self.cell.row
         claim = self.claim()
-        mechanism = Call(answer.build, self.parameters)
-        if answer.law is not None and row.rank in ("usual", "parameters"):
-            mechanism = LawfulCall(answer.build, self.parameters, answer.law)
         return PrivacyCheck(
             name=name,
-            mechanism=mechanism,
+            mechanism=self.mechanism,
             claim=claim,
             pairs=[(instance.left, instance.right) for instance in self.instances],
             budget=min(draws if row.rank in ("usual", "parameters") else FEW, answer.draws or draws, draws),
@@ -152,18 +158,18 @@ class FirstLook(NamedTuple):
         return self.excess > 1 + _ROUNDING
 
 
-def probe(question: CellPart, calls: int = 3, seed: int = 0) -> FirstLook:
+def probe(part: CellPart, calls: int = 3, seed: int = 0) -> FirstLook:
     """Build the query, compare values without noise, and call it a few times on each side."""
-    answer, p = question.cell.answer, question.parameters
+    answer, p = part.cell.answer, part.parameters
     try:
         release = answer.build(p)
     except Exception as error:
         return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
-    found = [_excess(answer, p, instance) for instance in question.instances]
+    found = [_excess(answer, p, instance) for instance in part.instances]
     given = {"rng": np.random.default_rng(seed)} if takes_generator(release) else {}
     outputs = [
         caught(release, side, **given)
-        for instance in question.instances
+        for instance in part.instances
         for side in (instance.left, instance.right)
         for _ in range(calls)
     ]
@@ -256,7 +262,7 @@ def finding(cell: Cell, status: Status, reason: str, **known: Any) -> Finding:
 
 def judged(cell: Cell, asked: Sequence[tuple[CellPart, FirstLook, Any]]) -> Finding:
     """Return what the probes and the results of the checks say of a cell; the worst decides."""
-    return max((_of_question(*each) for each in asked), key=lambda found: _SEVERITY.index(found.status))
+    return max((_of_part(*each) for each in asked), key=lambda found: _SEVERITY.index(found.status))
 
 
 _SEVERITY: tuple[Status, ...] = (
@@ -264,13 +270,13 @@ _SEVERITY: tuple[Status, ...] = (
 )  # fmt: skip
 
 
-def _of_question(question: CellPart, seen: FirstLook, result: Any) -> Finding:
-    cell, pairs, epsilon = question.cell, len(question.instances), result.check.claim.point.epsilon
+def _of_part(part: CellPart, seen: FirstLook, result: Any) -> Finding:
+    cell, pairs, epsilon = part.cell, len(part.instances), result.check.claim.point.epsilon
     bound, known = result.epsilon_lower_bound, {"pairs": pairs, "claimed": epsilon, "cpu": round(result.seconds, 2)}
     if result.verdict is Verdict.FAIL or seen.exceeds:
         at = result.evidence.game.pair if result.verdict is Verdict.FAIL and result.evidence.game else seen.pair
-        sides = question.instances[at][1:]
-        excluded = [cell.library.excluded(cell.query, question.parameters, side) for side in sides]
+        sides = part.instances[at][1:]
+        excluded = [cell.library.excluded(cell.query, part.parameters, side) for side in sides]
         said = f"certified epsilon >= {bound:.4g}, claimed {epsilon:.4g}" if result.verdict is Verdict.FAIL else ""
         moved = f"without noise the value moves by {seen.excess:.4g} times what the noise was scaled for"
         reason = "; ".join([part for part in (said, moved if seen.exceeds else "", *filter(None, excluded)) if part])

@@ -180,10 +180,11 @@ class AskedCell:
 def _found(
     cells: Sequence[Cell], whole: Allowance, workers: int | None, timeout: float, draws: int, progress: Any
 ) -> list[Finding]:
-    asked = [(cell, cell.questions()) for cell in cells]
-    questions = [question for _, found in asked if not isinstance(found, str) for question in found]
-    share = whole.share(max(1, len(questions)))
-    with open_pool(Place(workers=workers), questions) as pool, ThreadPoolExecutor(pool.width) as threads:
+    asked = [(cell, cell.parts()) for cell in cells]
+    parts = [part for _, found in asked if not isinstance(found, str) for part in found]
+    share = whole.share(max(1, len(parts)))
+    inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
+    with open_pool(Place(workers=workers), inherited) as pool, ThreadPoolExecutor(pool.width) as threads:
         ask = _CellRunner(pool, share, timeout, draws)
         found = []
         for future in [threads.submit(ask.about, cell, each) for cell, each in asked]:
@@ -199,11 +200,11 @@ class _CellRunner:
     def __init__(self, pool: Pool, share: Allowance, timeout: float, draws: int) -> None:
         self.pool, self.share, self.timeout, self.draws = pool, share, timeout, draws
 
-    def about(self, cell: Cell, questions: list[CellPart] | str) -> Finding:
+    def about(self, cell: Cell, parts: list[CellPart] | str) -> Finding:
         """Return the finding of a cell; of one that is waived, that it is, unless nothing fails."""
-        if isinstance(questions, str):
-            return finding(cell, "does not apply", questions)
-        found = self._found(cell, questions)
+        if isinstance(parts, str):
+            return finding(cell, "does not apply", parts)
+        found = self._found(cell, parts)
         waiver = cell.library.waiver(cell.query, cell.case)
         if waiver is None or (found.fails is False and not waiver.strict):
             return found
@@ -211,24 +212,24 @@ class _CellRunner:
             return finding(cell, "waived", waiver.reason, pairs=found.pairs, cpu=found.cpu)
         return finding(cell, "undecided", f"waived ({waiver.reason}), and nothing fails: take the waiver out")
 
-    def _found(self, cell: Cell, questions: list[CellPart]) -> Finding:
-        probes = [self._probe(question) for question in questions]
-        if (known := settled(cell, probes)) is not None:
+    def _found(self, cell: Cell, parts: list[CellPart]) -> Finding:
+        looks = [self._probe(part) for part in parts]
+        if (known := settled(cell, looks)) is not None:
             return known
-        seen = [(each, part) for each, part in zip(questions, probes, strict=True) if isinstance(part, FirstLook)]
-        open_ones = [(each, part) for each, part in seen if not (part.refused or part.raises)]
-        return judged(cell, [(each, part, self._result(each, i)) for i, (each, part) in enumerate(open_ones)])
+        seen = [(part, look) for part, look in zip(parts, looks, strict=True) if isinstance(look, FirstLook)]
+        rest = [(part, look) for part, look in seen if not (look.refused or look.raises)]
+        return judged(cell, [(part, look, self._result(part, i)) for i, (part, look) in enumerate(rest)])
 
-    def _probe(self, question: CellPart) -> FirstLook | str:
+    def _probe(self, part: CellPart) -> FirstLook | str:
         try:
-            return FirstLook(*self.pool.call(probe, question, timeout=self.timeout))
+            return FirstLook(*self.pool.call(probe, part, timeout=self.timeout))
         except AuditError:
             raise
         except Exception as error:  # it took too long, or its process died: the error says which
             return str(error)
 
-    def _result(self, question: CellPart, number: int) -> Any:
-        check = question.check(f"{question.cell.library.name}/{question.cell.id}/{number}", self.draws)
+    def _result(self, part: CellPart, number: int) -> Any:
+        check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", self.draws)
         stream = Stream(self.share.stream.entropy, (name_key(check.name),))
         return run_check(check, replace(self.share, stream=stream), self.timeout, self.pool)
 

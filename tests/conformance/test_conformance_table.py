@@ -43,10 +43,10 @@ def test_every_pair_is_neighboring(relation):
     """`PrivacyCheck` refuses a pair that is not, so that no library can be accused by a wrong table."""
     pairs = 0
     for cell in cells_of(everything(relation)):
-        questions = cell.questions()
-        for question in () if isinstance(questions, str) else questions:
-            assert question.check("any").pairs
-            pairs += len(question.instances)
+        parts = cell.parts()
+        for part in () if isinstance(parts, str) else parts:
+            assert part.check("any").pairs
+            pairs += len(part.instances)
     assert pairs >= 1_500
 
 
@@ -173,22 +173,22 @@ def test_refusals_and_calls_that_raise_or_hang_have_names_of_their_own():
 
 def test_values_without_noise_are_compared_exactly_and_without_a_draw():
     cell = Cell(faulty("offset column"), "sum", "offset column")
-    (question,) = cell.questions()
-    seen = probe(question, calls=0)
+    (part,) = cell.parts()
+    seen = probe(part, calls=0)
     assert seen.exceeds
     assert seen.excess == 256  # sums of 1,024 numbers around 2^50 are multiples of 2^8
     right = Cell(reference("substitution"), "sum", "offset column")
-    assert not probe(right.questions()[0], calls=0).exceeds
+    assert not probe(right.parts()[0], calls=0).exceeds
 
 
 def test_settings_and_native_scales():
     library = counting()
     library.settings["count", "*"] = {"size": 64}
-    (question,) = Cell(library, "count", "ordinary").questions()
-    assert question.parameters.size == 64
-    assert Cell(library, "count", "round scales").questions() == "the query has no parameter of its own noise"
+    (part,) = Cell(library, "count", "ordinary").parts()
+    assert part.parameters.size == 64
+    assert Cell(library, "count", "round scales").parts() == "the query has no parameter of its own noise"
     library.query("laplace noise")(counts)
-    assert Cell(library, "laplace noise", "round scales").questions().startswith("the library has no parameter")
+    assert Cell(library, "laplace noise", "round scales").parts().startswith("the library has no parameter")
     with pytest.raises(InvalidArgument, match="name parameters"):
         Parameters().changed({"epsilom": 1})
 

@@ -2,7 +2,6 @@
 
 from pydp.algorithms import laplacian
 from pydp.algorithms.numerical_mechanisms import GaussianMechanism, LaplaceMechanism
-from pydp.ml.mechanisms.geometric import Geometric
 
 from audit.conformance import Library
 
@@ -41,15 +40,11 @@ def _(p):
 
 @library.query("laplace noise")
 def _(p):
-    return LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity).add_noise
+    mechanism = LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)
+    return lambda value: mechanism.add_noise(value)
 
 
 @library.query("gaussian noise")
 def _(p):
-    return GaussianMechanism(p.epsilon, p.delta, p.sensitivity).add_noise
-
-
-@library.query("geometric noise")
-def _(p):
-    mechanism = Geometric().set_epsilon(p.epsilon).set_sensitivity(int(p.sensitivity))
-    return mechanism.randomise
+    mechanism = GaussianMechanism(p.epsilon, p.delta, p.sensitivity)
+    return lambda value: mechanism.add_noise(value)
