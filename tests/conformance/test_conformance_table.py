@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.base.errors import InvalidArgument, UnknownTarget
 from audit.claims import PrivacyClaim
 from audit.conformance import Library, Parameters, conform, parametrize
 from audit.conformance.cases import CASES
@@ -18,6 +18,7 @@ from audit.conformance.matrix import page_of, worst, write_page
 from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
 from audit.conformance.queries import QUERIES
 from audit.conformance.running import load, save
+from audit.faces.conforming import conformance_command
 from mechanisms.conformance import FAULTS, faulty, reference
 
 pytest_plugins = ["pytester"]
@@ -243,3 +244,23 @@ def test_items_of_pytest_are_named_and_fail(pytester):
     result.assert_outcomes(failed=1, passed=1, skipped=1)
     result.stdout.fnmatch_lines(["*FAIL C (edge of the usual input)*"])
     assert parametrize(library := counting(), queries=["count"]).kwargs["ids"][0] == cells_of(library)[0].id
+
+
+def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch, capsys):
+    (tmp_path / "conforming_lib.py").write_text(
+        "from mechanisms.conformance import faulty\nlibrary = faulty('NaN')\nlibrary.name = 'mine'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    options = ["--query", "sum", "--case", "NaN", "--case", "infinity", "--draws", "2000", "--workers", "1"]
+    status = conformance_command.main(
+        ["conforming_lib", *options, "--out", str(tmp_path / "out")], standalone_mode=False
+    )
+    printed = capsys.readouterr().out
+    assert status == 1
+    assert "FAIL C  sum, NaN: certified epsilon >= " in printed
+    assert "mine: 1 FAIL C, 1 screened" in printed
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["matrix.html", "mine.json"]
+    with pytest.raises(UnknownTarget, match="cannot be imported"):
+        conformance_command.main(["nowhere_at_all"], standalone_mode=False)
+    with pytest.raises(UnknownTarget, match="holds no library"):
+        conformance_command.main(["json"], standalone_mode=False)

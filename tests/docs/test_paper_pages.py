@@ -17,7 +17,9 @@ LEARNERS = re.compile(r"from mechanisms\.learners import")
 
 
 def examples_of(page):
-    return re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S)
+    """The blocks that print; one that is a file of tests, by its first line, is for pytest."""
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S)
+    return [code for code in blocks if not code.startswith("# test_")]
 
 
 def comments_of(code):

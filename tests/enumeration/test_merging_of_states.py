@@ -374,7 +374,7 @@ def test_a_walk_has_one_state_per_place_and_step():
 
 def test_where_frames_cannot_be_read_nothing_is_merged(monkeypatch):
     """As on CPython 3.12: a rejection loop is followed to the residual, and the law says why."""
-    monkeypatch.setattr(frames, "_IS_READABLE", False)
+    monkeypatch.setattr(frames, "IS_READABLE", False)
 
     def die(sides, rng):
         while (face := rng.getrandbits(3)) >= sides:

@@ -118,7 +118,7 @@ def in_the_order_of_names(data, rng):
 
 def test_laws_are_found_again_under_other_hash_seeds():
     names = frozenset("abcdefgh")
-    law = hash_seeds.Found({"a": 1}, 0, ())
+    law = hash_seeds.SeededLaw({"a": 1}, 0, ())
     assert hash_seeds.differ(audit.enumerate_law(lambda data, rng: 1, 0), law)
     settings = {"residual": 1e-12, "time_limit": 10.0}
     function = audit.per_call(in_the_order_of_names)

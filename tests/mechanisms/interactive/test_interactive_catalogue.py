@@ -49,10 +49,10 @@ def test_every_fault_is_convicted():
     assert all(result.conversation for result in report.results)
 
 
-@pytest.mark.false_alarm(2.9e-05)
+@pytest.mark.false_alarm(2.9e-07)
 def test_no_twin_is_refuted():
     quick = [replace(check, budget=QUICK) for check in TWINS]
-    report = run(quick, workers=0, confirmation=2.9e-5)
+    report = run(quick, workers=0, confirmation=2.9e-7)
     assert [result.name for result in report.results if result.verdict is Verdict.FAIL] == []
 
 

@@ -158,7 +158,7 @@ class Transformation(NamedTuple):
 def test_steps_that_lack_a_part_are_named():
     recorder = Recorder(CLAIM, RECORDS)
     moved = recorder.optimizer(Transformation(lambda at: None, lambda updates, state, params=None: (updates, state)))
-    with pytest.raises(InvalidArgument, match="without `clipped_grad`: call what"):
+    with pytest.raises(InvalidArgument, match="without `clipped_grad`: use what"):
         moved.update(np.zeros(3), None)
     for subject, call in (("optimizer", recorder.attach), ("transformation", recorder.privatizer)):
         with pytest.raises(InvalidArgument, match=f"`{subject}` must be"):
