@@ -173,11 +173,11 @@ def test_pairs_must_be_neighbors():
         check_interactive(Budget, CLAIM, [([0, 0], [1, 1])], analyst=[("ask", 0, 0.1)])
 
 
-@pytest.mark.false_alarm(1e-06)
+@pytest.mark.false_alarm(1e-07)
 def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_turns(tmp_path):
     """Null of the first: it is 1-private. Budget 20,000."""
     asks = [("ask", 0, 1.0)] * 3
-    assert audited(Budget, asks).verdict is not Verdict.FAIL
+    assert audited(Budget, asks, confirmation=1e-7).verdict is not Verdict.FAIL
     check = InteractiveCheck(name="it", make=Unlimited, claim=CLAIM, pairs=PAIRS, analyst=asks, expected=Verdict.FAIL)
     report = audit.run([check], budget=BUDGET, workers=0, directory=tmp_path)
     (result,) = report.results
@@ -214,11 +214,11 @@ def laplace_turn(data, moves):
     return Laplace(data[row], 1 / epsilon)
 
 
-@pytest.mark.false_alarm(1e-06)
+@pytest.mark.false_alarm(1e-07)
 def test_stated_turns_decide_exactly_where_transcripts_cannot():
-    """Null: the sampler follows its law. 10,000 transcripts of 12 turns; the level of the fit is 1e-6."""
+    """Null: the sampler follows its law. 10,000 transcripts of 12 turns; the level of the fit is 1e-7."""
     ten = [("ask", 0, 0.1)] * 12
-    result = audited(Budget, ten, law=laplace_turn, significance=1e-6, confirmation=None, budget=10_000)
+    result = audited(Budget, ten, law=laplace_turn, significance=1e-7, confirmation=None, budget=10_000)
     assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
     assert result.exact_epsilon == pytest.approx(1.0, abs=1e-9)
     more = audited(Unlimited, ten[:11], law=lambda data, moves: Laplace(data[0], 10.0), budget=10_000)
