@@ -1,4 +1,4 @@
-"""Ask every library the same: a table of queries and inputs, and what a library says to be asked."""
+"""Ask every library the same queries on the same inputs; a library says in a table how each is called."""
 
 from audit.conformance.library import Library
 from audit.conformance.queries import Parameters

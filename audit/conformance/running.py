@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import integer
 from audit.base.errors import AuditError, InvalidArgument
 from audit.checks.allowance import Allowance, name_key
 from audit.checks.running import run_check
-from audit.conformance.cells import (
-    MANY,
-    STATUSES,
-    Cell,
-    CellPart,
-    Finding,
-    FirstLook,
-    as_rows,
-    cells_of,
-    finding,
-    judged,
-    probe,
-    settled,
-)
+from audit.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
+from audit.conformance.findings import STATUSES, Finding, finding, judged, settled
 from audit.conformance.library import Library
 from audit.conformance.queries import QUERIES
-from audit.report.certificate import write_whole
 from audit.subjects import Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import Pool, open_pool
 
 SUSPECTED = 0.5  # probability that any cell of a library without faults is looked at twice
-FORMAT = "conformance 1"
 
 
 def conform(
@@ -195,7 +179,7 @@ def _found(
 
 
 class _CellRunner:
-    """Asks about cells in the processes of a pool."""
+    """Ask about cells in the processes of a pool."""
 
     def __init__(self, pool: Pool, share: Allowance, timeout: float, draws: int) -> None:
         self.pool, self.share, self.timeout, self.draws = pool, share, timeout, draws
@@ -206,7 +190,7 @@ class _CellRunner:
             return finding(cell, "does not apply", parts)
         found = self._found(cell, parts)
         waiver = cell.library.waiver(cell.query, cell.case)
-        if waiver is None or (found.fails is False and not waiver.strict):
+        if waiver is None or (not found.fails and not waiver.strict):
             return found
         if found.fails or found.status in ("does not return", "excluded", "raises on both", "refused"):
             return finding(cell, "waived", waiver.reason, pairs=found.pairs, cpu=found.cpu)
@@ -217,8 +201,9 @@ class _CellRunner:
         if (known := settled(cell, looks)) is not None:
             return known
         seen = [(part, look) for part, look in zip(parts, looks, strict=True) if isinstance(look, FirstLook)]
-        rest = [(part, look) for part, look in seen if not (look.refused or look.raises)]
-        return judged(cell, [(part, look, self._result(part, i)) for i, (part, look) in enumerate(rest)])
+        taken = [(part, look) for part, look in seen if not (look.refused or look.raises)]
+        results = [(part, look, self._result(part, i)) for i, (part, look) in enumerate(taken)]
+        return judged(results, refused=len(parts) - len(taken))
 
     def _probe(self, part: CellPart) -> FirstLook | str:
         try:
@@ -232,25 +217,3 @@ class _CellRunner:
         check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", self.draws)
         stream = Stream(self.share.stream.entropy, (name_key(check.name),))
         return run_check(check, replace(self.share, stream=stream), self.timeout, self.pool)
-
-
-def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
-    """Write the table of a library as JSON."""
-    rows = list(as_rows(findings))
-    head = {"format": FORMAT, "library": library.name, "version": library.version, "relation": library.relation}
-    write_whole(path, json.dumps({**head, "quote": library.quote, "cells": rows}, indent=1) + "\n")
-
-
-def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
-    """Read a saved table: what it is about, and its findings.
-
-    Raises
-    ------
-    InvalidArgument
-        For a file of another format.
-    """
-    saved = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
-        raise InvalidArgument(f"{path} holds no table: type dp-audit conformance TARGET --out DIR")
-    rows = [Finding(**{"reason": "", "case": "", **row}) for row in saved.pop("cells")]
-    return saved, rows

@@ -21,7 +21,7 @@ import click
 
 from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
-from audit.faces.conforming import conformance_command
+from audit.faces.conformance.command import conformance_command
 from audit.faces.settings import digest, setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143

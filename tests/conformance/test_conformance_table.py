@@ -13,12 +13,13 @@ from audit.base.errors import InvalidArgument, UnknownTarget
 from audit.claims import PrivacyClaim
 from audit.conformance import Library, Parameters, conform, parametrize
 from audit.conformance.cases import CASES
-from audit.conformance.cells import STATUSES, Cell, cells_of, probe
-from audit.conformance.matrix import page_of, worst, write_page
+from audit.conformance.cells import Cell, cells_of, probe
+from audit.conformance.findings import STATUSES
 from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
 from audit.conformance.queries import QUERIES
-from audit.conformance.running import load, save
-from audit.faces.conforming import conformance_command
+from audit.faces.conformance.command import conformance_command
+from audit.faces.conformance.matrix import load, page_of, save, worst, write_page
+from audit.laws import Laplace
 from mechanisms.conformance import FAULTS, faulty, reference
 
 pytest_plugins = ["pytester"]
@@ -182,6 +183,42 @@ def test_values_without_noise_are_compared_exactly_and_without_a_draw():
     assert not probe(right.parts()[0], calls=0).exceeds
 
 
+def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
+    """Three epsilons are three parts: one wrong scale is FAIL B, since some guesses are wrong under it."""
+    (found,) = conform(faulty("epsilon 1, 2, 3"), queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    assert (found.status, found.pairs) == ("FAIL B", 3)
+    (found,) = conform(counting(), queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    assert (found.status, found.pairs, found.claimed) == ("screened", 3, 3.0)
+    assert found.resolution is None or found.resolution > 3
+
+    library = Library("partly", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        if p.epsilon > 2:
+            raise ValueError("too large")
+        return counts(p)
+
+    (found,) = conform(library, queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    assert "1 of 3 settings are not taken" in found.reason
+
+
+@pytest.mark.parametrize(("width", "status"), [(1.0, "PASS"), (1.2, "undecided")])
+def test_noise_is_held_to_the_law_that_is_documented(width, status):
+    """Null of the first: the noise follows its law; the level of its fit is half of the significance, 0.25.
+
+    The seed is fixed. Noise that is a fifth wider than documented is private, and accuses nobody: it does not PASS.
+    """
+    library = Library("lawful")
+
+    @library.query("laplace noise", law=lambda p, value: Laplace(value, 1 / p.epsilon))
+    def _(p):
+        return lambda value, rng: value + rng.laplace(scale=width / p.epsilon)
+
+    (found,) = conform(library, queries=["laplace noise"], cases=["ordinary"], workers=1)
+    assert found.status == status, found
+
+
 def test_settings_and_native_scales():
     library = counting()
     library.settings["count", "*"] = {"size": 64}
@@ -242,7 +279,7 @@ def test_items_of_pytest_are_named_and_fail(pytester):
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rfs")
     result.assert_outcomes(failed=1, passed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*FAIL C (edge of the usual input)*"])
+    result.stdout.fnmatch_lines(["*FAIL C (on an input at the edge of what is usual)*"])
     assert parametrize(library := counting(), queries=["count"]).kwargs["ids"][0] == cells_of(library)[0].id
 
 

@@ -14,7 +14,7 @@ from audit.faces.settings import setting
 
 if TYPE_CHECKING:
     from audit.conformance import Library
-    from audit.conformance.cells import Finding
+    from audit.conformance.findings import Finding
 
 
 @click.command("conformance", epilog="Example: dp-audit conformance mylib.conformance --query sum --out conformance")
@@ -41,8 +41,8 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.conformance.matrix import counts_of, write_page
-    from audit.conformance.running import conform, save
+    from audit.conformance import conform
+    from audit.faces.conformance.matrix import counts_of, save, write_page
 
     statuses = []
     for library in [library for target in targets for library in _libraries(target)]:

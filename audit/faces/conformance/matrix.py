@@ -1,19 +1,22 @@
-"""The page of the table: libraries against queries, and the cases of each."""
+"""Save the tables of libraries, and show them on one page: libraries against queries, and the cases of each."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from audit.base.errors import InvalidArgument
 from audit.base.text import printable_data
-from audit.conformance.cells import STATUSES, Finding
+from audit.conformance.findings import STATUSES, Finding, as_rows
+from audit.conformance.library import Library
 from audit.conformance.queries import QUERIES
-from audit.conformance.running import load
 from audit.report.certificate import write_whole
 from audit.report.renderers import environment
 
+FORMAT = "conformance 1"
 _WORST_FIRST = (
     "FAIL A", "FAIL B", "FAIL C", "FAIL D", "undecided", "does not return", "PASS", "screened", "excluded",
     "raises on both", "refused", "waived", "does not apply", "not offered",
@@ -33,7 +36,7 @@ def page_of(tables: Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]) -> st
         parts = {query: (worst(part), [found._asdict() for found in part]) for query, part in by_query.items()}
         libraries.append({**head, "queries": parts, "counts": counts_of(findings)})
     words = {"libraries": printable_data(libraries), "queries": list(QUERIES), "meanings": STATUSES}
-    return environment("audit.conformance").get_template("matrix.html.j2").render(words)
+    return environment("audit.faces.conformance").get_template("matrix.html.j2").render(words)
 
 
 def counts_of(findings: Sequence[Finding]) -> dict[str, int]:
@@ -47,3 +50,25 @@ def write_page(folder: Path) -> Path:
     path = folder / "matrix.html"
     write_whole(path, page_of([load(each) for each in sorted(folder.glob("*.json"))]))
     return path
+
+
+def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
+    """Write the table of a library as JSON."""
+    rows = list(as_rows(findings))
+    head = {"format": FORMAT, "library": library.name, "version": library.version, "relation": library.relation}
+    write_whole(path, json.dumps({**head, "quote": library.quote, "cells": rows}, indent=1) + "\n")
+
+
+def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
+    """Read a saved table: what it is about, and its findings.
+
+    Raises
+    ------
+    InvalidArgument
+        For a file of another format.
+    """
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        raise InvalidArgument(f"{path} holds no table: type dp-audit conformance TARGET --out DIR")
+    rows = [Finding(**{"reason": "", "case": "", **row}) for row in saved.pop("cells")]
+    return saved, rows

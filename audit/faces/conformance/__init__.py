@@ -1,0 +1,1 @@
+"""The command `dp-audit conformance`, the saved tables of libraries, and their page."""
