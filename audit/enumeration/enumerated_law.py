@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -80,6 +80,14 @@ class Table(NamedTuple):
 
     texts: Mapping[str, Fraction]
     residual: Fraction
+
+
+def contradicted(one: Table, other: Table) -> Iterator[str]:
+    """Yield the texts whose probabilities cannot be the same, whatever the residuals of the two laws stand for."""
+    for text in {*one.texts, *other.texts}:
+        first, second = one.texts.get(text, Fraction(0)), other.texts.get(text, Fraction(0))
+        if first > second + other.residual or second > first + one.residual:
+            yield text
 
 
 class DeltaBracket(NamedTuple):

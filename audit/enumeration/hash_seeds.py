@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple
 
 import cloudpickle
 
-from audit.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
+from audit.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table, contradicted
 
 DIFFERS = "the order of hashes: the law is another one under another hash seed"
 SEEDS = ("1", "20")
@@ -77,11 +77,7 @@ def _packed(thing: Any) -> bytes:
 
 def differ(one: EnumeratedLaw, other: SeededLaw) -> bool:
     """Test whether two brackets of a law exclude one another."""
-    for text in {*one.texts, *other.texts}:
-        first, second = one.texts.get(text, Fraction(0)), other.texts.get(text, Fraction(0))
-        if first > second + other.residual or second > first + one.residual:
-            return True
-    return False
+    return any(contradicted(Table(one.texts, one.residual), Table(other.texts, other.residual)))
 
 
 class _Place:

@@ -125,7 +125,7 @@ class EstimatorCheck(PrivacyCheck):
     FAIL
     """
 
-    mechanism: Any | None = None  # made of the estimator
+    mechanism: Any = field(default=None, init=False)  # made of the estimator
     claim: Any | None = None
     method: Method = "fixed"
     estimator: Any

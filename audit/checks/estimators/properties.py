@@ -145,7 +145,7 @@ class PropertiesReader:
         try:
             fresh = cloned(learner)
         except Exception as error:
-            return "broken", f"clone raises {type(error).__name__}: {described(error)}"
+            return "open", f"clone raises {type(error).__name__}: {described(error)}"
         held = [name for name in vars(fresh) if name.endswith("_") and not name.startswith("_")]
         if held:
             return "broken", f"a clone holds what was fitted: {', '.join(held)}"

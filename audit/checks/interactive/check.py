@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 from typing import Any, ClassVar, Self, Unpack
@@ -144,7 +144,7 @@ class InteractiveCheck(PrivacyCheck):
     charged: Callable[[Any], Any] | None = None
     limit: Any | None = None
     handles: tuple[type, ...] = ()
-    mechanism: Any | None = None  # made of the others
+    mechanism: Any = field(default=None, init=False)  # made of the others
 
     kind: ClassVar[str] = "interactive"
     noun: ClassVar[str] = "the object"
@@ -172,10 +172,6 @@ class InteractiveCheck(PrivacyCheck):
         if self.cost is not None:
             _ = self._limit
         super()._validate()
-
-    @property
-    def _conversation(self) -> Any:
-        return self.mechanism
 
     @property
     def _limit(self) -> Any:
@@ -232,12 +228,12 @@ class InteractiveCheck(PrivacyCheck):
 
     def _paid(self, dataset: Any, rng: Any) -> Iterator[Payment]:
         assert self.cost is not None
-        opened = self._conversation.open(dataset, rng)
+        opened = self.mechanism.open(dataset, rng)
         answers: list[Any] = []
-        for move, answer in self._conversation.turns(opened):
+        for move, answer in self.mechanism.turns(opened):
             cost = str(rational(self.cost(move, answer)))
             charged = None if self.charged is None else str(rational(self.charged(opened)))
-            yield Payment(_move(move, answers), _text(self._conversation.said(answer, opened)), cost, charged)
+            yield Payment(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged)
             answers.append(answer)
 
     def _told(self, evidence: PrivacyEvidence, allowance: Allowance, judged: Any) -> tuple[list[Told], int]:
@@ -272,15 +268,15 @@ class InteractiveCheck(PrivacyCheck):
     def _said(self, dataset: Any, rng: Any) -> tuple[list[str], Any]:
         """Return the moves of one conversation as text, and its transcript."""
         try:
-            opened = self._conversation.open(dataset, rng)
+            opened = self.mechanism.open(dataset, rng)
         except Exception as error:
             return [], Raised(error)
         moves: list[str] = []
         answers: list[Any] = []
-        for move, answer in self._conversation.turns(opened):
+        for move, answer in self.mechanism.turns(opened):
             moves.append(_move(move, answers))
             answers.append(answer)
-        return moves, tuple(self._conversation.said(answer, opened) for answer in answers)
+        return moves, tuple(self.mechanism.said(answer, opened) for answer in answers)
 
 
 def _alike(answer: Any, reached: list[Any]) -> Callable[[Any], bool]:

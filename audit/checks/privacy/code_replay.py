@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -129,13 +128,13 @@ def _enumerated_again(
 ) -> Iterator[str]:
     """Yield how a law is another one than stated: brackets that exclude one another."""
     from audit.enumeration import enumerate_law
+    from audit.enumeration.enumerated_law import Table, contradicted
 
     part = next(part for part in stated.laws if at in part.graphs)
     table = part.tables()[part.graphs.index(at)]
     law = enumerate_law(check.mechanism, dataset, **settings)
     yield from (f"dataset {at}: {said}" for said in law.behind if said not in part.behind)
-    found = {shortened(text): probability for text, probability in law.texts.items()}
-    for text in {*found, *table.texts}:
-        own, said = found.get(text, Fraction(0)), table.texts.get(text, Fraction(0))
-        if own > said + table.residual or said > own + law.residual:
-            yield f"dataset {at}: {text} has probability {float(own):.6g}, stated is {float(said):.6g}"
+    found = Table({shortened(text): probability for text, probability in law.texts.items()}, law.residual)
+    for text in contradicted(found, table):
+        own, said = (float(each.texts.get(text, 0)) for each in (found, table))
+        yield f"dataset {at}: {text} has probability {own:.6g}, stated is {said:.6g}"

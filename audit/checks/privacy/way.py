@@ -7,6 +7,7 @@ sequential game, an enumeration, a search. A judge is a pure function of the way
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -193,15 +194,15 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Game(Way):
+class Game(Way, ABC):
     """Hold a game on one pair; a subclass says how it is played."""
 
     pair: int
 
     @property
+    @abstractmethod
     def is_general(self) -> bool:
         """True if some score that competed sees every difference between large sets of outputs."""
-        raise NotImplementedError
 
     @property
     def gaps(self) -> tuple[str, ...]:

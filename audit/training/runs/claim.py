@@ -56,7 +56,8 @@ class TrainingClaim:
         In how many of their steps a record may be at most; as many as fit unless given.
     strategy : Strategy, optional
         Of noise that is correlated over the steps; only with separated batches. The noise on the sum, whitened by it,
-        has the standard deviation `noise_multiplier * clip * sensitivity`.
+        has the standard deviation `noise_multiplier * clip * strategy.sensitivity(...)`: where that is an upper bound,
+        a multiplier in units of a smaller sensitivity has to be stated in its units.
     divisor : float > 0, default 1.0
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5

@@ -16,6 +16,7 @@ from audit.subjects.entropy import entropy_from
 
 pytest.importorskip("sklearn")
 
+from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 
 import mechanisms.consistency.cube_classifier as cubes
@@ -168,3 +169,45 @@ def test_entropy_is_replaced_and_put_back():
     assert drawn(0) == drawn(0) != drawn(1)
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
     assert secrets.token_hex() != secrets.token_hex()
+
+
+class NoisyMean(BaseEstimator):
+    """The mean of a column, with noise for one record that is replaced, drawn as users draw it."""
+
+    def __init__(self, epsilon=1.0, scale=1.0):
+        self.epsilon, self.scale = epsilon, scale
+
+    def fit(self, X, y=None):
+        column = np.clip(np.asarray(X, float)[:, 0], 0, 1)
+        self.mean_ = (column.sum() + np.random.default_rng().laplace(scale=self.scale / self.epsilon)) / len(column)
+        return self
+
+
+@pytest.mark.false_alarm(1e-7)
+@pytest.mark.parametrize(("scale", "budget", "verdict"), [(1.0, 30_000, "PASS"), (0.5, 3_000, "FAIL")])
+def test_a_right_estimator_passes_and_half_its_noise_fails(scale, budget, verdict):
+    """Null of the first: it is 1-private."""
+    settings = {"claim": audit.PrivacyClaim(1.0), "tolerance": 0.5, "confirmation": 1e-7, "seed": 2}
+    result = audit.check_estimator(NoisyMean(scale=scale), X, budget=budget, **settings)
+    assert str(result.verdict) == verdict, result.reason
+    assert {line.outcome for line in result.properties} == {"kept", "not tested"}
+
+
+class CannotBeCloned(NoisyMean):
+    def __init__(self, epsilon=1.0, scale=1.0):
+        super().__init__(epsilon, scale)
+        if isinstance(scale, str):
+            raise TypeError("scale is a number")
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.scale = "used"
+        return self
+
+
+def test_a_clone_that_raises_says_nothing_of_privacy():
+    found = checked(CannotBeCloned(), claim=audit.PrivacyClaim(1.0))
+    (line,) = [line for line in found.properties if line.name == "clone and pickle keep the release"]
+    assert line.outcome == "open"
+    assert "scale is a number" in line.said
+    assert found.verdict is not audit.Verdict.FAIL
