@@ -14,7 +14,7 @@ import numpy as np
 from audit.checks.privacy.check import PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.conformance.cases import CASES, Case, InputPair
-from audit.conformance.library import Answer, Call, LawfulCall, Library, caught, takes_generator
+from audit.conformance.library import RAISED, Answer, Call, LawfulCall, Library
 from audit.conformance.neighbors import OrderRelation, relation_of
 from audit.conformance.queries import QUERIES, Parameters, Query
 
@@ -135,20 +135,15 @@ class FirstLook(NamedTuple):
 
 def probe(part: CellPart, calls: int = 3, seed: int = 0) -> FirstLook:
     """Build the query, compare values without noise, and call it a few times on each side."""
-    answer, p = part.cell.answer, part.parameters
+    answer, p, rng = part.cell.answer, part.parameters, np.random.default_rng(seed)
     try:
-        release = answer.build(p)
+        answer.build(p)
     except Exception as error:
         return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
     found = [_excess(answer, p, instance) for instance in part.instances]
-    given = {"rng": np.random.default_rng(seed)} if takes_generator(release) else {}
-    outputs = [
-        caught(release, side, **given)
-        for instance in part.instances
-        for side in (instance.left, instance.right)
-        for _ in range(calls)
-    ]
-    kinds = {output["raised"] if isinstance(output, dict) and set(output) == {"raised"} else "" for output in outputs}
+    sides = [side for instance in part.instances for side in (instance.left, instance.right)]
+    outputs = [output for side in sides for output in part.mechanism(side, calls, rng)]
+    kinds = {output[RAISED] if isinstance(output, dict) and set(output) == {RAISED} else "" for output in outputs}
     raises = kinds.pop() if len(kinds) == 1 else ""
     return FirstLook(raises=raises, excess=max(found), pair=int(np.argmax(found)))
 

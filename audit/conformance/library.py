@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.metadata
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from audit.base.errors import InvalidArgument
 from audit.conformance.cases import CASES
 from audit.conformance.neighbors import RELATIONS
 from audit.conformance.queries import QUERIES, Parameters
+from audit.subjects.subject import PerCall, per_call
 
 Build = Callable[[Parameters], Callable[..., Any]]
 ANY = "*"
+RAISED = "raised"  # key of an output that is an exception
 
 
 @dataclass(frozen=True)
@@ -212,11 +214,17 @@ class Call:
     build: Build
     parameters: Parameters
 
+    @property
+    def own_randomness(self) -> bool:
+        """True when the release does not take the audit's generator."""
+        return self._built().own_randomness
+
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
         """Return `size` outputs; the query is built once for them."""
-        release = self.build(self.parameters)
-        given = {"rng": rng} if takes_generator(release) else {}
-        return [caught(release, dataset, **given) for _ in range(size)]
+        return self._built()(dataset, size, rng)
+
+    def _built(self) -> PerCall:
+        return per_call(_raising_by_type(self.build(self.parameters)))
 
 
 @dataclass(frozen=True)
@@ -230,17 +238,14 @@ class LawfulCall(Call):
         return self.stated(self.parameters, dataset)
 
 
-def takes_generator(release: Callable[..., Any]) -> bool:
-    """Return whether a release takes the audit's generator."""
-    try:
-        return "rng" in inspect.signature(release).parameters
-    except (TypeError, ValueError):  # it is compiled
-        return False
+def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a release whose exceptions are outputs by their type: what their texts say of the data is waived."""
 
+    @wraps(release)
+    def called(*given: Any) -> Any:
+        try:
+            return release(*given)
+        except (Exception, SystemExit) as error:
+            return {RAISED: type(error).__name__}
 
-def caught(release: Callable[..., Any], dataset: Any, **given: Any) -> Any:
-    """Return an output, or the type of the exception, which can leak like any other output."""
-    try:
-        return release(dataset, **given)
-    except (Exception, SystemExit) as error:
-        return {"raised": type(error).__name__}
+    return called
