@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from audit.base.errors import InvalidArgument
+
 RUNS = 5  # on each dataset, before what differs is believed
 ROUNDING = 1e-6  # share of the claim up to which an excess counts as rounding
 NOISE = 100.0  # scales up to which a difference may be noise that could not be removed
@@ -264,7 +266,7 @@ def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[s
         while subprocess.run([*command, *arguments], check=False, stderr=subprocess.DEVNULL).returncode:
             last = _STATE.unpack(state.read_bytes())[0] - 1
             if aborts[-1:] == [last] or last < 0:
-                raise RuntimeError(f"the worker {' '.join(command)} does not run")
+                raise InvalidArgument.of("command", "start a process that calls `work`", " ".join(command))
             aborts.append(last)
         number, accepted, compared, grouped, spent = _STATE.unpack(state.read_bytes())
         lines = [QueryViolation(**json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from audit.base.errors import InvalidArgument
 from audit.checks.stability.programs import Case, Query, RefusedError, ScreenCounts, hunt, screen, shrunk
 
 PAIR = ((3.0,), (9.0,)), ((3.0,),)  # one row more, of a sum that is clipped to 5
@@ -123,5 +124,5 @@ def test_a_worker_that_dies_is_started_again_after_the_program_that_ended_it():
 
 
 def test_a_worker_that_never_runs_is_an_error():
-    with pytest.raises(RuntimeError, match="does not run"):
+    with pytest.raises(InvalidArgument, match="start a process that calls `work`"):
         hunt([sys.executable, "-c", "raise SystemExit(3)"], seed=0, seconds=1.0)
