@@ -10,7 +10,7 @@ from scipy import special
 import audit
 from audit import PrivacyClaim, Verdict
 from audit.checks.confirm import LOOKS, confirming_level
-from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
+from audit.checks.privacy.early_look import EarlyLook
 from audit.checks.privacy.session import SLOW_CALL
 from audit.game.sequential.game import Wealth
 from audit.report.rules import broken_rules
@@ -55,13 +55,20 @@ def test_fast_calls_are_not_looked_at_early():
     assert fast.evidence.by(EarlyLook) is None
 
 
-@pytest.mark.parametrize(("significance", "confirmation"), [(0.05, 1e-6), (0.05 / 300, 1e-6 / 300), (0.01, 1e-4)])
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_all_looks_share_one_confirmation(significance, confirmation, pairs):
-    """The bound of the docstring, term by term: no simulation."""
-    level = confirming_level(significance, confirmation, EARLY_SHARE)
-    early = pairs * (EARLY_SHARE * confirmation / pairs)
-    assert early + significance * LOOKS * level == pytest.approx(confirmation, rel=1e-12)
+def test_all_looks_share_one_confirmation(pairs):
+    """The bound of the docstring, with the levels that a run of two checks used: no simulation."""
+    different = [(np.zeros(1), np.full(1, float(number))) for number in range(1, pairs + 1)]
+    checks = [
+        audit.PrivacyCheck(name=name, mechanism=audit.per_call(slow), claim=CLAIM, pairs=different, budget="quick")
+        for name in ("one", "two")
+    ]
+    report = audit.run(checks, workers=0, significance=0.05, confirmation=1e-6)
+    significance, confirmation = 0.05 / 2, 1e-6 / 2
+    for result in report.results:
+        early = pairs * result.evidence.by(EarlyLook).level
+        late = significance * LOOKS * confirming_level(significance, confirmation, result.evidence.spent)
+        assert early + late == pytest.approx(confirmation, rel=1e-12)
 
 
 @pytest.mark.parametrize("level", [0.05, 1e-3])

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from fractions import Fraction
 
 import pytest
 
@@ -16,7 +17,7 @@ from audit.enumeration import (
     process_state,
     surroundings,
 )
-from audit.enumeration.enumerated_law import HASHES_ASSUMED
+from audit.enumeration.enumerated_law import HASHES_ASSUMED, Table, contradicted
 from benchmarks.enumeration.zoo import families
 from benchmarks.enumeration.zoo.case import REFUSED, RIGHT, STATED, WRONG, outcome_of
 
@@ -110,6 +111,12 @@ def test_a_type_is_seen_at_every_value(monkeypatch):
     assert said.startswith("the code tells numbers that are not known yet from known ones (half_way, line ")
     monkeypatch.setattr(known_numbers, "is_compared", lambda count: False)
     assert audit.enumerate_law(half_way, 1).behind == ()
+
+
+def test_two_brackets_of_a_law_exclude_one_another_on_either_side():
+    half, whole = Table({"a": Fraction(1, 2)}, Fraction(1, 4)), Table({"a": Fraction(1)}, Fraction(0))
+    assert list(contradicted(half, whole)) == list(contradicted(whole, half)) == ["a"]
+    assert list(contradicted(half._replace(residual=Fraction(1, 2)), whole)) == []
 
 
 def in_the_order_of_names(data, rng):

@@ -3,6 +3,7 @@
 A FAIL of a true claim has probability at most 1e-6 for each check over fresh seeds; the seeds are fixed.
 """
 
+import os
 import random
 import secrets
 
@@ -163,7 +164,7 @@ def test_entropy_is_replaced_and_put_back():
         with entropy_from(np.random.default_rng(seed)):
             numpy = np.random.default_rng().random(), np.random.SeedSequence().entropy, np.random.RandomState().rand()
             python = random.random(), random.Random().random(), random.SystemRandom().random(), secrets.token_hex()
-            return numpy, python, np.random.rand()  # noqa: NPY002
+            return numpy, python, os.urandom(8), np.random.rand()  # noqa: NPY002
 
     before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
     assert drawn(0) == drawn(0) != drawn(1)
