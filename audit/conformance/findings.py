@@ -107,9 +107,15 @@ def _of_part(part: CellPart, seen: FirstLook, result: Any) -> Finding:
     known["resolution"] = result.resolution if math.isfinite(result.resolution) else None
     if result.verdict is Verdict.PASS:
         return finding(part.cell, "PASS", result.reason, **known)
-    evidence = result.evidence
-    is_stopped = evidence.failure or evidence.anomalies or evidence.by(StatedLaw)  # by more than too few outputs
-    return finding(part.cell, "screened" if evidence.game and not is_stopped else "undecided", result.reason, **known)
+    return finding(part.cell, "screened" if _was_looked_at(result.evidence) else "undecided", result.reason, **known)
+
+
+def _was_looked_at(evidence: Any) -> bool:
+    """Return whether a game read the outputs and lacked nothing but their number, or all outputs were the same."""
+    if evidence.failure or set(evidence.anomalies) - {"constant"} or evidence.by(StatedLaw):
+        return False
+    game = evidence.game
+    return "constant" in evidence.anomalies or (game is not None and game.is_general and not game.gaps)
 
 
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:

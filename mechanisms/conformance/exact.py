@@ -13,6 +13,7 @@ import numpy as np
 from audit.conformance import Parameters
 
 Release = Callable[..., Any]
+_WIDE = 2.0**40  # above, NumPy's geometric numbers are cut at 64 bits, and their last digits are those of a float
 
 
 def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -64,8 +65,18 @@ def noisy(value: Fraction | int, scale: Fraction, rng: np.random.Generator) -> f
 
 def geometric(scale: float, rng: np.random.Generator) -> int:
     """Draw a two-sided geometric number: P(k) is proportional to exp(-|k| / scale)."""
-    down = -math.expm1(-1 / scale)
-    return int(rng.geometric(down)) - int(rng.geometric(down))
+    return _one_sided(scale, rng) - _one_sided(scale, rng)
+
+
+def _one_sided(scale: float, rng: np.random.Generator) -> int:
+    """Draw a number >= 0 whose probabilities fall by exp(-1 / scale): high and low digits are independent."""
+    if scale < _WIDE:
+        return int(rng.geometric(-math.expm1(-1 / scale))) - 1
+    base = 2 ** math.floor(math.log2(scale))
+    while True:
+        low = int.from_bytes(rng.bytes(16), "little") % base
+        if rng.random() < math.exp(-low / scale):
+            return (int(rng.geometric(-math.expm1(-base / scale))) - 1) * base + low
 
 
 def discrete_gaussian(deviation: float, rng: np.random.Generator) -> int:

@@ -88,7 +88,7 @@ def _answer_numbers(library: Library, moved: int) -> None:
         total, scale = once(lambda data: sum(numbers(data, p), Fraction(0))), sum_sensitivity(p, moved)
         if p.whole:
             width = float(scale / Fraction(p.epsilon))
-            return lambda data, rng: int(total(data)) + geometric(width, rng)
+            return lambda data, rng: rounded(Fraction(int(total(data)) + geometric(width, rng)))
         return lambda data, rng: noisy(total(data), scale / Fraction(p.epsilon), rng)
 
     @library.query("mean")

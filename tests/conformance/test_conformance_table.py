@@ -239,6 +239,23 @@ def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_o
     assert "moves by 2 times what the noise was scaled for" in found.reason
 
 
+def test_outputs_that_nothing_reads_are_not_called_screened():
+    library = Library("huge", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        return lambda data, rng: len(data) * 10**40 + int(rng.integers(2**62)) * 10**30
+
+    @library.query("sum")
+    def _(p):
+        return lambda data, rng: 0.0
+
+    found = conform(library, queries=["count", "sum"], cases=["ordinary"], workers=1, draws=2_000)
+    assert [each.status for each in found] == ["undecided", "screened"]
+    assert "no score reads" in found[0].reason
+    assert "never varied" in found[1].reason
+
+
 def test_settings_and_native_scales():
     library = counting()
     library.settings["count", "*"] = {"size": 64}
