@@ -114,8 +114,9 @@ def _was_looked_at(evidence: Any) -> bool:
     """Return whether a game read the outputs and lacked nothing but their number, or all outputs were the same."""
     if evidence.failure or set(evidence.anomalies) - {"constant"} or evidence.by(StatedLaw):
         return False
-    game = evidence.game
-    return "constant" in evidence.anomalies or (game is not None and game.is_general and not game.gaps)
+    if (game := evidence.game) is None or "constant" in evidence.anomalies:
+        return "constant" in evidence.anomalies
+    return not game.gaps and (game.is_general or bool(evidence.need))  # what is needed are outputs
 
 
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:
