@@ -1,4 +1,4 @@
-"""What came of a cell: its status, and the first looks and results of checks that it follows from."""
+"""Findings of a conformance table: statuses of cells, and the looks and results of checks that they follow from."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def finding(cell: Cell, status: Status, reason: str, **known: Any) -> Finding:
 def judged(asked: Sequence[tuple[CellPart, FirstLook, Any]], refused: int = 0) -> Finding:
     """Return what looks and results of checks say of a cell: the worst of its parts, with the pairs of all.
 
-    `refused` counts the settings of the parameters that the library did not take, which the reason then says.
+    `refused` counts the settings that the library refused or at which both sides raised, which the reason then says.
     """
     found = [_of_part(*each) for each in asked]
     worst = max(found, key=_badness)
-    reason = worst.reason + (f"; {refused} of {refused + len(found)} settings are not taken" if refused else "")
+    reason = worst.reason + (f"; {refused} of {refused + len(found)} settings are refused or raise" if refused else "")
     return worst._replace(
         reason=reason, pairs=sum(each.pairs for each in found), cpu=round(sum(each.cpu for each in found), 2)
     )

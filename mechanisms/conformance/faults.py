@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.conformance import Library, Parameters
+from audit.conformance.cases import CASES
 from audit.conformance.library import Answer
 from mechanisms.conformance.exact import (
     Release,
@@ -240,7 +241,7 @@ def _seeded(p: Parameters) -> Release:
 
 
 FAULTS: dict[str, Fault] = {
-    "ordinary": Fault("sum", _seeded),
+    "ordinary": Fault("sum", _seeded, also=tuple(CASES)),  # it fails on every input
     "epsilon 1, 2, 3": Fault("count", _wrong_at("count", lambda p: p.epsilon in (2, 3)), "add/remove"),
     "epsilon 5, 6, 7, 10": Fault(
         "randomized response", _wrong_at("randomized response", lambda p: p.epsilon == 6, 1e9)

@@ -207,7 +207,7 @@ def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
         return counts(p)
 
     (found,) = conform(library, queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
-    assert "1 of 3 settings are not taken" in found.reason
+    assert "1 of 3 settings are refused or raise" in found.reason
 
 
 @pytest.mark.parametrize(("width", "status"), [(1.0, "PASS"), (1.2, "undecided")])
