@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from audit.report.sources import code_of
-from audit.report.wording import PRIVACY_KINDS, count, is_met, number
+from audit.report.wording import NOT_AUDITED, count, floating_point, is_met, number
 
 _NAMED = 5  # checks that a sentence names; the table has all
 _BY = {  # how a claim passed, and what that says
@@ -59,8 +59,8 @@ def _sure(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[s
 
 def _left_out(checks: Sequence[Check]) -> Iterator[str]:
     yield "Datasets that are not listed, running time, memory, and files or messages that the code writes."
-    audited = {check["mechanism"] for check in checks if check["kind"] == "precision"}
-    real = {check["mechanism"] for check in checks if check["kind"] in PRIVACY_KINDS} - audited
+    audited = {check["mechanism"] for check in checks if floating_point(check) not in ("", NOT_AUDITED)}
+    real = {check["mechanism"] for check in checks if floating_point(check) == NOT_AUDITED} - audited
     if real:
         several = _many(len(real), "mechanism")
         yield f"The low-order bits of floating-point numbers of {several}: they were read as real numbers."

@@ -24,7 +24,7 @@ from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, worst
 from audit.report.loading import load_json
-from audit.report.wording import GAMES, PRIVACY_KINDS, is_met, standing_of, ways_of
+from audit.report.wording import GAMES, is_met, is_privacy, is_randomness, standing_of, ways_of
 
 SCHEMA_VERSION = "2.0"
 JSON_NAME = "certificate.json"
@@ -86,10 +86,10 @@ def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def spending(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a check used its share of the run's significance."""
-    allotted, evidence, kind = record["settings"]["significance"], record["evidence"], record["kind"]
-    if kind == "randomness":
+    allotted, evidence = record["settings"]["significance"], record["evidence"]
+    if is_randomness(record):
         used = {"randomness": evidence["comparisons"]}
-    elif kind in PRIVACY_KINDS:
+    elif is_privacy(record):
         ways = ways_of(evidence)
         used = {"guess_game": GAMES & set(ways), "goodness_of_fit": "stated law" in ways}
     else:

@@ -120,7 +120,8 @@ def environment(package: str) -> jinja2.Environment:
     )
     made.globals.update(
         outcomes=OUTCOMES,
-        privacy_kinds=wording.PRIVACY_KINDS,
+        is_privacy=wording.is_privacy,
+        is_randomness=wording.is_randomness,
         rows=_ROWS,
         most_inline=_MOST_INLINE,
         asset=lambda name: loader.get_source(made, name)[0],

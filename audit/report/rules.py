@@ -26,7 +26,7 @@ from audit.game.fixed_budget import VIRTUAL
 from audit.game.sought import unknown_words
 from audit.report.call_rules import counts_its_calls, long_call_fits
 from audit.report.certificate import digest, planned_terms
-from audit.report.wording import PRIVACY_KINDS, ways_of
+from audit.report.wording import is_privacy, ways_of
 from audit.training.runs.recorder import RECORDED
 
 _ROUNDING = 1e-9  # relative
@@ -218,7 +218,7 @@ def broken_rules(certificate: Record) -> Iterator[str]:
     names = Counter(check["name"] for check in certificate["checks"])
     yield from (f"{name}: listed {many} times" for name, many in names.items() if many > 1)
     for check in certificate["checks"]:
-        rules = PRIVACY_RULES if check["kind"] in PRIVACY_KINDS else OTHER_RULES
+        rules = PRIVACY_RULES if is_privacy(check) else OTHER_RULES
         yield from (f"{check['name']}: {says}" for says in _breaches(Case(check, certificate), rules))
         looks = [list(_breaches(case, rules)) for case in _fresh(check, certificate)]
         if looks and all(looks):  # its fresh outputs are from none of the looks that there may be
@@ -249,9 +249,9 @@ def _fresh(check: Record, certificate: Record) -> Iterator[Case]:
     spent = EARLY_SHARE if "early look" in ways_of(evidence) else 0.0
     level = confirming_level(settings["significance"], settings["confirmation"], spent)
     times = 1.0 if level is None else growth(settings["significance"], level)
-    drawn = {**fresh, "samples": evidence["samples"] + fresh["samples"]} if check["kind"] in PRIVACY_KINDS else fresh
+    drawn = {**fresh, "samples": evidence["samples"] + fresh["samples"]} if is_privacy(check) else fresh
     for look in range(LOOKS):
-        longer = 1.0 if look == 0 and check["kind"] not in PRIVACY_KINDS else times
+        longer = 1.0 if look == 0 and not is_privacy(check) else times
         budget = math.ceil(longer * settings["budget"])
         case = {**check, "evidence": drawn, "settings": {**settings, "budget": budget}, "witness": None}
         yield Case(case, certificate, look)

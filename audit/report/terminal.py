@@ -17,7 +17,7 @@ from audit.base.text import printable, printable_data
 from audit.base.verdict import Verdict, outcome
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.report.wording import PRIVACY_KINDS, found, in_brief, number, tally
+from audit.report.wording import found, in_brief, is_privacy, number, tally
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
@@ -126,7 +126,7 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
     tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
     printed = certificate.get("printed", {})
     for check in certificate["checks"]:
-        kind = "privacy" if check["kind"] in PRIVACY_KINDS else check["kind"]
+        kind = "privacy" if is_privacy(check) else check["kind"]
         tables[kind if kind in tables else "utility"].append(check)
     for name, rows in tables.items():
         if rows:

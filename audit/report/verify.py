@@ -21,7 +21,7 @@ from audit.report.certificate import chain_of, seal_of, spending, summary_of
 from audit.report.form import Document, record_forms
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
-from audit.report.wording import PRIVACY_KINDS, claimed, interval, inventory, number, standing_of, ways_of
+from audit.report.wording import claimed, interval, inventory, is_privacy, is_randomness, number, standing_of, ways_of
 
 _MOST = 10  # violations of the schema that are listed
 _ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
@@ -206,9 +206,9 @@ def _changed(old: Record, new: Record) -> Found:
     before, after = (record["settings"].get("tolerance") for record in (old, new))
     if before != after:
         yield f"tolerance was {_plain(before)}, is {_plain(after)}", after is not None and after > (before or 0)
-    if old["kind"] in PRIVACY_KINDS:
+    if is_privacy(old):
         yield from _epsilons(old, new)
-    elif old["kind"] != "randomness":
+    elif not is_randomness(old):
         yield from _moved_bounds(old, new)
 
 
@@ -217,7 +217,7 @@ def _claim(old: Record, new: Record) -> Found:
     if was == now:
         return
     said = f"claimed {claimed(old)}, now {claimed(new)}"
-    if old["kind"] in PRIVACY_KINDS:
+    if is_privacy(old):
         weaker, stronger = claim_of(old["claim"]), claim_of(new["claim"])  # tested where the old one is
         implied = all(stronger.profile(point.epsilon) <= point.delta * (1 + _SAME) for point in weaker.points)
         yield said, was["relation"] != now["relation"] or not implied

@@ -9,7 +9,7 @@ from typing import Any
 from audit.base.verdict import OUTCOMES, Verdict, outcome, standing
 from audit.claims import claim_of
 
-PRIVACY_KINDS = frozenset({"privacy", "precision", "interactive", "estimator"})
+NOT_AUDITED = "not audited"  # of floating point
 GAMES = frozenset({"guess game", "sequential game", "early look"})  # ways of looking that spend significance
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
@@ -36,20 +36,30 @@ def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
     return {way["way"]: way for way in evidence.get("ways", ())}
 
 
+def is_privacy(check: Check) -> bool:
+    """Return whether a check looked at a privacy claim, in whatever ways; not of a claim without a record."""
+    return "ways" in check.get("evidence", ())
+
+
+def is_randomness(check: Check) -> bool:
+    """Return whether a check compared outputs that must not repeat."""
+    return "comparisons" in check.get("evidence", ())
+
+
 def claimed(check: Check) -> str:
     """Return the claim of a check of any kind, short."""
     claim = check["claim"]
-    if check["kind"] in PRIVACY_KINDS:
+    if is_privacy(check):
         return f"{claim_of(claim).short} {claim['relation']}"
     return str(claim.get("summary", claim["statement"]))
 
 
 def found(check: Check) -> str:
     """Return what was found about a check of any kind, short."""
-    if check["kind"] == "randomness":
+    if is_randomness(check):
         clearest = max(check["evidence"]["comparisons"], key=_deviations, default=None)
         return f"{clearest['kind']}: {clearest['won']} won, {clearest['lost']} lost" if clearest else "–"
-    if check["kind"] not in PRIVACY_KINDS:
+    if not is_privacy(check):
         return _bound(check["found"][-1]) if check["found"] else "–"
     if check["exact_epsilon"] is not None:
         return f"epsilon = {number(check['exact_epsilon'])} by its law"
@@ -61,7 +71,7 @@ def found(check: Check) -> str:
 
 def in_brief(check: Check) -> str:
     """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
-    if check.get("kind") not in PRIVACY_KINDS or check["basis"] != "statistical":  # also a claim without a record
+    if not is_privacy(check) or check["basis"] != "statistical":  # also a claim without a record
         return str(check["reason"])
     tested = check["evidence"].get("tested") or check["claim"]
     at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
@@ -76,9 +86,8 @@ def in_brief(check: Check) -> str:
 
 def floating_point(check: Check) -> str:
     """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
-    ways = check["evidence"].get("ways", ()) if check.get("kind") in PRIVACY_KINDS else ()
-    floats = next((way.get("floats", "none") for way in ways if way["way"] == "guess game"), "none")
-    return {"none": "", "real": "not audited"}.get(floats, str(check["verdict"]))
+    floats = ways_of(check.get("evidence", {})).get("guess game", {}).get("floats", "none")
+    return {"none": "", "real": NOT_AUDITED}.get(floats, str(check["verdict"]))
 
 
 def outputs_of(check: Check) -> int:

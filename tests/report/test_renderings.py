@@ -338,7 +338,7 @@ def test_text_that_is_no_unicode_is_written(certificate, tmp_path):
         path.read_text(encoding="utf-8")
 
 
-def outcomes(**verdicts):
+def outcomes(floats="real", **verdicts):
     """A certificate with one check of each name, which is expected to PASS, or named by the fault that it is."""
     checks = [
         {
@@ -348,6 +348,7 @@ def outcomes(**verdicts):
             "expected": "FAIL" if name.startswith("fault") else "PASS",
             "verdict": verdict,
             "basis": "none" if verdict == "INCONCLUSIVE" else "statistical",
+            "evidence": {"ways": [{"way": "guess game", "floats": floats}]},
         }
         for name, verdict in verdicts.items()
     ]
@@ -385,8 +386,10 @@ def test_the_abstract_names_what_was_not_looked_at():
     left_out = dict(abstract_of(certificate))["What was not looked at"]
     assert "floating-point numbers of 2 mechanisms" in left_out
     assert "1 check decided nothing: slow." in left_out
-    certificate["checks"] += [{**check, "kind": "precision"} for check in certificate["checks"][:1]]
+    audited = outcomes("audited", sums="PASS")["checks"]
+    certificate["checks"] += [{**check, "kind": "precision"} for check in audited]
     assert "floating-point numbers of 1 mechanism:" in dict(abstract_of(certificate))["What was not looked at"]
+    assert "floating-point" not in dict(abstract_of(outcomes("none", sums="PASS")))["What was not looked at"]
 
 
 def test_the_abstract_stands_first_on_the_page_and_in_the_summary(certificate):
