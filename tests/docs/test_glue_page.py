@@ -9,8 +9,8 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.checks.stability.programs import QueryLibrary
 from benchmarks.stability.pipeline import DECOYS, FAULTS, verdict_of
+from benchmarks.stability.programs import QueryLibrary
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glue.md").read_text()
 STEPS, OPENDP, SPENT = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
@@ -50,7 +50,7 @@ def test_the_command_for_every_commit_exists_and_takes_what_the_page_passes():
     done = subprocess.run(
         [sys.executable, "-m", module, "--help"], capture_output=True, text=True, cwd=root, check=True
     )
-    assert set(re.findall(r"--[a-z]+", options)) | {"--known"} <= set(re.findall(r"--[a-z]+", done.stdout))
+    assert set(re.findall(r"--[a-z]+", options)) | {"--mask", "--causes"} <= set(re.findall(r"--[a-z]+", done.stdout))
 
 
 def test_the_page_names_the_methods_that_a_library_states():

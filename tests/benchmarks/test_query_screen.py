@@ -4,11 +4,25 @@ import math
 import random
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from audit.base.errors import InvalidArgument
-from audit.checks.stability.programs import Case, Query, RefusedError, ScreenCounts, hunt, screen, shrunk
+from benchmarks.stability.opendp_facts import distance
+from benchmarks.stability.opendp_grammar import draw_aggregate, draw_group, draw_steps
+from benchmarks.stability.opendp_text import expression_text
+from benchmarks.stability.programs import (
+    Case,
+    Query,
+    RefusedError,
+    ScreenCounts,
+    covered,
+    hunt,
+    screen,
+    shrunk,
+    tabulate,
+)
 
 PAIR = ((3.0,), (9.0,)), ((3.0,),)  # one row more, of a sum that is clipped to 5
 
@@ -61,7 +75,7 @@ class Toy:
 
 @pytest.fixture(autouse=True)
 def _no_noise(monkeypatch):
-    monkeypatch.setattr("audit.checks.stability.programs.NOISE", 0.0)
+    monkeypatch.setattr("benchmarks.stability.programs.NOISE", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +98,7 @@ def test_each_kind_of_flag(program, claim, kind):
 
 
 def test_differences_within_the_noise_that_is_left_are_none(monkeypatch):
-    monkeypatch.setattr("audit.checks.stability.programs.NOISE", 100.0)
+    monkeypatch.setattr("benchmarks.stability.programs.NOISE", 100.0)
     assert screen(Toy(0.0), Case(("sum",), *PAIR)) is None
     assert screen(Toy(0.0), Case(("far",), *PAIR)).kind == "loss"
 
@@ -107,22 +121,73 @@ def test_accepted_programs_are_counted():
     assert seen.accepted == seen.compared > 40
 
 
+CODE = (
+    "import sys, pathlib; from tests.benchmarks import test_query_screen as t\n"
+    "import benchmarks.stability.programs as p\n"
+    "p.NOISE = 0.0; s, a, b, c, *k = sys.argv[1:]\n"
+    "p.work(t.Toy(), int(s), pathlib.Path(a), pathlib.Path(b), float(c), k)"
+)
+COMMAND = [sys.executable, "-c", CODE]
+
+
 def test_a_worker_that_dies_is_started_again_after_the_program_that_ended_it():
     """Programs come from the seed and their number alone, so that a known cause stays away and nothing else does."""
-    code = (
-        "import sys, pathlib; from tests.checks.stability import test_programs as t\n"
-        "import audit.checks.stability.programs as p\n"
-        "p.NOISE = 0.0; s, a, b, c, *k = sys.argv[1:]\n"
-        "p.work(t.Toy(), int(s), pathlib.Path(a), pathlib.Path(b), float(c), k)"
-    )
-    command = [sys.executable, "-c", code]
-    found = hunt(command, seed=0, seconds=0.4)
+    found = hunt(COMMAND, seed=0, seconds=0.4)
     assert len(found.aborts) >= 2
     assert found.programs > found.accepted > 100
-    assert set(found.causes()) == {"loss sum unclipped"}
-    assert hunt(command, seed=0, seconds=0.2, known=["loss sum unclipped"]).flags == ()
+    assert {(flag.kind, flag.signature) for flag in found.flags} == {("loss", ("sum", "unclipped"))}
+    assert len(found.raw) > len(found.flags)
+    assert hunt(COMMAND, seed=0, seconds=0.2, known=["loss unclipped"]).flags == ()
+
+
+def test_a_table_names_what_is_known_and_the_rest_is_news(tmp_path, capsys):
+    table, saved = tmp_path / "causes.toml", tmp_path / "flags.jsonl"
+    for flags, mask, news in (("loss unclipped", False, 0), ("loss unclipped", True, 0), ("loss clip", False, 1)):
+        table.write_text(f'[[cause]]\nname = "no limit"\nflags = ["{flags}"]\n')
+        found = tabulate(COMMAND, 0, 0.2, [table], mask, saved)
+        assert bool(found) == bool(news)
+        assert ("x no limit: " in capsys.readouterr().out) != bool(news)
+        assert saved.read_text().count("\n") > 1
+
+
+@pytest.mark.parametrize(
+    ("line", "fits"),
+    [("loss cut", True), ("loss cut -sum", False), ("support cut", False), ("loss cut count", False), ("loss", True)],
+)
+def test_a_line_of_a_table_names_a_kind_and_operators(line, fits):
+    assert (covered([line], "loss", ("cut", "sum")) == line) == fits
 
 
 def test_a_worker_that_never_runs_is_an_error():
     with pytest.raises(InvalidArgument, match="start a process that calls `work`"):
         hunt([sys.executable, "-c", "raise SystemExit(3)"], seed=0, seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "left", "right", "expected"),
+    [
+        ("symmetric", "ab", "bcc", 3),
+        ("change_one", "abc", "cbd", 1),
+        ("insert_delete", "ab", "ba", 2),
+        ("insert_delete", "abc", "abdc", 1),
+        ("identifier", "", "xx", 1),
+        ("identifier", "xy", "xx", 2),
+    ],
+)
+def test_distances_follow_the_text_of_the_library(metric, left, right, expected):
+    """Rows are letters; under identifiers all of them belong to one user."""
+    program = SimpleNamespace(metric=metric)
+    pair = [tuple((letter, 0) for letter in side) for side in (left, right)]
+    assert distance(Case(program, *pair)) == expected
+    assert distance(Case(program, *reversed(pair))) == expected
+
+
+def test_programs_of_the_grammar_are_python():
+    source = random.Random(0)
+    for _ in range(300):
+        group, aggregate = draw_group(source), draw_aggregate(source)
+        steps = draw_steps(source, "frame", group)
+        given = (*group, aggregate[1], *(step[-1] for step in steps if step[0] in ("filter", "with", "select")))
+        for expression in given:
+            if expression is not None:
+                compile(expression_text(expression), "program", "eval")

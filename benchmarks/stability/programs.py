@@ -11,11 +11,14 @@ import json
 import math
 import os
 import random
+import resource
 import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,8 +28,9 @@ from audit.base.errors import InvalidArgument
 RUNS = 5  # on each dataset, before what differs is believed
 ROUNDING = 1e-6  # share of the claim up to which an excess counts as rounding
 NOISE = 100.0  # scales up to which a difference may be noise that could not be removed
-MOST_RAISED = 20  # exceptions that are shrunk in a process: they are frequent, and no violation of a claim
+MOST_RAISED = 5  # exceptions that are shrunk in a process: they are frequent, and no violation of a claim
 TRIES = 400  # smaller cases that are tried while shrinking
+ENOUGH = 3  # flags that are shrunk to one signature in a process
 _STATE = struct.Struct("qqqqd")  # next program, accepted, compared on both sides, of a group, CPU seconds
 Row = tuple[Any, ...]
 Cells = Mapping[str, Any]
@@ -67,6 +71,7 @@ class QueryViolation:
     signature: tuple[str, ...] = ()
     script: str = ""
     number: int = -1
+    rows: tuple[int, int] = (-1, -1)
 
 
 class QueryLibrary(Protocol):
@@ -95,7 +100,7 @@ class ScreenCounts:
     accepted: int = 0
     compared: int = 0
     grouped: int = 0
-    raised: set[tuple[str, ...]] = field(default_factory=set)  # signatures of exceptions that were shrunk
+    shrunk: Counter[str] = field(default_factory=Counter)  # kinds and signatures of flags
 
 
 def screen(library: QueryLibrary, case: Case, seen: ScreenCounts | None = None) -> QueryViolation | None:
@@ -120,8 +125,10 @@ def screen(library: QueryLibrary, case: Case, seen: ScreenCounts | None = None) 
         return None
     for rows, first in ((case.left, left), (case.right, right)):
         again = [_answer(query, rows) for _ in range(RUNS - 1)]
-        if any(_compared(query, first, other) or isinstance(first, str) != isinstance(other, str) for other in again):
-            return QueryViolation("nondeterministic", query.claim, math.inf, "differs from itself on one dataset")
+        differs = [other for answer in again if (other := _compared(query, first, answer)) is not None]
+        if differs:
+            kind = "exception" if differs[0].kind == "exception" else "nondeterministic"
+            return QueryViolation(kind, query.claim, math.inf, "differs from itself on one dataset")
     return found
 
 
@@ -193,6 +200,20 @@ def _smaller(library: QueryLibrary, case: Case) -> Iterator[Case]:
         yield replace(case, program=program)
 
 
+def covered(known: Iterable[str], kind: str, signature: Iterable[str]) -> str | None:
+    """Return the first line of those known whose kind is this one and whose operators are all in a signature.
+
+    A line is a kind and operators, those that must be absent with a minus sign before them.
+    """
+    has = set(signature)
+    for line in known:
+        first, *tokens = line.split()
+        absent = {token[1:] for token in tokens if token.startswith("-")}
+        if first == kind and has.issuperset(token for token in tokens if token[0] != "-") and not has & absent:
+            return line
+    return None
+
+
 def work(
     library: QueryLibrary, seed: int, state: Path, journal: Path, seconds: float, known: Sequence[str] = ()
 ) -> None:
@@ -215,19 +236,20 @@ def _work_on(
         flag = screen(library, case, seen)
         if flag is None:
             return
-        print(json.dumps(asdict(replace(flag, number=number))), file=found, flush=True)
         signature = library.signature(case.program)
-        if flag.kind == "exception" and (signature in seen.raised or len(seen.raised) >= MOST_RAISED):
+        print(json.dumps(asdict(replace(flag, number=number, signature=signature))), file=found, flush=True)
+        often = (line for line, count in seen.shrunk.items() if count >= ENOUGH)
+        if covered((*known, *often), flag.kind, signature):
             return
-        raw, (case, flag) = signature, shrunk(library, case, flag)
+        if flag.kind == "exception" and sum(line.startswith("exception") for line in seen.shrunk) >= MOST_RAISED:
+            return
+        case, flag = shrunk(library, case, flag)
     except RefusedError:
         return
     signature = library.signature(case.program)
-    if flag.kind == "exception":
-        seen.raised.update((raw, signature))
-    if " ".join((flag.kind, *signature)) in known:
-        return
-    whole = replace(flag, signature=signature, script=library.script(case), number=number)
+    seen.shrunk[" ".join((flag.kind, *signature))] += 1
+    size = len(case.left), len(case.right)
+    whole = replace(flag, signature=signature, script=library.script(case), number=number, rows=size)
     print(json.dumps(asdict(whole)), file=found, flush=True)
 
 
@@ -239,17 +261,10 @@ class HuntReport:
     accepted: int
     compared: int
     grouped: int
-    seconds: float  # of CPU
+    seconds: float  # of CPU, without the imports of workers that were started again
     aborts: tuple[int, ...]  # numbers of programs that ended their process
     flags: tuple[QueryViolation, ...]
-    raw: int  # flags before shrinking, those of causes that are known among them
-
-    def causes(self) -> dict[str, list[QueryViolation]]:
-        """Return the shrunk flags by kind and signature."""
-        found: dict[str, list[QueryViolation]] = {}
-        for flag in self.flags:
-            found.setdefault(" ".join((flag.kind, *flag.signature)), []).append(flag)
-        return found
+    raw: tuple[QueryViolation, ...]  # flags before shrinking, those of causes that are known among them
 
 
 def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = ()) -> HuntReport:
@@ -270,7 +285,55 @@ def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[s
             aborts.append(last)
         number, accepted, compared, grouped, spent = _STATE.unpack(state.read_bytes())
         lines = [QueryViolation(**json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]
-    flags = tuple(replace(flag, signature=tuple(flag.signature)) for flag in lines if flag.script)
-    return HuntReport(
-        number, accepted, compared, grouped, spent, tuple(aborts), flags, sum(not line.script for line in lines)
+    lines = [replace(line, signature=tuple(line.signature), rows=tuple(line.rows)) for line in lines]
+    flags, raw = (tuple(line for line in lines if bool(line.script) == whole) for whole in (True, False))
+    return HuntReport(number, accepted, compared, grouped, spent, tuple(aborts), flags, raw)
+
+
+def tabulate(
+    command: Sequence[str], seed: int, seconds: float, tables: Sequence[Path], mask: bool, save: Path | None = None
+) -> int:
+    """Hunt and print counts, known causes that were met, and others with a script; return the number of the others.
+
+    A table is a TOML file of causes with a `name`, the `lines` of the library, the public `issue`, and `flags`: a kind
+    and operators each. A flag has the first cause that it fits.
+    """
+    causes = [cause for table in tables for cause in tomllib.loads(table.read_text())["cause"]]
+    owner = {line: cause["name"] for cause in causes for line in cause["flags"]}
+    found = hunt(command, seed=seed, seconds=seconds, known=list(owner) if mask else ())
+    if save:
+        save.write_text("".join(f"{json.dumps(asdict(flag))}\n" for flag in (*found.flags, *found.raw)))
+    used = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    print(
+        f"seed {seed}: {found.programs:,} programs in {found.seconds:.0f} CPU s ({used:.0f} with imports), "
+        f"{found.accepted:,} accepted ({found.accepted / max(found.seconds, 1e-9):.0f} a CPU second), "
+        f"{found.compared:,} compared, {found.grouped:,} of groups, {len(found.aborts)} aborts"
     )
+    print("flags before shrinking:", dict(Counter(flag.kind for flag in found.raw)))
+    met: dict[str, list[QueryViolation]] = {}
+    others: dict[str, list[QueryViolation]] = {}
+    for flag in (*found.flags, *(found.raw if mask else ())):
+        line = covered(owner, flag.kind, flag.signature)
+        if line:
+            met.setdefault(owner[line], []).append(flag)
+        elif flag.script:
+            operators = (token for token in flag.signature if token[0] != "[")
+            others.setdefault(" ".join((flag.kind, *operators)), []).append(flag)
+    for name, flags in met.items():
+        print(f"{len(flags):5} x {name}: {_shortest(flags)}")
+    for name, flags in sorted(others.items(), key=lambda pair: -len(pair[1])):
+        if name.startswith("exception"):
+            continue  # true, and no violation of a claim: they are counted above
+        print(f"\n{len(flags):5} x {name}: {_shortest(flags)}\n{min(flags, key=_length).script}")
+    return sum(flag.kind != "exception" for flags in others.values() for flag in flags)
+
+
+def _length(flag: QueryViolation) -> tuple[int, int, int]:
+    return len(flag.signature), sum(flag.rows), len(flag.script)
+
+
+def _shortest(flags: Sequence[QueryViolation]) -> str:
+    flag = min(flags, key=_length)
+    rows = f"{flag.rows[0]} and {flag.rows[1]} rows" if flag.script else "not shrunk"
+    broken = f"{flag.attained:.3g} > {flag.claim:.3g}; {flag.said}"
+    return f"program {flag.number}, {' '.join(flag.signature)}, {rows}: {broken}"
