@@ -9,6 +9,7 @@ Every command imports what it needs when it is called: `dp-audit --help` does no
 
 import difflib
 import functools
+import gc
 import os
 import secrets
 import signal
@@ -88,16 +89,24 @@ _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metava
 
 
 def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
-    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
+    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it.
+
+    Nothing looks for cycles meanwhile: a certificate is a large tree, which Python would search again and again.
+    """
 
     @functools.wraps(command)
     def wrapped(**options: Any) -> T:
+        collects = gc.isenabled()
+        gc.disable()
         try:
             return command(**options)
         except (InvalidCertificate, OSError, click.ClickException):
             raise
         except Exception as error:
             raise InvalidCertificate(f"the certificate cannot be read: {type(error).__name__}: {error}") from error
+        finally:
+            if collects:
+                gc.enable()
 
     return wrapped
 

@@ -1,9 +1,6 @@
 """Leaks beside a private number: in labels, lengths, types, metadata, text, bits, seeds and fitted objects.
 
-    python -m benchmarks.places_of_leaks [NAME ...]
-
-Each mechanism adds private noise to a clipped sum, and lets something else out as careless code does. The table has the
-verdict at 20,000 outputs and a tolerance of 1.5, under add/remove of one record: a PASS would be wrong.
+Each mechanism adds private noise to a clipped sum, and lets something else out as careless code does.
 """
 
 from __future__ import annotations
@@ -16,8 +13,6 @@ import fractions
 import hashlib
 import json
 import struct
-import sys
-import time
 import zlib
 from array import array
 from collections.abc import Callable, Mapping
@@ -31,23 +26,9 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from audit import AddRemove, PrivacyClaim, check_privacy, per_call
+from benchmarks.leaks.data import Data, Leak, close, private
 
-Data = list[float]
-LEFT: Data = [1.0, 2.0, 2.0, 5.0]
-RIGHT: Data = [1.0, 2.0, 2.0, 5.0, 9.0]
 DAY = datetime.date(2020, 1, 1)
-Leak = Callable[[Data, np.random.Generator], Any]
-
-
-def private(data: Data, rng: np.random.Generator) -> float:
-    """Return the sum of the records, clipped to [0, 1], with noise for epsilon = 1/2."""
-    return float(np.clip(data, 0, 1).sum() + rng.laplace(scale=2))
-
-
-def close(data: Data, rng: np.random.Generator) -> float:
-    """Return the sum with noise that is far too small."""
-    return float(sum(data) + rng.laplace(scale=1))
 
 
 def series(data: Data, rng: np.random.Generator, **labels: Any) -> pd.Series:
@@ -152,7 +133,7 @@ TABLES: Mapping[str, Leak] = {
         {"k": sorted("ab", key=lambda k: (k == "a") * (len(d) - 4)), "x": [private(d, r)] * 2}
     ),
     "empty level": lambda d, r: series(
-        d, r, index=pd.MultiIndex(levels=[list(map(str, d)), ["x"]], codes=[[0, 1], [0, 0]])
+        d, r, index=pd.MultiIndex(levels=[sorted(set(map(str, d))), ["x"]], codes=[[0, 1], [0, 0]])
     ),
     "polars by group": lambda d, r: pl.DataFrame({"k": sorted(set(d)), "x": [private(d, r) for _ in set(d)]}),
     "polars enum": lambda d, r: (private(d, r), pl.Series(["a"], dtype=pl.Enum(["a", *map(str, sorted(set(d)))]))),
@@ -198,20 +179,3 @@ def _with_attributes(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
 def _in_the_tail(data: Data, rng: np.random.Generator) -> float:
     noise = rng.laplace(scale=2)
     return float(noise + (abs(noise) > 7) * sum(data))
-
-
-def main(names: list[str]) -> None:
-    """Print the verdict about each leak, and how many PASS."""
-    counts: collections.Counter[str] = collections.Counter()
-    claim = PrivacyClaim(1.0, 0.0, AddRemove())
-    for name in names or LEAKS:
-        began = time.process_time()
-        mechanism = per_call(lambda data, rng, leak=LEAKS[name]: leak(data, rng))
-        result = check_privacy(mechanism, claim, [(LEFT, RIGHT)], budget=20_000, tolerance=1.5, workers=0)
-        counts[result.verdict.value] += 1
-        print(f"{name:32} {result.verdict.value:13} {time.process_time() - began:6.2f} s  {result.reason[:90]}")
-    print(", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items())))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
