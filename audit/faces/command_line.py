@@ -89,15 +89,12 @@ _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metava
 
 
 def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
-    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it.
-
-    Nothing looks for cycles meanwhile: a certificate is a large tree, which Python would search again and again.
-    """
+    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
 
     @functools.wraps(command)
     def wrapped(**options: Any) -> T:
         collects = gc.isenabled()
-        gc.disable()
+        gc.disable()  # a certificate is a large tree, in which Python would look for cycles again and again
         try:
             return command(**options)
         except (InvalidCertificate, OSError, click.ClickException):

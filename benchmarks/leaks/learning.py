@@ -1,4 +1,4 @@
-"""What training leaves: models and reports whose parameters are private, beside what was counted, chosen or kept.
+"""Leaks of training: models and reports whose parameters are private, beside what was counted, chosen or kept.
 
 The last record belongs to a class of its own, so that a label that nobody else has appears and goes.
 """

@@ -1,4 +1,4 @@
-"""What a service says beside its answer: headers, plans, logs, errors, identifiers, caches, pages of results."""
+"""Leaks of a service beside its answer: headers, plans, logs, errors, identifiers, caches, pages of results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Answer:
 
 
 class Status(enum.Enum):
-    """How a query ended."""
+    """Ends of a query."""
 
     DONE = 1
     TRUNCATED = 2
