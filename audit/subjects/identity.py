@@ -327,7 +327,8 @@ def content_of(value: Any) -> Any:
 
 def is_opaque(value: Any) -> bool:
     """Return whether a class written in C, beside those whose content is read directly, may hold more."""
-    return any(not _is_written_in_python(kind) and kind not in (object, *_CONTENT) for kind in type(value).__mro__)
+    known = (object, types.SimpleNamespace, *_CONTENT)  # a namespace has nothing but its attributes
+    return any(not _is_written_in_python(kind) and kind not in known for kind in type(value).__mro__)
 
 
 @lru_cache(maxsize=4096)

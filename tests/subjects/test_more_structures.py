@@ -2,6 +2,7 @@
 
 import array
 import collections
+import types
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ DRAWN = RNG.normal(size=(4, 3))
 RECORDS = np.rec.fromarrays(DRAWN.T, names="a,b,c")
 HOLDERS = {
     "deque": lambda row: collections.deque(row.tolist()),
+    "namespace": lambda row: types.SimpleNamespace(a=row[0], b=row[1], c=row[2]),
     "array": lambda row: array.array("d", row),
     "list of NumPy numbers": lambda row: list(map(np.float64, row)),
     "record": lambda row: np.array(tuple(row), dtype=[("a", float), ("b", float), ("c", float)])[()],
