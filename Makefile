@@ -16,6 +16,7 @@ compare: $(STAMP)
 
 wild: $(STAMP)
 	$(BIN)/python -m wild
+	$(BIN)/python -m wild.loops
 
 # Releases that came out since: what changed, in reports/newer/newer.md. What a library does wrong is not for a public
 # log, so that what is printed goes there too.

@@ -32,7 +32,8 @@ class OpacusHook:
     """
 
     def __init__(self, recorder: Any, optimizer: Any, batch: Batch | None) -> None:
-        if missing := [name for name in _OPACUS if not hasattr(optimizer, name)]:
+        names = dir(optimizer)  # to read `grad_samples` raises an error before the first gradients
+        if missing := [name for name in _OPACUS if name not in names]:
             raise InvalidArgument.of("optimizer", f"be an Opacus DPOptimizer, with `{missing[0]}`", optimizer)
         self._recorder, self._optimizer, self._batch = recorder, optimizer, batch
         self._rows: list[np.ndarray] = []

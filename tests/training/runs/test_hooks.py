@@ -1,7 +1,7 @@
 """Hooks: three lines record a loop of Opacus or of jax-privacy; the optimizers here are small ones with their methods.
 
 Torch is not installed where these tests run: `Tensor` and `DPOptimizer` have what the hook uses, in the order in which
-Opacus 1.5 calls it. `python -m benchmarks.training.hooked_runs` runs the libraries themselves where they are installed.
+Opacus 1.5 calls it. `make wild` runs the library itself.
 The null of the runs that pass is the claimed mechanism, at significance 1e-7.
 """
 
@@ -45,6 +45,8 @@ class DPOptimizer:
 
     @property
     def grad_samples(self):
+        if any(parameter.grad_sample is None for parameter in self.params):
+            raise ValueError("Per sample gradient is not initialized")
         return [parameter.grad_sample for parameter in self.params]
 
     def clip_and_accumulate(self):
