@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ from audit.conformance.queries import QUERIES, Parameters, Query
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
+NEGLIGIBLE = 2.0**40  # times epsilon: what noise is left is far below `_ROUNDING`
 _ROUNDING = 1e-3  # of what noise was scaled for: by less a value without noise may move more
 
 
@@ -116,7 +117,7 @@ class CellPart:
         answer, p = self.cell.answer, self.parameters
         state = answer.native if p.scale is not None else answer.claim
         stated = PrivacyClaim(p.epsilon, p.delta) if state is None else state(p)
-        return replace(stated, relation=self.relation, source=answer.quote or self.cell.library.quote)
+        return replace(stated, relation=self.relation, source=answer.quote)
 
 
 class FirstLook(NamedTuple):
@@ -149,16 +150,27 @@ def probe(part: CellPart, calls: int = 3, seed: int = 0) -> FirstLook:
 
 
 def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> float:
-    if answer.noiseless is None or answer.sensitivity is None:
+    if answer.sensitivity is None:
         return 0.0
     try:
-        exact, declared = answer.noiseless(parameters), Fraction(answer.sensitivity(parameters))
+        noiseless, declared = answer.noiseless or _frozen(answer), Fraction(answer.sensitivity(parameters))
+        exact = noiseless(parameters)
         left, right = (exact(side) for side in (instance.left, instance.right))
         if not declared or not all(math.isfinite(value) for value in (left, right)):
             return 0.0
         return float(abs(Fraction(left) - Fraction(right)) / declared)
     except Exception:  # the value cannot be had: the outputs are looked at, as always
         return 0.0
+
+
+def _frozen(answer: Answer) -> Callable[[Parameters], Callable[[Any], Any]]:
+    """Return the release itself with next to no noise, as the value without noise."""
+
+    def noiseless(p: Parameters) -> Callable[[Any], Any]:
+        call = Call(answer.build, p.changed({"epsilon": p.epsilon * NEGLIGIBLE}))
+        return lambda data: call(data, 1, np.random.default_rng(0))[0]
+
+    return noiseless
 
 
 def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str] = ()) -> list[Cell]:

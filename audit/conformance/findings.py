@@ -32,6 +32,7 @@ STATUSES: dict[Status, str] = {
     "does not apply": "the case has no meaning for the query",
 }
 _CLASS: dict[str, Status] = {"edge": "FAIL C", "unusual": "FAIL D"}
+RESOLVED = 1.3  # times the claim: a resolution within it is called fine
 _SHORT = 16  # records that are written one by one
 
 
@@ -44,6 +45,7 @@ class Finding(NamedTuple):
     status: Status
     reason: str
     pairs: int = 0
+    resolved: int = 0  # pairs of which a resolution within `RESOLVED` times the claim was reached
     claimed: float | None = None
     bound: float | None = None  # certified epsilon, of what fails
     resolution: float | None = None  # the coarsest of its parameters, beside the claim
@@ -84,8 +86,9 @@ def judged(asked: Sequence[tuple[CellPart, FirstLook, Any]], refused: int = 0) -
     worst = max(found, key=_badness)
     reason = worst.reason + (f"; {refused} of {refused + len(found)} settings are refused or raise" if refused else "")
     return worst._replace(
-        reason=reason, pairs=sum(each.pairs for each in found), cpu=round(sum(each.cpu for each in found), 2)
-    )
+        reason=reason, pairs=sum(each.pairs for each in found), resolved=sum(each.resolved for each in found),
+        cpu=round(sum(each.cpu for each in found), 2),
+    )  # fmt: skip
 
 
 _SEVERITY: tuple[Status, ...] = (
@@ -101,10 +104,11 @@ def _badness(found: Finding) -> tuple[int, float]:
 
 def _of_part(part: CellPart, seen: FirstLook, result: Any) -> Finding:
     claimed = result.check.claim.point.epsilon
-    known = {"pairs": len(part.instances), "claimed": claimed, "cpu": result.seconds}
+    known: dict[str, Any] = {"pairs": len(part.instances), "claimed": claimed, "cpu": result.seconds}
     if result.verdict is Verdict.FAIL or seen.exceeds:
         return _failed(part, seen, result, known)
     known["resolution"] = result.resolution if math.isfinite(result.resolution) else None
+    known["resolved"] = len(part.instances) if result.resolution <= RESOLVED * claimed else 0
     if result.verdict is Verdict.PASS:
         return finding(part.cell, "PASS", result.reason, **known)
     return finding(part.cell, "screened" if _was_looked_at(result.evidence) else "undecided", result.reason, **known)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from audit.base.errors import InvalidArgument
 from audit.conformance.cases import CASES
 from audit.conformance.neighbors import RELATIONS
 from audit.conformance.queries import QUERIES, Parameters
+from audit.conformance.usual import LAWS, NATIVE, USUAL, quotation, sensitivity_of
 from audit.subjects.subject import PerCall, per_call
 
 Build = Callable[[Parameters], Callable[..., Any]]
@@ -57,17 +59,20 @@ class Library:
         What the table calls it.
     relation : {"substitution", "add/remove"}
         Of tables of records, as its documentation says, or the kinder one where it names none.
-    quote : str
-        The sentence that says so.
+    quote : str or callable
+        The documentation's words, in double quotes; or what has a docstring, of which the first sentence on privacy is
+        taken. Of every query that has none of its own.
     distribution : str, optional
         As it is installed; for the version.
     unordered : bool
         Whether its claim is about sets of records, so that another order must not show.
+    draws : int, optional
+        Most outputs per dataset, for slow libraries.
 
     Raises
     ------
     InvalidArgument
-        For an unknown relation.
+        For an unknown relation, or a docstring that does not speak of privacy.
 
     References
     ----------
@@ -80,9 +85,9 @@ class Library:
     >>> from audit.conformance import Library
     >>> from audit.conformance.cells import cells_of
     >>> library = Library("mine", relation="add/remove", quote="README: one person is one record")
-    >>> @library.query("count", quote="count(): epsilon-DP", sensitivity=lambda p: 1, noiseless=lambda p: len)
-    ... def _(p):
-    ...     return lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon)
+    >>> library.answer({
+    ...     "count": lambda p: lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon),
+    ... }, sensitivity="usual")
     >>> [cell.id for cell in cells_of(library) if cell.case in ("ordinary", "empty")]
     ['count-ordinary', 'count-empty']
     """
@@ -92,14 +97,15 @@ class Library:
         name: str,
         *,
         relation: str = "substitution",
-        quote: str = "",
+        quote: str | Callable[..., Any] = "",
         distribution: str | None = None,
         unordered: bool = False,
+        draws: int | None = None,
     ) -> None:
         if relation not in RELATIONS:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", relation)
-        self.name, self.relation, self.quote, self.unordered = name, relation, quote, unordered
-        self.distribution = distribution
+        self.name, self.relation, self.quote, self.unordered = name, relation, quotation(quote), unordered
+        self.distribution, self.draws = distribution, draws
         self.answers: dict[str, Answer] = {}
         self.settings: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.waivers: list[Waiver] = []
@@ -114,13 +120,13 @@ class Library:
         self,
         name: str,
         *,
-        quote: str = "",
+        quote: str | Callable[..., Any] = "",
         relation: str | None = None,
-        claim: Callable[[Parameters], Any] | None = None,
-        sensitivity: Callable[[Parameters], float | Fraction] | None = None,
+        claim: Callable[[Parameters], Any] | str | None = None,
+        sensitivity: Callable[[Parameters], float | Fraction] | str | None = None,
         noiseless: Callable[[Parameters], Callable[[Any], Any]] | None = None,
-        law: Callable[[Parameters, Any], Any] | None = None,
-        native: Callable[[Parameters], Any] | None = None,
+        law: Callable[[Parameters, Any], Any] | str | None = None,
+        native: Callable[[Parameters], Any] | str | None = None,
         draws: int | None = None,
     ) -> Callable[[Build], Build]:
         """Return a decorator of `parameters -> release`, and `release` takes a dataset, and `rng` if it has it.
@@ -129,48 +135,74 @@ class Library:
         ----------
         name : str
             A query of `QUERIES`.
-        quote : str
-            What the documentation says of its privacy.
+        quote : str or callable, optional
+            What the documentation says of its privacy, or what has the docstring; the library's quotation otherwise.
         relation : {"substitution", "add/remove"}, optional
             Where it is not the library's.
-        claim : callable, optional
-            `parameters -> claim`, where the library states its own; (epsilon, delta) as asked for otherwise.
-        sensitivity, noiseless : callable, optional
-            `parameters -> number` that noise is scaled for, and `parameters -> (dataset -> number)` without noise:
-            compared exactly, without a draw.
-        law : callable, optional
-            `(parameters, dataset) -> law` of `audit.laws` that the documentation states.
-        native : callable, optional
-            `parameters -> claim` that follows from `parameters.scale`; without it no scale is asked for.
+        claim : callable or "usual", optional
+            `parameters -> claim`, where the library states its own; (epsilon, delta) as asked for otherwise. "usual" is
+            the one of noise with the scale sensitivity / epsilon, for what takes scales only.
+        sensitivity : callable or "usual", optional
+            `parameters -> number` that noise is scaled for; "usual" is that of a count, sum, mean or variance. What the
+            value without noise moves by is compared with it exactly, without a draw.
+        noiseless : callable, optional
+            `parameters -> (dataset -> number)` without noise; without it, an output at 2^40 times the epsilon.
+        law : callable or "usual", optional
+            `(parameters, dataset) -> law` of `audit.laws` that the documentation states; "usual" is the textbook's law
+            of Laplace or geometric noise.
+        native : callable or "usual", optional
+            `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
+            is asked for.
         draws : int, optional
             Most outputs per dataset, for slow calls.
 
         Raises
         ------
         InvalidArgument
-            For a name that is not among the queries, or is answered already; for one of `sensitivity` and `noiseless`.
+            For a name that is not among the queries, or is answered already; for `noiseless` without `sensitivity`; for
+            "usual" where the query has none.
         """
         if name not in QUERIES or name in self.answers:
             raise InvalidArgument.of("name", f"be a query that is not offered yet, of {', '.join(QUERIES)}", name)
-        if (sensitivity is None) != (noiseless is None):
-            raise InvalidArgument("give `sensitivity` and `noiseless` together: they are compared")
+        if sensitivity is None and noiseless is not None:
+            raise InvalidArgument("give `sensitivity` with `noiseless`: they are compared")
         held = relation or self.relation
         if held not in RELATIONS:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", held)
+        if isinstance(sensitivity, str):
+            sensitivity = sensitivity_of(name, held)
+        answer = Answer(
+            query=name, relation=held, quote=quotation(quote) or self.quote,
+            claim=_usual(claim, NATIVE, name, "claim"), sensitivity=sensitivity,
+            noiseless=noiseless, law=_usual(law, LAWS, name, "law"), native=_usual(native, NATIVE, name, "native"),
+            draws=draws or self.draws, build=_unbuilt,
+        )  # fmt: skip
 
         def offered(build: Build) -> Build:
-            self.answers[name] = Answer(
-                query=name, build=build, relation=held, quote=quote, claim=claim, sensitivity=sensitivity,
-                noiseless=noiseless, law=law, native=native, draws=draws,
-            )  # fmt: skip
+            self.answers[name] = replace(answer, build=build)
             return build
 
         return offered
+
+    def answer(self, builds: Mapping[str, Build], **said: Any) -> None:
+        """Answer several queries: `parameters -> release` by name, with what `query` takes said of all of them."""
+        for name, build in builds.items():
+            self.query(name, **said)(build)
 
     def outside(self, predicate: Callable[[str, Parameters, Any], str | None]) -> Callable[..., Any]:
         """Register `(query, parameters, dataset) -> quotation or None`: what the documentation excludes."""
         self._outside.append(predicate)
         return predicate
+
+    def typed(self, quotation: str) -> None:
+        """Exclude records other than numbers among numbers, or text among keys, and quote the documentation."""
+
+        def outside(query: str, parameters: Parameters, data: Any) -> str | None:
+            is_text = QUERIES[query].input in ("categories", "record")
+            records = data if isinstance(data, list) else [data]
+            return quotation if any(not _is_of_type(record, is_text) for record in records) else None
+
+        self.outside(outside)
 
     def excluded(self, query: str, parameters: Parameters, data: Any) -> str | None:
         """Return what the documentation says against this input; None if it admits it."""
@@ -217,14 +249,11 @@ class Call:
     @property
     def own_randomness(self) -> bool:
         """True when the release does not take the audit's generator."""
-        return self._built().own_randomness
+        return _made(self.build, self.parameters).own_randomness
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Return `size` outputs; the query is built once for them."""
-        return self._built()(dataset, size, rng)
-
-    def _built(self) -> PerCall:
-        return per_call(_raising_by_type(self.build(self.parameters)))
+        """Return `size` outputs; the query is built once in a process, and in none before it is forked."""
+        return _made_here(self.build, self.parameters, os.getpid())(dataset, size, rng)
 
 
 @dataclass(frozen=True)
@@ -236,6 +265,46 @@ class LawfulCall(Call):
     def law(self, dataset: Any) -> Any:
         """Return the stated law."""
         return self.stated(self.parameters, dataset)
+
+
+def _made(build: Build, parameters: Parameters) -> PerCall:
+    return per_call(_raising_by_type(build(parameters)))
+
+
+@lru_cache(maxsize=8)
+def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
+    """Return the mechanism of a process: what it seeded itself with is shared with no other one."""
+    return _made(build, parameters)
+
+
+def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that computes the value of one and the same dataset once: all outputs of a call share it."""
+    last: list[Any] = [object(), None]
+
+    def remembered(data: Any) -> Any:
+        if data is not last[0]:
+            last[:] = data, function(data)
+        return last[1]
+
+    return remembered
+
+
+def _is_of_type(record: Any, is_text: bool) -> bool:
+    if isinstance(record, list):
+        return all(_is_of_type(part, is_text) for part in record)
+    return isinstance(record, str) if is_text else isinstance(record, (int, float)) and not isinstance(record, bool)
+
+
+def _usual(given: Any, usual: Mapping[str, Any], name: str, argument: str) -> Any:
+    if given != USUAL:
+        return given
+    if name not in usual:
+        raise InvalidArgument.of(argument, f"be a function for a query other than {', '.join(usual)}", given)
+    return usual[name]
+
+
+def _unbuilt(parameters: Parameters) -> Any:
+    raise NotImplementedError
 
 
 def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:

@@ -88,6 +88,10 @@ class Parameters:
         """Return `cells` + 1 candidates from bound to bound, finite where their difference overflows."""
         return [self.lower * (1 - i / cells) + self.upper * (i / cells) for i in range(cells + 1)]
 
+    def place(self, record: Any) -> int:
+        """Return the place of a record among the public keys, and 0 for any other: for what takes numbers of keys."""
+        return self.categories.index(record) if record in self.categories else 0
+
     def changed(self, changes: Mapping[str, Any]) -> Parameters:
         """Return the parameters with other values of some."""
         unknown = set(changes) - set(self.__dataclass_fields__)

@@ -16,18 +16,6 @@ Release = Callable[..., Any]
 _WIDE = 2.0**40  # above, NumPy's geometric numbers are cut at 64 bits, and their last digits are those of a float
 
 
-def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that computes the value of one and the same dataset once."""
-    last: list[Any] = [object(), None]
-
-    def remembered(data: Any) -> Any:
-        if data is not last[0]:
-            last[:] = data, function(data)
-        return last[1]
-
-    return remembered
-
-
 def number(value: Any, p: Parameters) -> Fraction:
     """Return a record within the bounds; what is no number counts as the lower one."""
     if not isinstance(value, (int, float)) or value != value:

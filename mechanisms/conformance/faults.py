@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.conformance import Library, Parameters
 from audit.conformance.cases import CASES
-from audit.conformance.library import Answer
+from audit.conformance.library import Answer, once
 from mechanisms.conformance.exact import (
     Release,
     counted,
@@ -25,7 +25,6 @@ from mechanisms.conformance.exact import (
     noisy,
     number,
     numbers,
-    once,
     spread,
     sum_sensitivity,
 )

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from audit import GaussianClaim, PrivacyClaim, ZeroConcentratedClaim
 from audit.conformance import Library, Parameters
+from audit.conformance.library import once
 from mechanisms.conformance.exact import (
     Release,
     chosen,
@@ -28,7 +28,6 @@ from mechanisms.conformance.exact import (
     geometric,
     noisy,
     numbers,
-    once,
     rounded,
     row,
     spread,
@@ -172,32 +171,23 @@ def _answer_keys(library: Library, moved: int) -> None:
 
 
 def _answer_noise(library: Library) -> None:
-    def pure(p: Parameters) -> PrivacyClaim:
-        return PrivacyClaim(p.sensitivity / float(p.scale or 1))
-
-    def gaussian(p: Parameters) -> GaussianClaim:
-        return GaussianClaim(p.sensitivity / float(p.scale or 1))
-
-    def concentrated(p: Parameters) -> ZeroConcentratedClaim:
-        return ZeroConcentratedClaim(p.sensitivity**2 / (2 * float(p.scale or 1) ** 2))
-
-    @library.query("laplace noise", native=pure)
+    @library.query("laplace noise", native="usual")
     def _(p: Parameters) -> Release:
         scale = Fraction(p.sensitivity) / Fraction(p.epsilon) if p.scale is None else Fraction(p.scale)
         return lambda value, rng: noisy(Fraction(value), scale, rng)
 
-    @library.query("gaussian noise", native=gaussian)
+    @library.query("gaussian noise", native="usual")
     def _(p: Parameters) -> Release:
         unit = analytic_deviation(p.epsilon, p.delta) if p.scale is None else p.scale / p.sensitivity
         deviation = Fraction(unit) * Fraction(p.sensitivity)
         return lambda value, rng: rounded(Fraction(value) + deviation * Fraction(float(rng.normal())))
 
-    @library.query("geometric noise", native=pure)
+    @library.query("geometric noise", native="usual")
     def _(p: Parameters) -> Release:
         scale = p.sensitivity / p.epsilon if p.scale is None else p.scale
         return lambda value, rng: value + geometric(scale, rng)
 
-    @library.query("discrete gaussian noise", native=concentrated)
+    @library.query("discrete gaussian noise", native="usual")
     def _(p: Parameters) -> Release:
         root = math.sqrt(math.log(1 / p.delta) + p.epsilon) - math.sqrt(math.log(1 / p.delta))  # of rho
         deviation = p.sensitivity / (math.sqrt(2) * root) if p.scale is None else p.scale
@@ -225,16 +215,13 @@ def _answer_choices(library: Library) -> None:
 
         return release
 
-    def place(record: Any, p: Parameters) -> int:
-        return p.categories.index(record) if record in p.categories else 0
-
     @library.query("randomized response")
     def _(p: Parameters) -> Release:
         others = len(p.categories) - 1
         keep = 1 / (1 + others * math.exp(-p.epsilon))
 
         def release(record: Any, rng: np.random.Generator) -> str:
-            at, shift = place(record, p), int(rng.integers(1, others + 1))
+            at, shift = p.place(record), int(rng.integers(1, others + 1))
             return p.categories[at if rng.random() < keep else (at + shift) % (others + 1)]
 
         return release
@@ -244,7 +231,7 @@ def _answer_choices(library: Library) -> None:
         flip = 1 / (1 + math.exp(p.epsilon / 2))
 
         def release(record: Any, rng: np.random.Generator) -> list[int]:
-            bits = np.arange(len(p.categories)) == place(record, p)
+            bits = np.arange(len(p.categories)) == p.place(record)
             return (bits ^ (rng.random(len(bits)) < flip)).astype(int).tolist()
 
         return release

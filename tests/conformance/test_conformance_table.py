@@ -239,6 +239,62 @@ def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_o
     assert "moves by 2 times what the noise was scaled for" in found.reason
 
 
+def test_what_is_usual_of_a_query_need_not_be_said():
+    library = Library("usual", quote=usual_docstring)
+    library.answer({name: lambda p: max for name in ("laplace noise", "geometric noise")}, native="usual", law="usual")
+    library.answer({"gaussian noise": lambda p: max}, claim="usual", native="usual", quote='README: "zCDP"')
+    library.answer({name: lambda p: max for name in ("count", "sum", "mean", "variance")}, sensitivity="usual", draws=9)
+    p, answers = Parameters(lower=-1.0, upper=3.0, size=4, sensitivity=2.0, scale=4.0), library.answers
+    assert {name: answers[name].sensitivity(p) for name in ("count", "sum", "mean", "variance")} == {
+        "count": 1, "sum": 4, "mean": 1, "variance": 3,
+    }  # fmt: skip
+    assert answers["laplace noise"].native(p).epsilon == 0.5
+    assert answers["laplace noise"].law(p, 1.0) == Laplace(1.0, 4.0)
+    assert answers["geometric noise"].law(p, 1).ratio == math.exp(-0.25)
+    assert answers["gaussian noise"].claim(p).rho == 0.125
+    assert answers["sum"].quote == 'docstring of usual_docstring: "This is epsilon-differentially private."'
+    assert answers["gaussian noise"].quote == 'README: "zCDP"'
+    for wrong in ({"law": "usual"}, {"native": "usual"}, {"claim": "usual"}, {"sensitivity": "usual"}):
+        with pytest.raises(InvalidArgument, match="for a query other than"):
+            library.query("median", **wrong)
+    with pytest.raises(InvalidArgument, match="says nothing of privacy"):
+        Library("silent", quote=counts)
+
+
+def usual_docstring():
+    """Sum numbers. This is
+    epsilon-differentially private. It is fast.
+    """
+
+
+def test_a_release_with_next_to_no_noise_is_the_value_without_noise():
+    """A sum in floating-point moves by more than its noise is scaled for; the same sum in fractions does not."""
+    library = Library("frozen")
+
+    @library.query("sum", sensitivity="usual")
+    def _(p):
+        return lambda data, rng: sum(data) + rng.laplace(scale=(p.upper - p.lower) / p.epsilon)
+
+    wrong, right = (
+        Cell(library, "sum", case).parts()[0] for case in ("bounds 2 ulps apart, 64 records", "out of bounds")
+    )
+    assert probe(wrong, calls=0).excess > 2
+    assert probe(right, calls=0).excess == pytest.approx(100, rel=1e-3)  # it does not clamp
+
+
+def test_records_of_another_type_are_excluded_with_the_words_that_say_so():
+    library = counting()
+    library.typed('count(): "numbers"')
+    p = Parameters()
+    assert [library.excluded("count", p, data) for data in ([1.0, 2], [], [1.0, "2"], [None], [True])] == [
+        None, None, *['count(): "numbers"'] * 3,
+    ]  # fmt: skip
+    assert [library.excluded("top-k", p, data) is None for data in (["a"], [1], [None])] == [True, False, False]
+    assert library.excluded("linear regression", p, [[[0.1, "x"], 1]])
+    assert p.place("b") == 1
+    assert p.place("elsewhere") == 0
+
+
 def test_outputs_that_nothing_reads_are_not_called_screened():
     library = Library("huge", relation="add/remove")
 
@@ -272,8 +328,8 @@ def test_a_library_says_what_it_offers():
     library = counting()
     with pytest.raises(InvalidArgument, match="not offered yet"):
         library.query("count")
-    with pytest.raises(InvalidArgument, match="together"):
-        library.query("sum", sensitivity=lambda p: 1.0)
+    with pytest.raises(InvalidArgument, match="`sensitivity` with `noiseless`"):
+        library.query("sum", noiseless=lambda p: sum)
     with pytest.raises(InvalidArgument, match="relation"):
         Library("other", relation="change-one")
     with pytest.raises(InvalidArgument, match="no cell"):
@@ -288,6 +344,10 @@ def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
     head, rows = load(tmp_path / "one.json")
     assert head["library"] == library.name
     assert [(row.query, row.case, row.status) for row in rows] == [(row.query, row.case, row.status) for row in found]
+    again = conform(library, queries=["sum"], cases=["ordinary"], draws=100, workers=1)
+    save(tmp_path / "one.json", library, again)
+    kept = [row for row in rows if (row.query, row.case) != ("sum", "ordinary")]
+    assert load(tmp_path / "one.json")[1] == sorted([*kept, *again], key=rows_in_order(rows))
     page = write_page(tmp_path).read_text()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
@@ -298,6 +358,11 @@ def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
     with pytest.raises(InvalidArgument, match="holds no table"):
         load(tmp_path / "other.json")
     assert "no violation" in page_of([])
+
+
+def rows_in_order(rows):
+    order = [(row.query, row.case) for row in rows]
+    return lambda row: order.index((row.query, row.case))
 
 
 def test_items_of_pytest_are_named_and_fail(pytester):

@@ -1,4 +1,6 @@
-"""OpenDP's answers to the queries that every library is asked, each at the claim of its own map; in its environment."""
+"""OpenDP's answers to the queries that every library is asked, with the least noise that its own maps admit."""
+
+import math
 
 import opendp.prelude as dp
 
@@ -6,80 +8,90 @@ from audit.claims import PrivacyClaim
 from audit.conformance import Library
 
 dp.enable_features("contrib", "honest-but-curious")
-library = Library(
-    "opendp",
-    relation="add/remove",
-    quote="symmetric_distance: the number of records that are added or removed",
-    distribution="opendp",
-)
-_SIZED = "make_mean: of a vector of known size"
+library = Library("opendp", relation="add/remove", distribution="opendp",
+                  quote='opendp.combinators: "d_in: maximum distance between adjacent input datasets"')  # fmt: skip
+library.typed('docstring of atom_domain: "T: The type of the atom"')
+library.outside(lambda query, p, data: 'docstring of atom_domain: "Whether the domain may contain NaN"'
+                if isinstance(data, list) and any(x != x for x in data) else None)  # fmt: skip
 
 
-def _floats(p, size=None):
-    kind = int if p.whole else float
-    domain = dp.atom_domain(T=int) if p.whole else dp.atom_domain(T=float, nan=False)
-    bounds = (kind(p.lower), kind(p.upper))
-    return (dp.vector_domain(domain, size), dp.symmetric_distance()) >> dp.t.then_clamp(bounds)
+NUMBER, KEY = dp.atom_domain(T=float, nan=False), dp.atom_domain(T=str)
 
 
-def _noisy(chain, p, d_in):
-    """Add Laplace noise at the smallest scale whose map is within epsilon."""
-    return dp.binary_search_chain(lambda scale: chain >> dp.m.then_laplace(scale), d_in, p.epsilon)
+def table(domain, size=None):
+    return dp.vector_domain(domain, size), dp.symmetric_distance()
 
 
-def _claim(p):
-    return PrivacyClaim(p.epsilon * (1 + 1e-9))  # the search ends where the map is within a rounding of it
+def numbers(p, size=None):
+    return table(dp.atom_domain(T=int) if p.whole else NUMBER, size)
 
 
-def _statistic(name, then, sized):
-    relation, d_in = ("substitution", 2) if sized else ("add/remove", 1)
-
-    @library.query(name, relation=relation, claim=_claim, quote=_SIZED if sized else "")
-    def _(p):
-        return _noisy(_floats(p, p.size if sized else None) >> then(), p, d_in)
+def least(make, p, d_in=1, budget=None):
+    """Return the measurement at the smallest scale whose map is within the budget."""
+    return dp.binary_search_chain(make, d_in, budget or p.epsilon)
 
 
-_statistic("sum", dp.t.then_sum, False)
-_statistic("count", dp.t.then_count, False)
-_statistic("mean", dp.t.then_mean, True)
-_statistic("variance", dp.t.then_variance, True)
+def chained(name, chain, d_in=1):
+    said = {"sensitivity": lambda p: chain(p).map(d_in), "noiseless": chain}
+    library.query(name, relation="substitution" if d_in == 2 else None, **said)(
+        lambda p: least(lambda scale: chain(p) >> dp.m.then_laplace(scale), p, d_in)
+    )
 
 
-@library.query("histogram of public keys", claim=_claim)
-def _(p):
-    space = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
-    chain = space >> dp.t.then_count_by_categories(list(p.categories))
-    return _noisy(chain, p, 1)
+def bounded(then, is_sized=False):
+    def chain(p):
+        clamp = dp.t.then_clamp(tuple(map(int if p.whole else float, p.bounds)))
+        return numbers(p, p.size if is_sized else None) >> clamp >> then()
+
+    return chain
 
 
-def _noise(name, kind, then, distance=dp.absolute_distance):
-    @library.query(name, native=lambda p: PrivacyClaim(p.sensitivity / p.scale * (1 + 1e-9)))
-    def _(p):
-        domain = dp.atom_domain(T=int) if kind is int else dp.atom_domain(T=float, nan=False)
-        scale = p.sensitivity / p.epsilon if p.scale is None else p.scale
-        return (domain, distance(T=kind)) >> then(scale)
+def quantile(p):
+    grid, space = [int(x) if p.whole else x for x in p.grid()], (*numbers(p), dp.max_divergence())
+    return least(lambda scale: dp.m.make_private_quantile(*space, candidates=grid, alpha=p.quantile, scale=scale), p)
 
 
-_noise("laplace noise", float, dp.m.then_laplace)
-_noise("geometric noise", int, dp.m.then_laplace)
+def laplace(domain, kind):
+    space = domain, dp.absolute_distance(T=kind)
+    return lambda p: dp.m.make_laplace(*space, scale=p.sensitivity / p.epsilon if p.scale is None else p.scale)
 
 
-@library.query("noisy max", claim=_claim)
-def _(p):
-    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
-    scale = 2 * p.sensitivity / p.epsilon  # of exponential noise, for scores that are not monotone
-    measurement = space >> dp.m.then_noisy_max(dp.max_divergence(), scale)
-    return lambda scores: int(measurement(scores))
+def gaussian(domain, kind):
+    def build(p):
+        def noise(scale):
+            return dp.m.make_gaussian(domain, dp.absolute_distance(T=kind), scale=scale)
+
+        def approximate(scale):
+            return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise(scale)), p.delta)
+
+        return noise(p.scale) if p.scale else least(approximate, p, kind(p.sensitivity), (p.epsilon, p.delta))
+
+    return build
 
 
-@library.query("randomized response", claim=_claim)
-def _(p):
-    others = len(p.categories) - 1
-    keep = 1 / (1 + others * 2.718281828459045**-p.epsilon)
+def thresholded(p):
+    threshold = dp.m.then_laplace_threshold(scale=1 / p.epsilon, threshold=int(p.threshold))
+    return table(KEY) >> dp.t.then_count_by() >> threshold
+
+
+def noisy_max(p):
+    space = dp.vector_domain(NUMBER), dp.linf_distance(T=float), dp.max_divergence()
+    return least(lambda scale: dp.m.make_noisy_max(*space, scale=scale), p, p.sensitivity)
+
+
+def response(p):
+    keep = 1 / (1 + (len(p.categories) - 1) * math.exp(-p.epsilon))
     return dp.m.make_randomized_response(list(p.categories), keep * (1 - 1e-12))
 
 
-@library.outside
-def _(query, p, data):
-    is_float = isinstance(data, list) and any(isinstance(x, float) and x != x for x in data)
-    return "atom_domain: nan=False excludes NaN" if is_float else None
+chained("count", bounded(dp.t.then_count))
+chained("sum", bounded(dp.t.then_sum))
+chained("mean", bounded(dp.t.then_mean, is_sized=True), 2)
+chained("variance", bounded(dp.t.then_variance, is_sized=True), 2)
+chained("histogram of public keys", lambda p: table(KEY) >> dp.t.then_count_by_categories(list(p.categories)))
+library.query("thresholded counts", claim=lambda p: PrivacyClaim(*thresholded(p).map(1)))(thresholded)
+library.answer({
+    "laplace noise": laplace(NUMBER, float), "geometric noise": laplace(dp.atom_domain(T=int), int),
+    "gaussian noise": gaussian(NUMBER, float), "discrete gaussian noise": gaussian(dp.atom_domain(T=int), int),
+}, native="usual")  # fmt: skip
+library.answer({"quantile": quantile, "median": quantile, "noisy max": noisy_max, "randomized response": response})

@@ -5,46 +5,37 @@ from pydp.algorithms.numerical_mechanisms import GaussianMechanism, LaplaceMecha
 
 from audit.conformance import Library
 
-library = Library(
-    "pydp", relation="add/remove", quote="README: epsilon-differentially private statistics", distribution="python-dp"
-)
+library = Library("pydp", relation="add/remove", distribution="python-dp",
+                  quote='README: "a set of ε-differentially private algorithms"')  # fmt: skip
+library.typed('README: "aggregate statistics over numeric data sets"')
 
 
-def _algorithm(name, kind, **more):
-    """Answer a query by a bounded algorithm, made anew for every output as in the README."""
+def algorithm(kind, more=lambda p: {}):
+    """Answer by a bounded algorithm, made anew for every output as in the README."""
 
-    @library.query(name)
-    def _(p):
-        settings = {"epsilon": p.epsilon, "lower_bound": p.lower, "upper_bound": p.upper, **more}
-        settings["dtype"] = "int" if p.whole else "float"
-        return lambda data: kind(**settings).quick_result(data)
+    def build(p):
+        settings = {"epsilon": p.epsilon, "dtype": "int" if p.whole else "float", **more(p)}
+        bounds = {} if kind is laplacian.Count else {"lower_bound": p.lower, "upper_bound": p.upper}
+        return lambda data: kind(**settings, **bounds).quick_result(data)
 
-
-_algorithm("sum", laplacian.BoundedSum)
-_algorithm("mean", laplacian.BoundedMean)
-_algorithm("variance", laplacian.BoundedVariance)
-_algorithm("standard deviation", laplacian.BoundedStandardDeviation)
-_algorithm("median", laplacian.Median)
-_algorithm("minimum", laplacian.Min)
-_algorithm("maximum", laplacian.Max)
-library.query("count")(
-    lambda p: lambda data: laplacian.Count(epsilon=p.epsilon, dtype="int" if p.whole else "float").quick_result(data)
-)
+    return build
 
 
-@library.query("quantile")
-def _(p):
-    settings = {"percentile": p.quantile, "lower_bound": p.lower, "upper_bound": p.upper}
-    return lambda data: laplacian.Percentile(epsilon=p.epsilon, dtype="float", **settings).quick_result(data)
+def noise(mechanism):
+    return lambda p: lambda value: mechanism(p).add_noise(value)
 
 
-@library.query("laplace noise")
-def _(p):
-    mechanism = LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)
-    return lambda value: mechanism.add_noise(value)
-
-
-@library.query("gaussian noise")
-def _(p):
-    mechanism = GaussianMechanism(p.epsilon, p.delta, p.sensitivity)
-    return lambda value: mechanism.add_noise(value)
+library.answer({
+    "count": algorithm(laplacian.Count),
+    "sum": algorithm(laplacian.BoundedSum),
+    "mean": algorithm(laplacian.BoundedMean),
+    "variance": algorithm(laplacian.BoundedVariance),
+    "standard deviation": algorithm(laplacian.BoundedStandardDeviation),
+    "median": algorithm(laplacian.Median),
+    "minimum": algorithm(laplacian.Min),
+    "maximum": algorithm(laplacian.Max),
+    "quantile": algorithm(laplacian.Percentile, lambda p: {"percentile": p.quantile}),
+    "laplace noise": noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)),
+    "geometric noise": noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)),
+    "gaussian noise": noise(lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity)),
+})  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 from audit.base.errors import InvalidArgument
 from audit.base.text import printable_data
+from audit.conformance.cases import CASES
 from audit.conformance.findings import STATUSES, Finding, as_rows
 from audit.conformance.library import Library
 from audit.conformance.queries import QUERIES
@@ -53,10 +54,19 @@ def write_page(folder: Path) -> Path:
 
 
 def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
-    """Write the table of a library as JSON."""
-    rows = list(as_rows(findings))
+    """Write the table of a library as JSON; of the same release, cells that were not asked again are kept."""
+    found = list(findings)
+    if path.is_file():
+        head, earlier = load(path)
+        asked = {(each.query, each.case) for each in found}
+        kept = [each for each in earlier if (each.query, each.case) not in asked and each.case]
+        if head["version"] == library.version:
+            found += [each for each in kept if each.query in library.answers]
+    order = {name: place for place, name in enumerate((*QUERIES, *CASES))}
+    rows = list(as_rows(sorted(found, key=lambda each: (order[each.query], order.get(each.case, -1)))))
     head = {"format": FORMAT, "library": library.name, "version": library.version, "relation": library.relation}
-    write_whole(path, json.dumps({**head, "quote": library.quote, "cells": rows}, indent=1) + "\n")
+    quotes = {name: answer.quote for name, answer in library.answers.items() if answer.quote != library.quote}
+    write_whole(path, json.dumps({**head, "quote": library.quote, "quotes": quotes, "cells": rows}, indent=1) + "\n")
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
