@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from audit.base.arguments import Budget, Effort, budget_of, integer, open_probability
 from audit.base.defaults import DEFAULT_CONFIRMATION
 from audit.subjects import Stream
+from audit.subjects.clock import clock
 from audit.subjects.place import HERE, Place
+
+DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for what comes before fresh outputs
 
 
 def name_key(name: str) -> int:
@@ -27,7 +31,9 @@ class Allowance:
     confirmation: float | None = None  # probability of a wrong FAIL; None: the significance is
     place: Place = HERE  # where blocks of outputs are drawn when they take long; the evidence does not depend on it
     enough: int | None = None  # runs of a guess game that resolve the claim; None: all that the budget has
-    seconds: float | None = None  # for which outputs may be drawn
+    seconds: float | None = None  # for which outputs may be drawn, where the budget is a name
+    limit: float | None = None  # seconds until all drawing ends, that of fresh outputs too
+    setting: str = "timeout={:g}"  # how the user sets the time limit
     effort: Effort | None = None  # by which a check plans that has to search for its claim first
 
     @classmethod
@@ -47,6 +53,30 @@ class Allowance:
             None if confirmation is None else open_probability(confirmation, "confirmation"),
             Place(workers=workers),
         )
+
+    def limited(self, timeout: float) -> Allowance:
+        """Return the allowance within a time limit of a check, in seconds; a part of it is for what is not drawing."""
+        return replace(self, limit=DRAWING_SHARE * timeout)
+
+    @property
+    def first_seconds(self) -> float:
+        """Seconds for outputs before there is a suspicion that fresh ones have to confirm."""
+        limit = math.inf if self.limit is None else FIRST_SHARE * self.limit
+        return min(limit, math.inf if self.seconds is None else self.seconds)
+
+    def timeout_for(self, seconds: float) -> str:
+        """Return the time limit to set, in the user's words, for that many seconds of drawing at first."""
+        return self.setting.format(float(f"{1.2 * seconds / DRAWING_SHARE / FIRST_SHARE:.2g}"))
+
+    def out_of_time(self, noun: str) -> str:
+        """Return the reason of a check whose drawing the limit ended: whose time it was, and what limit would do."""
+        now, timeout = clock(), (self.limit or 0.0) / DRAWING_SHARE
+        is_own = 2 * now.called < now.elapsed
+        said = f"{'the audit' if is_own else noun} took longer than {timeout:g} s"
+        wanted = now.planned * now.pace + (now.elapsed - now.called if is_own else 0.0)
+        enough = float(f"{max(2 * timeout, 1.2 * wanted / DRAWING_SHARE):.2g}")
+        took = f"{now.called:.2g} of {now.elapsed:.2g} s in its calls, which gave {now.outputs:,} outputs"
+        return f"{said} ({took}): set {self.setting.format(enough)}"
 
     def share(self, checks: int) -> Allowance:
         """Return the allowance of each of some checks that share both probabilities equally."""

@@ -260,7 +260,7 @@ class Check(ABC):
     # PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false
     expected: Verdict = Verdict.PASS
     budget: Budget | None = None  # what the check may draw, in the unit of its kind; None takes the run's
-    timeout: float | None = None  # seconds after which it is stopped and is INCONCLUSIVE; None takes the run's
+    timeout: float | None = None  # seconds after which its drawing ends, or it is stopped; None takes the run's
 
     kind: ClassVar[str]  # its name in records
     noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it

@@ -19,6 +19,7 @@ from scipy import special
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.game.resolution import POWER
+from audit.subjects.clock import OutOfTime
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -63,10 +64,13 @@ def confirmed(
     if evidence.is_final or level is None or evidence.confirmation is not None or not is_refuted(first):
         return evidence, first
     drawn, fresh = 0, None
-    for fresh in looks(level):
-        drawn += fresh.samples
-        if is_refuted(_judged(check, fresh, level)):
-            break
+    try:
+        for fresh in looks(level):
+            drawn += fresh.samples
+            if is_refuted(_judged(check, fresh, level)):
+                break
+    except OutOfTime:
+        fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
     return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn)), first
 
 
@@ -95,7 +99,8 @@ def judge(
         return replace(first, reason=f"{first.reason}; {both}")
     if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
         return _open(again, f"suspected twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
-    doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), fresh ones did not"
+    ended = "and fresh ones could not be drawn" if fresh.failure else "fresh ones did not"
+    doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), {ended}"
     return replace(second, reason=f"{second.reason}; {doubt}")
 
 

@@ -22,6 +22,7 @@ from audit.base.verdict import Verdict
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Result, known_source
+from audit.subjects.clock import OutOfTime, clock, limited
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
 from audit.subjects.supervisor import is_of_subject
@@ -58,7 +59,8 @@ _TEXTS = {
     The same seed gives the same evidence, for any number of workers.
 """,
     "timeout": """timeout : float > 0, optional
-    Run in a process of its own and stop it after this many seconds: for code that may hang or die.
+    Run in a process of its own and stop it after this many seconds: for code that may hang or die. The limit ends the
+    drawing, and what was drawn is judged.
 """,
     "workers": """workers : int >= 0, optional
     Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
@@ -166,10 +168,9 @@ def run_check(
     `AuditError` of the check, or `Unreachable`, is raised.
     """
     check, allowance = check.planned(allowance)
-    if timeout is not None and allowance.seconds is not None:  # the rest of it is for what is not drawing
-        allowance = replace(allowance, seconds=min(allowance.seconds, timeout / 2))
     if timeout is None:
         return _gather_and_judge(check, allowance)
+    allowance = allowance.limited(timeout)
     if pool is None:
         with open_pool(Place(workers=1), [check]) as own:
             return run_check(check, allowance, timeout, own, blocks)
@@ -195,7 +196,9 @@ def run_check(
     except AuditError:
         raise
     except TimeoutError:
-        result = failed_check(check, allowance, "hung", out_of_time(check, timeout), timeout)
+        said = f"{check.noun} and its audit took longer than {timeout:g} s"
+        reason = f"{said}: set {allowance.setting.format(2 * timeout)}"
+        result = failed_check(check, allowance, "hung", reason, timeout)
     except ChildProcessError as error:
         result = failed_check(check, allowance, "died", f"{check.noun} {error}")
     except BaseException as error:
@@ -204,11 +207,6 @@ def run_check(
         result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
     isolation = "caller" if pool.is_here else "process"
     return replace(result, isolation=isolation, printed="".join(printed), source=source)
-
-
-def out_of_time(check: Check, timeout: float) -> str:
-    """Return the reason of a check that was stopped at its time limit, in calls of the subject or between them."""
-    return f"{check.noun} and its audit took longer than {timeout:g} s: set `timeout` to {2 * timeout:g} or more"
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
@@ -223,14 +221,20 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
     It runs in a process of its own, and is judged in another.
     """
     started = time.perf_counter()
-    evidence, _ = confirm.gather(check, allowance)
+    with limited(allowance.limit):
+        try:
+            evidence, _ = confirm.gather(check, allowance)
+        except OutOfTime:
+            found = check.nothing(allowance.out_of_time(check.noun), "hung")
+            evidence = replace(found, samples=clock().outputs)
     seconds = time.perf_counter() - started
     return check.sent(evidence), seconds, known_source(check.completed(evidence).subject)
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
     started = time.perf_counter()
-    evidence, first = confirm.gather(check, allowance)
+    with limited(None):  # a clock of its own
+        evidence, first = confirm.gather(check, allowance)
     return _judged(check, allowance, evidence, time.perf_counter() - started, first)
 
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from audit.game.dependence import CallStatistics, Tally
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
 from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Stream, Subject, concatenate, map_blocks
+from audit.subjects.clock import OutOfTime, drawing
 from audit.subjects.place import HERE, Place
 
 T = TypeVar("T")
@@ -55,7 +57,7 @@ def carry_out(stage: Stage[T]) -> T:
         while True:
             try:
                 odd = draw(request)
-            except Exception as error:
+            except (Exception, OutOfTime) as error:
                 request = stage.throw(error)
             else:
                 request = stage.send(odd)
@@ -67,10 +69,11 @@ def carry_out(stage: Stage[T]) -> T:
 def draw(request: Request) -> Counter[str]:
     """Make the calls of a request, and return what was odd about them."""
     work, odd = partial(_draw_group, request.subject, request.read), Counter[str]()
-    for values, anomalies in map_blocks(work, request.calls, request.place):
-        odd.update(anomalies)
-        for value in values:
-            request.take(value)
+    with drawing(request.calls.outputs, is_elsewhere=not request.place.is_here):
+        for values, anomalies in map_blocks(work, request.calls, request.place):
+            odd.update(anomalies)
+            for value in values:
+                request.take(value)
     return odd
 
 
@@ -118,6 +121,7 @@ class Split:
             usual, more_share = tuning.STATED_SHARE * budget, 0.0
         if usual < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
             usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
+            usual = max(usual, tuning.SCAN_MOST * budget)
         whole = usual + more_share * budget
         largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs), most)
         scanned = min(tuning.SCAN_NEEDS * pairs, tuning.SCAN_MOST * budget, whole)
@@ -192,44 +196,74 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
     return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
 
 
+class Played(NamedTuple):
+    """Hold games that ended at one of the totals of runs that were planned."""
+
+    games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and what calls show of dependence
+    look: int  # number of the total
+    drawn: int  # outputs
+    odd: Counter[str]
+
+
 def play(
     subject: Subject,
     pair: tuple[Any, Any],
     events: Sequence[EventPair],
-    runs: int,
+    totals: Sequence[int],
     stream: Stream,
     place: Place,
     size: int = BLOCK,
     early: tuple[list[Outputs], list[Outputs]] = ([], []),
-) -> Stage[tuple[list[tuple[GameCounts, CallStatistics]], int, Any]]:
+    has_time_for: Callable[[float], bool] = lambda seconds: True,
+) -> Stage[Played]:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
 
-    Each pair of events plays a game of its own with the same runs. Return for each of them the counts and what the
-    calls show of their dependence; and the number of outputs drawn, and what was odd. The runs
-    of a side are its outputs in the order of its calls, beginning with the early ones. The last call has the size of
-    all others, and as many of its runs as are due are taken at random.
+    Each pair of events plays a game of its own with the same runs. The runs of a side are its outputs in the order of
+    its calls, beginning with the early ones. The last call has the size of all others, and as many of its runs as are
+    due are taken at random. `totals` are the runs at which the game may end, increasing; it ends at the last one, or at
+    the last that was reached when the time was over. If that was none, `OutOfTime` is raised.
     """
-    on_left = int(stream.child(COINS).rng().binomial(runs, 0.5))
-    due = (on_left, runs - on_left)
-    read = partial(_guesses_of_each, events)
-    tallies = [Tally.of(size, due) for _ in events]
+    coins, read = stream.child(COINS).rng(), partial(_guesses_of_each, events)
+    on_left = np.cumsum([coins.binomial(more, 0.5) for more in np.diff(totals, prepend=0)]).tolist()
+    dues = [(count, total - count) for count, total in zip(on_left, totals, strict=True)]
+    tallies = [[Tally.of(size, due) for _ in events] for due in dues]
     for side in (LEFT, RIGHT):
         if early[side]:
-            for tally, counts in zip(tallies, read(early[side]), strict=True):
+            counted = read(early[side])
+            for tally, counts in (pair for games in tallies for pair in zip(games, counted, strict=True)):
                 tally.add(side, counts, is_early=True)
-    left = [max(0, -(-(due[side] - len(early[side]) * size) // size)) * size for side in (LEFT, RIGHT)]
-    stage = stream.child(CERTIFYING)
-    plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
+    drawn, odd, seconds = [len(early[side]) * size for side in (LEFT, RIGHT)], Counter[str](), 0.0
+    before, reached = sum(drawn), -1
+    for look, due in enumerate(dues):
+        if look and not has_time_for(seconds * (totals[look] / totals[look - 1] - 1)):
+            break
+        left = [max(0, -(-(due[side] - drawn[side]) // size)) * size for side in (LEFT, RIGHT)]
+        stage = stream.child(CERTIFYING) if look == 0 else stream.child(CERTIFYING, RIGHT + look)
+        plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
+        started = time.perf_counter()
+        try:
+            odd += yield Request(subject, plan, read, _adding(plan, tallies[look:]), place)
+        except OutOfTime:
+            if look == 0:
+                raise
+            break
+        seconds, reached = seconds + time.perf_counter() - started, look
+        drawn = [done + more for done, more in zip(drawn, left, strict=True)]
+    rest = stream.child(COINS, 1)
+    return Played([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
+
+
+def _adding(plan: Calls, tallies: Sequence[Sequence[Tally]]) -> Callable[[list[np.ndarray]], None]:
+    """Return what adds the counts of calls, in order, to the tallies of all totals that are not reached yet."""
     numbers = itertools.count()
 
     def take(found: list[np.ndarray]) -> None:
         sides = np.array([plan.locate(next(numbers))[0] for _ in found[0]])
-        for side, (tally, counts) in itertools.product((LEFT, RIGHT), zip(tallies, found, strict=True)):
-            tally.add(side, counts[sides == side])
+        for games, side in itertools.product(tallies, (LEFT, RIGHT)):
+            for tally, counts in zip(games, found, strict=True):
+                tally.add(side, counts[sides == side])
 
-    odd = yield Request(subject, plan, read, take, place)
-    rest = stream.child(COINS, 1)
-    return [tally.finish(rest.rng()) for tally in tallies], sum(left), odd
+    return take
 
 
 def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:

@@ -103,6 +103,10 @@ class Calls:
     def __len__(self) -> int:
         return self._starts[-1]
 
+    @property
+    def outputs(self) -> int:
+        return sum(side.total for side in self._sides)
+
     def locate(self, call: int) -> tuple[int, int]:
         """Return the side of a call, and its number among the calls of that side."""
         part = bisect_right(self._starts, call) - 1

@@ -16,6 +16,7 @@ from audit.base.errors import InvalidArgument, WrongLength
 from audit.base.text import described
 from audit.claims import Labeled
 from audit.subjects.blocks import Block, Stream
+from audit.subjects.clock import calling, drawing
 from audit.subjects.identity import Raised, identify
 from audit.subjects.outputs import BadBatch, BadLength, Outputs, encode
 from audit.subjects.supervisor import is_of_subject
@@ -139,17 +140,22 @@ class Subject:
 
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset"."""
+        with drawing(block.size):
+            return self._drawn(block)
+
+    def _drawn(self, block: Block) -> tuple[Outputs, Counter[str]]:
         try:
             lent = copy.deepcopy(block.dataset)
         except Exception:  # a dataset that cannot be copied is lent as it is
             lent = block.dataset
         rng = np.random.default_rng(block.seed)
-        if self.one_by_one:
-            raw: Any = _collected(lambda: _value_or_error(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
-        else:
-            raw = _value_or_error(self.mechanism, lent, block.size, rng)
-            if isinstance(raw, Raised):
-                raise SubjectFailed("raised", str(raw)) from raw.error
+        with calling():
+            if self.one_by_one:
+                raw: Any = _collected(lambda: _value_or_error(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
+            else:
+                raw = _value_or_error(self.mechanism, lent, block.size, rng)
+        if not self.one_by_one and isinstance(raw, Raised):
+            raise SubjectFailed("raised", str(raw)) from raw.error
         try:
             outputs = encode(raw, block.size)
         except BadLength:

@@ -16,7 +16,7 @@ from audit.checks.plain import to_plain
 from audit.checks.privacy.domains import AllPairs
 from audit.checks.privacy.early_look import look_early
 from audit.checks.privacy.enumerated import Enumeration, enumerated, require_point
-from audit.checks.privacy.guess_game import certify, plants_of, play_again
+from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.record import Floats, privacy_types
@@ -80,7 +80,7 @@ class PrivacyCheck(Check):
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
         claim implies a curve, every point of `claim.points` must be resolved so.
     timeout : float > 0, optional
-        Seconds after which the check is stopped and is INCONCLUSIVE; None takes the run's limit.
+        Seconds after which the drawing ends, and what was drawn is judged; None takes the run's limit.
     floats : {"real", "audit"}
         "real" takes floating-point numbers as real ones, and a PASS says so. With "audit" events on their bits compete
         too, as in `audit.check_precision`: textbook noise in double precision is then refuted.
@@ -305,7 +305,8 @@ def _gathered(session: Session) -> PrivacyEvidence:
     """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()
     if session.method == "sequential":
-        return _evidence(session, [play_to_the_end(session)], session.terms.claim.point)
+        game, failure = play_to_the_end(session)
+        return _evidence(session, [game], session.terms.claim.point, failure)
     if (looked := look_early(session)) is None:
         return carry_out(_at_fixed_budget(session))
     early, own = looked
@@ -326,7 +327,7 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append((yield from certify(session, training, choice, plants_of(session, training, choice))))
+        ways.append((yield from certify(session, training, choice)))
     return _evidence(session, ways, point, failure)
 
 

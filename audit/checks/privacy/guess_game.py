@@ -18,28 +18,31 @@ import numpy as np
 from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.session import LONG, PLANT, Choice, Session, Trained, long_call
+from audit.checks.privacy.session import LONG, PLANT, Choice, Session, Trained, long_call, share_of
 from audit.checks.privacy.way import AS_NUMBERS, Case, Game, claimed, examined, lacking
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
 from audit.game.exchangeability import compare_long_call
 from audit.game.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
-from audit.game.guesses import GameCounts, game_epsilon_lower_bound
+from audit.game.guesses import GameCounts, game_epsilon_lower_bound, logit_lower_bound
 from audit.game.planting import plant
 from audit.game.plants import COUNTED, UNREADABLE, Claimed, Plants, event_size, training_for
 from audit.game.resolution import game_resolution, runs_to_confirm
 from audit.game.tuning import SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.subjects import Calls, Outputs, Side, Stream
+from audit.subjects.clock import OutOfTime, clock
 from audit.subjects.place import HERE
 
+_FEWEST_FRESH = 20  # runs: fewer confirm nothing
 
-def plants_of(session: Session, trained: Trained, choice: Choice) -> Plants:
-    """Return what was found on the pair that was chosen."""
+
+def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
+    """Return what was found on the pair that was chosen; the game has that share of the significance."""
     scanned, training = choice.interval, trained.split.training
     if scanned is not None and scanned.rows is not None:
         training = len(scanned.rows[0])
-    test = claimed(choice.point, training, choice.runs, session.allowance.significance)
+    test = claimed(choice.point, training, choice.runs, share * session.allowance.significance)
     plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
@@ -131,8 +134,18 @@ class GuessGame(Game):
 
     def resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
-        level = case.significance * (1.0 if self.share == 1.0 else 1.0 - SCAN_SHARE)
+        usual = 1.0 if self.share == 1.0 else 1.0 - SCAN_SHARE
+        level = case.significance * min(usual, self._of_checkpoint)
         return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
+
+    @property
+    def _of_checkpoint(self) -> float:
+        """The share of a game that the time may have ended, or less; 1 for one that had all the time."""
+        return 1.0 if self.share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE) else self.share
+
+    def most_certified(self, case: Case) -> float:
+        """Return the bound of a game in which every run is guessed right."""
+        return logit_lower_bound(self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint)
 
     @property
     def trained_on(self) -> float:
@@ -163,7 +176,7 @@ class GuessGame(Game):
         return f"{drawn}; {found}{sought}"
 
     def _planted(self, case: Case) -> Claimed:
-        return claimed(case.point, self.training, self.counts.runs, case.significance)
+        return claimed(case.point, self.training, self.counts.runs, self._of_checkpoint * case.significance)
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
@@ -183,32 +196,41 @@ def _bound_and_inflation(
 
 
 def certify(
-    session: Session, trained: Trained, choice: Choice, plants: Plants | None, long: int | None = None
+    session: Session, trained: Trained, choice: Choice, plants: Plants | None = None, long: int | None = None
 ) -> Stage[GuessGame]:
     """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
 
-    Each has its share of the significance. `plants` were found in the training outputs. `long` is the size of a long
-    call, 0 for none.
+    Each has its share of the significance. `plants` were found in the training outputs; they are planted now unless
+    given, in a game of as many runs as the time left. `long` is the size of a long call, 0 for none.
     """
     stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
     early = trained.aside[choice.pair]
     each = [events for events, _ in choice.shared]
-    game = partial(play, session.subject, pair, each, choice.runs, stream, size=split.call, early=early)
+    totals = session.schedule(choice.runs)
+    game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
+    game = partial(game, has_time_for=session.has_time_for)
     try:
-        counted, drawn, found = yield from game(place=session.allowance.place)
+        played = yield from game(place=session.allowance.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        counted, drawn, found = yield from game(place=HERE)
-    session.samples += drawn
-    session.note(found)
+        played = yield from game(place=HERE)
+    session.samples += played.drawn
+    session.note(played.odd)
+    is_whole, part = played.look == len(totals) - 1, share_of(played.look, len(totals))
+    if not is_whole:
+        session.note_limit(2 * session.allowance.budget * session.pace)
+    plants = plants or plants_of(session, trained, replace(choice, runs=totals[played.look]), part)
     games = [
-        _game(choice.pair, events, share, *seen, stream, split.training, session.audits_floats, plants)
-        for (events, share), seen in zip(choice.shared, counted, strict=True)
+        _game(choice.pair, events, part * share, *seen, stream, split.training, session.audits_floats, plants)
+        for (events, share), seen in zip(choice.shared, played.games, strict=True)
     ]
     bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
     decisive = games[int(np.argmax(bounds))]  # the usual events where neither certifies anything
-    if size := long_call(session) if long is None else long:
-        called = yield from _call_long(session, decisive, size)
-        decisive = replace(decisive, calls=replace(decisive.calls, long=called))
+    if is_whole and (size := long_call(session) if long is None else long):
+        try:
+            called = yield from _call_long(session, decisive, size)
+            decisive = replace(decisive, calls=replace(decisive.calls, long=called))
+        except OutOfTime:
+            session.note_limit(2 * session.allowance.budget * session.pace)
     return decisive
 
 
@@ -268,9 +290,16 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
     few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
     stream = session.allowance.stream
-    for look, runs in enumerate((few, most) if 2 * few < most else (most,)):
+    session.pace = clock().pace
+    session.ends = math.inf if session.allowance.limit is None else session.allowance.limit
+    for look, wanted in enumerate((few, most) if 2 * few < most else (most,)):
+        runs = int(min(wanted, session.affordable()))  # by the pace of outputs that are not fresh
+        if runs < min(few, _FEWEST_FRESH):
+            raise OutOfTime
         session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
         session.samples, session.anomalies = 0, Counter(first.anomalies)
+        if runs < wanted:
+            session.note_limit(clock().elapsed + wanted * session.pace)
         trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
         found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0))
         ways = tuple(found if way is game else way for way in first.ways)

@@ -19,6 +19,7 @@ from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.game.tuning import TRAINING_CALLS
 from audit.subjects import Block, Outputs, Side, Stream
+from audit.subjects.clock import OutOfTime
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
@@ -71,17 +72,24 @@ class SequentialGame(Game):
         return self.general
 
 
-def play_to_the_end(session: Session) -> SequentialGame:
-    """Play the sequential game on the check's pair; probe for dependence between runs afterwards."""
+def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
+    """Play the sequential game on the check's pair, then probe for dependence between runs.
+
+    Return with the game what bars a PASS: the time was over before the probe.
+    """
     claim, allowance = session.terms.claim, session.allowance
     (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
     enough, stream = steps_to_resolve(epsilon, goal, delta, allowance.significance), allowance.stream.child(SEQUENTIAL)
     outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
-    if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
-        probe_afterwards(session, 0, outcome.steps)
     if source.is_constant:
         session.anomalies["constant"] += 1
-    return SequentialGame(0, source.is_numeric, outcome)
+    failure = None
+    try:
+        if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
+            probe_afterwards(session, 0, outcome.steps)
+    except OutOfTime:
+        failure = allowance.out_of_time("the mechanism")
+    return SequentialGame(0, source.is_numeric, outcome), failure
 
 
 def play_on(

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.checks.allowance import Allowance
-from audit.checks.privacy.way import PrivacyTerms, claimed
+from audit.checks.allowance import FIRST_SHARE, Allowance
+from audit.checks.privacy.way import LIMITED, PrivacyTerms, claimed
 from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.events import EventPair, choose_events_for_each
@@ -45,6 +45,7 @@ from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
 from audit.subjects import BLOCK, BadLength, Block, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
+from audit.subjects.clock import clock
 from audit.subjects.subject import identical, probe_length, states_a_law
 from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 
@@ -53,6 +54,9 @@ _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned ho
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
+_AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
+_CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
+LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others share the rest equally
 
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
@@ -75,25 +79,15 @@ def _runs(terms: PrivacyTerms, point: Any, significance: float) -> int:
     return runs_to_resolve(epsilon, terms.allowed_epsilon(point), delta, significance) or MOST_BUDGET
 
 
-class Affordable(NamedTuple):
-    """Hold what the time allows."""
-
-    allowance: Allowance
-    drawn: int  # outputs that measured the cost
-    need: tuple[float, ...]  # outputs per dataset and seconds that would resolve the claim, where the time does not
-    cost: float  # seconds for an output
-
-
-def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, stream: Stream) -> Affordable:
-    """Return the allowance that the time leaves, by the cost of an output, measured in growing calls.
+def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream) -> tuple[float, int]:
+    """Return the seconds that an output takes, by growing calls, and the outputs that showed it.
 
     A machine under load measures a higher cost, so that the least of several slow calls counts. Evidence
     depends on timing only if the time limit is too short, and where an output takes about `SLOW_CALL`: slow calls are
     looked at early.
     """
-    assert allowance.seconds is not None
     size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
-    while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * allowance.seconds:
+    while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * seconds:
         started = time.perf_counter()
         try:
             subject.draw(Block(pairs[0][0], size, stream.child(size, slow).digest()))
@@ -101,19 +95,20 @@ def within_time(subject: Subject, pairs: Sequence[Any], allowance: Allowance, st
             break
         elapsed, drawn = time.perf_counter() - started, drawn + size
         cost, spent = min(cost, elapsed / size), spent + elapsed
-        if 2 * allowance.budget * cost <= allowance.seconds and (cost <= SLOW_CALL or size >= _SHOWS_SLOW):
+        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or size >= _SHOWS_SLOW):
             break
         if elapsed >= _SHORTEST_TIMED:
             slow += 1
         else:
             size *= _LONGER
-    cost = 0.0 if math.isinf(cost) else cost
-    allowed = math.inf if cost == 0 else allowance.seconds / cost / 2
-    if allowance.budget <= allowed:
-        return Affordable(allowance, drawn, (), cost)
-    budget = min(allowance.budget, max(int(allowed), _FEWEST_OUTPUTS * len(pairs)))
-    need = (float(allowance.budget), float(f"{2 * cost * allowance.budget:.2g}"))
-    return Affordable(replace(allowance, budget=budget, enough=None), drawn, need, cost)
+    return 0.0 if math.isinf(cost) else cost, drawn
+
+
+def share_of(look: int, looks: int) -> float:
+    """Return the share of the significance of the game that ended at a checkpoint; all of them have 1 together."""
+    if looks == 1:
+        return 1.0
+    return LAST_LOOK if look == looks - 1 else (1 - LAST_LOOK) / (looks - 1)
 
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY = range(8, 16)  # children of a stream, beside the game's
@@ -132,8 +127,10 @@ class Session:
     samples: int = 0
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
-    need: tuple[float, ...] = ()  # what would resolve the claim, where the time limit is too short
-    cost: float = 0.0  # seconds that an output takes, where the budget is a name
+    need: tuple[float, ...] = ()  # what would resolve the claim, where the budget or its time does not
+    cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
+    pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
+    ends: float = math.inf  # seconds of the clock at which this stage should be over
 
     @property
     def is_stated(self) -> bool:
@@ -169,17 +166,69 @@ class Session:
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
             raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
+        started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
-        self.samples += 2
-        if self.allowance.enough is None and self.method in ("auto", "fixed"):
+        self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2
+        if self.allowance.enough is self.allowance.seconds is None and self.method in ("auto", "fixed"):
             due, _ = needed(self.terms, self.allowance.significance, pairs)
             self.need = (float(due),) if budget < due < MOST_BUDGET else ()
-        if self.allowance.seconds is not None:
-            timing = self.allowance.stream.child(PROBE, 3)
-            is_named = self.allowance.enough is not None
-            self.allowance, drawn, self.need, cost = within_time(self.subject, self.pairs, self.allowance, timing)
-            self.cost = cost if is_named else 0.0
-            self.samples += drawn if self.need else 0  # evidence depends on the time only where it does not suffice
+        clock().planned = 4 * budget  # as many again may confirm what is suspected
+        ample = math.inf
+        if self.allowance.limit is not None:
+            self.ends, ample = FIRST_SHARE * self.allowance.limit, _AMPLE * self.allowance.limit
+        if self.allowance.seconds is not None or 2 * budget * self.pace > ample:  # first calls take longest
+            self._fit_in_time()
+
+    def _fit_in_time(self) -> None:
+        """Take as small a budget as the time leaves, by the cost of an output."""
+        allowance, stream = self.allowance, self.allowance.stream.child(PROBE, 3)
+        budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
+        cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
+        self.pace, self.cost = cost, cost if is_named else 0.0
+        if 2 * budget * cost <= seconds:
+            return
+        few = _FEWEST_OUTPUTS * len(self.pairs)
+        if allowance.limit is not None:
+            few = min(few, int(FIRST_SHARE * allowance.limit / cost / 2))
+        self.samples += drawn  # evidence depends on the time only where it does not suffice
+        granted = min(budget, max(int(_SAFE * seconds / cost / 2), few, 2 * len(self.pairs)))
+        self.allowance, self.cost = replace(allowance, budget=granted, enough=None), cost
+        due, needs = max([float(budget), *self.need]), 2 * cost * budget
+        if allowance.seconds is not None and needs > allowance.seconds:
+            self.need = (due, float(f"{needs:.2g}"))
+        if allowance.limit is not None and needs > FIRST_SHARE * allowance.limit:
+            self.note_limit(needs)
+
+    def note_limit(self, seconds: float) -> None:
+        """Note that the time limit ended the drawing, where this many seconds of drawing at first would do."""
+        if not any(kind.startswith(LIMITED) for kind in self.anomalies):
+            clause = f"an output takes {self.pace:.2g} s, and the time limit ended the drawing: set "
+            self.anomalies[f"{LIMITED}{clause}{self.allowance.timeout_for(seconds)}"] = 1
+
+    def schedule(self, runs: int) -> tuple[int, ...]:
+        """Return the totals of runs at which a game may end; one where the time is ample.
+
+        Which of them is the last one may depend on the time that calls take, and this on the outputs: a mechanism may
+        take longer where an event happens, and so choose when its game ends. Therefore the totals are fixed before the
+        game, by the cost of outputs that it does not use; each ends a whole block of calls on both sides; and each
+        is judged at a share of the significance, as `share_of` has it. At a fixed total the number of right guesses
+        has its binomial law, so that the game refutes a true claim at any of them with probability at most the sum of
+        the shares, whatever decides between them. Calls beyond the last total that was reached count for nothing.
+        """
+        limit = self.allowance.limit
+        if limit is None or runs * self.pace <= _AMPLE * limit:
+            return (runs,)
+        return tuple(sorted({math.ceil(runs / 2**part) for part in range(_CHECKPOINTS)}))
+
+    def has_time_for(self, seconds: float) -> bool:
+        """Return whether this stage may take that much longer."""
+        now = clock()
+        return math.isinf(now.seconds) or now.elapsed + seconds <= self.ends
+
+    def affordable(self) -> float:
+        """Return the runs that the rest of the time allows, by the pace so far."""
+        now = clock()
+        return _SAFE * now.left / now.pace if now.pace > 0 else math.inf
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
         """Look for dependence among calls of one size, given for each dataset."""

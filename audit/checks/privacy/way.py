@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,6 +24,7 @@ from audit.game.plants import COUNTED, LARGEST, Claimed, Plants, event_size
 from audit.game.resolution import EVENT_PROBABILITY, blind_spot
 from audit.subjects.unread import COUNTS, SPENT
 
+LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
 AS_NUMBERS = {  # what a PASS says of floating-point numbers
     "none": "",
     "real": ", as real numbers (floating point: not audited; set floats='audit')",
@@ -242,14 +243,19 @@ class Game(Way, ABC):
         limits = [(each, self.resolution(case, each)) for each in claim.points]
         coarse = [(each, found) for each, found in limits if found > allowed(each)]
         worst, found = max(coarse or limits, key=lambda limit: limit[1] - allowed(limit[0]))
-        resolved = f"resolution {found:.4g} on events of probability {EVENT_PROBABILITY:g}"
+        unseen = blind_spot(self.trained_on)
+        events = EVENT_PROBABILITY if case.terms.tolerance is None else max(EVENT_PROBABILITY, unseen)
+        resolved = f"resolution {found:.4g} on events of probability {events:.3g}"
         if coarse:
             at = f" at {worst}, a point of {claim.short}" if claim.is_curve else ""
+            if math.isinf(found):
+                most = f"which certify at most epsilon {self.most_certified(case):.3g} on any event"
+                resolved = f"none is seen on events of probability {events:.3g} by these outputs, {most}"
             apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
-            return undecided(f"not refuted, but {apart}: {_advice(case)}")
-        if (unseen := blind_spot(self.trained_on)) > EVENT_PROBABILITY:
+            return undecided(f"not refuted, but {apart}: {self._advice(case, limits)}")
+        if unseen > (EVENT_PROBABILITY if case.terms.tolerance is None else LARGEST):
             unseen_said = f"training saw no events of probability below {unseen:.3g}"
-            return undecided(f"not refuted, but {unseen_said}: {_advice(case)}")
+            return undecided(f"not refuted, but {unseen_said}: {self._advice(case)}")
         if claim.is_curve:
             tested = f"of which {case.point} was tested; between them none was"
             resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
@@ -257,11 +263,28 @@ class Game(Way, ABC):
             return undecided(f"not refuted, but {barred}")
         return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{self.scope(case)}")
 
+    def _advice(self, case: Case, limits: Sequence[tuple[Point, float]] = ()) -> str:
+        """Say what would resolve the claim: more outputs, more time, or a tolerance at which these outputs do."""
+        need, said = case.evidence.need, list[str]()
+        if limit := next((kind for kind in case.evidence.anomalies if kind.startswith(LIMITED)), ""):
+            said.append(limit.removeprefix(LIMITED))
+        if need:
+            takes = f", which takes about {float(f'{need[1]:.2g}'):,g} s" if len(need) > 1 and not said else ""
+            said.append(f"use budget={need[0]:.0f}{takes}")
+        least = max((found - point.epsilon for point, found in limits), default=math.inf)
+        others = [f"tolerance={_rounded_up(least)}"] if math.isfinite(least) and self._passes_at(case, least) else []
+        others += ["a stated law"] if case.claim.is_curve else []
+        return " or ".join([" and ".join(said or ["use a larger budget"]), *others])
 
-def _advice(case: Case) -> str:
-    """Say what would resolve the claim."""
-    others = ", a larger tolerance or a stated law" if case.claim.is_curve else " or a larger tolerance"
-    if not (need := case.evidence.need):
-        return f"use a larger budget{others}"
-    limit = f" and a time limit above {need[1]:,.3g} s" if len(need) > 1 else ""
-    return f"use budget={need[0]:.0f}{limit}{others}"
+    def _passes_at(self, case: Case, tolerance: float) -> bool:
+        """Return whether these outputs give a PASS to who names this tolerance."""
+        terms = case.terms._replace(tolerance=float(_rounded_up(tolerance)))
+        return self._by_resolution(replace(case, terms=terms)).verdict is Verdict.PASS
+
+    def most_certified(self, case: Case) -> float:
+        """Return the largest epsilon that as many runs certify, whatever they show."""
+        return math.inf
+
+
+def _rounded_up(tolerance: float) -> str:
+    return f"{math.ceil(100 * tolerance) / 100:g}"

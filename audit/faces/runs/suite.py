@@ -79,7 +79,8 @@ def run(
         Calls that run at a time, by default one for each available core, or for each worker of an executor object.
         0 means this process. A cluster has its own number.
     timeout : float > 0
-        Seconds for a check without a limit of its own. A check that takes longer is killed and INCONCLUSIVE.
+        Seconds for a check without a limit of its own. The limit ends the drawing, and what was drawn is judged; a
+        check that does not end by itself is killed and INCONCLUSIVE.
     executor : {"processes", "serial", "dask://host:port", "tls://host:port"} or concurrent.futures.Executor
         Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
         your own executor, each of whose workers starts a process for the checks it runs. The evidence is the same.
@@ -132,6 +133,8 @@ def run(
         results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
         if fresh := [check for check in listed if check.name not in results]:
             share = whole.share(len(listed))
+            if targets:  # modules: the command line runs them
+                share = replace(share, setting="--timeout {:g}")
             if not place.is_here:  # a worker must have the same code
                 place = replace(place, code=_code(fresh, targets))
             results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
@@ -252,6 +255,8 @@ class _Run:
         if self.announce is not None:
             self.announce(check)
         share, lost = replace(self.share, stream=stream_of(check, self.share.stream.entropy)), False
+        if check.timeout is not None:
+            share = replace(share, setting="timeout={:g}")
         try:
             result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
         except OtherCode:

@@ -17,6 +17,7 @@ from audit.base.forms import Limits, Nonnegative
 from audit.game import tuning
 from audit.game.sequential.learner import Learner, Score
 from audit.subjects import Outputs
+from audit.subjects.clock import OutOfTime
 
 LEFT, RIGHT = 0, 1
 
@@ -61,7 +62,12 @@ def play_sequentially(
     steps = 0
     while steps < last and wealth.highest[claim] < needed:
         size = min(last - steps, max(1, int(tuning.BATCH_SHARE * steps)))
-        left, right = draw(LEFT, size), draw(RIGHT, size)
+        try:
+            left, right = draw(LEFT, size), draw(RIGHT, size)
+        except OutOfTime:  # the wealth may be looked at whenever one stops
+            if not steps:
+                raise
+            break
         learner = learner or Learner(left, score)
         wealth.bet(*learner.predict_and_learn(left, right))
         steps += size

@@ -93,7 +93,8 @@ def test_deaths_and_hangs_are_each_one_inconclusive_among_others(cluster, tmp_pa
     assert report["dies"].reason == "the mechanism killed its process"
     assert report["kills_its_parent"].reason == "the mechanism killed its process, and the one that watches it"
     assert "cannot pickle '_thread.lock' object" in report["holds a lock"].reason
-    assert report["hangs"].reason == "the mechanism and its audit took longer than 3 s: set `timeout` to 6 or more"
+    assert report["hangs"].reason.startswith("the mechanism took longer than 3 s (")
+    assert report["hangs"].reason.endswith(" 0 outputs): set timeout=6")
     wait_until(lambda: not any(is_alive(process) for _, process in marks(tmp_path)))
 
 

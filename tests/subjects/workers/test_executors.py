@@ -227,7 +227,8 @@ def test_any_executor_may_run_checks(kind, tmp_path):
     assert judged(report.certificate)["checks"][2:] == judged(here.certificate)["checks"]
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
     assert report["dies"].reason == "the mechanism killed its process"
-    assert report["hangs"].reason == "the mechanism and its audit took longer than 2 s: set `timeout` to 4 or more"
+    assert report["hangs"].reason.startswith("the mechanism took longer than 2 s (")
+    assert report["hangs"].reason.endswith(" 0 outputs): set timeout=4")
     assert not any(is_alive(process) for _, process in marks(tmp_path))
 
 
