@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from audit.report.wording import PRIVACY_KINDS, count, number, ways_of
+from audit.report.wording import count, is_privacy, number, ways_of
 from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import heading, measured_checks
@@ -87,7 +87,7 @@ def _releases(run: Run, told: Told) -> Iterator[str]:
 def severity(check: Check) -> str:
     """Return in words what an adversary learns, from the counts that certify a finding."""
     game = ways_of(check["evidence"]).get("guess game")
-    if check["kind"] not in PRIVACY_KINDS or not game:
+    if not is_privacy(check) or not game:
         return "Noise repeats between calls, and differences of results are exact."
     counts = game["counts"]
     right = counts["left_plus"] + counts["right_minus"]
@@ -120,7 +120,7 @@ def searched(check: Check) -> str:
 
 def counterexample(finding: Finding, check: Check) -> Iterator[str]:
     """Yield the whole pair as code that can be pasted, and the event; a randomness check has one dataset."""
-    if check["kind"] not in PRIVACY_KINDS:
+    if not is_privacy(check):
         yield fenced(f"dataset = {check['dataset']}")
     elif (witness := check["witness"]) is not None:
         event = " ".join(str(witness["event"]).split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from audit.report.wording import PRIVACY_KINDS, claimed, count, found, number
+from audit.report.wording import claimed, count, found, is_privacy, number
 from wild.audited import AGAIN, Audited, Check, Run
 from wild.findings import CLASSES, DOCUMENTED, Finding
 from wild.markdown import anchor, escaped, table
@@ -120,7 +120,7 @@ def truth(finding: Finding, check: Check) -> str:
 
 def certified(check: Check) -> str:
     """Return the lower bound of epsilon that a check certifies, or what else it found."""
-    return number(check["epsilon_lower_bound"]) if check["kind"] in PRIVACY_KINDS else escaped(found(check))
+    return number(check["epsilon_lower_bound"]) if is_privacy(check) else escaped(found(check))
 
 
 def drawn(check: Check) -> str:

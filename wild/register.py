@@ -18,7 +18,7 @@ from packaging.version import Version
 
 from audit.report.certificate import write_whole
 from audit.report.verify import changes
-from audit.report.wording import PRIVACY_KINDS, claimed, number
+from audit.report.wording import claimed, is_privacy, number
 from wild.absent import ABSENT
 from wild.audited import AGAIN, WITHHELD, Audited, Check, all_audited, folder_of, withheld_findings
 from wild.badge import badge
@@ -211,7 +211,7 @@ def _kept(kept: Sequence[Check]) -> str:
     rows = []
     for check in kept:
         verdict = "INCONCLUSIVE (did not repeat)" if check["verdict"] == "FAIL" else check["verdict"]
-        resolution = number(check.get("resolution")) if check["kind"] in PRIVACY_KINDS else "–"
+        resolution = number(check.get("resolution")) if is_privacy(check) else "–"
         measured = [verdict, certified(check), resolution, drawn(check) + searched(check), _datasets(check)]
         rows.append([escaped(check["name"]), escaped(claimed(check)), *measured])
     return table(["check", "claim", "verdict", "certified epsilon ≥", "resolution", "outputs", "pairs"], rows)
@@ -219,7 +219,7 @@ def _kept(kept: Sequence[Check]) -> str:
 
 def _datasets(check: Check) -> str:
     """Return the first pairs of a check, as code."""
-    if check["kind"] not in PRIVACY_KINDS:
+    if not is_privacy(check):
         return _code(check["dataset"])
     pairs = check["pairs"]
     shown = [f"{_code(pair['left'])} / {_code(pair['right'])}" for pair in pairs[:SHOWN_PAIRS]]
