@@ -19,7 +19,7 @@ from scipy import special
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.game.resolution import POWER
-from audit.subjects.clock import OutOfTime
+from audit.subjects.clock import TimedOut
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -69,7 +69,7 @@ def confirmed(
             drawn += fresh.samples
             if is_refuted(_judged(check, fresh, level)):
                 break
-    except OutOfTime:
+    except TimedOut:
         fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
     return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn)), first
 

@@ -22,7 +22,7 @@ from audit.base.verdict import Verdict
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Result, known_source
-from audit.subjects.clock import OutOfTime, clock, limited
+from audit.subjects.clock import TimedOut, clock, limited
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
 from audit.subjects.supervisor import is_of_subject
@@ -224,7 +224,7 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
     with limited(allowance.limit):
         try:
             evidence, _ = confirm.gather(check, allowance)
-        except OutOfTime:
+        except TimedOut:
             found = check.nothing(allowance.out_of_time(check.noun), "hung")
             evidence = replace(found, samples=clock().outputs)
     seconds = time.perf_counter() - started

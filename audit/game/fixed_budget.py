@@ -29,7 +29,7 @@ from audit.game.dependence import CallStatistics, Tally
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
 from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Stream, Subject, concatenate, map_blocks
-from audit.subjects.clock import OutOfTime, drawing
+from audit.subjects.clock import TimedOut, drawing
 from audit.subjects.place import HERE, Place
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def carry_out(stage: Stage[T]) -> T:
         while True:
             try:
                 odd = draw(request)
-            except (Exception, OutOfTime) as error:
+            except (Exception, TimedOut) as error:
                 request = stage.throw(error)
             else:
                 request = stage.send(odd)
@@ -196,7 +196,7 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
     return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
 
 
-class Played(NamedTuple):
+class PlayedGames(NamedTuple):
     """Hold games that ended at one of the totals of runs that were planned."""
 
     games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and what calls show of dependence
@@ -215,13 +215,13 @@ def play(
     size: int = BLOCK,
     early: tuple[list[Outputs], list[Outputs]] = ([], []),
     has_time_for: Callable[[float], bool] = lambda seconds: True,
-) -> Stage[Played]:
+) -> Stage[PlayedGames]:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
 
     Each pair of events plays a game of its own with the same runs. The runs of a side are its outputs in the order of
     its calls, beginning with the early ones. The last call has the size of all others, and as many of its runs as are
     due are taken at random. `totals` are the runs at which the game may end, increasing; it ends at the last one, or at
-    the last that was reached when the time was over. If that was none, `OutOfTime` is raised.
+    the last that was reached when the time was over. If that was none, `TimedOut` is raised.
     """
     coins, read = stream.child(COINS).rng(), partial(_guesses_of_each, events)
     on_left = np.cumsum([coins.binomial(more, 0.5) for more in np.diff(totals, prepend=0)]).tolist()
@@ -243,14 +243,14 @@ def play(
         started = time.perf_counter()
         try:
             odd += yield Request(subject, plan, read, _adding(plan, tallies[look:]), place)
-        except OutOfTime:
+        except TimedOut:
             if look == 0:
                 raise
             break
         seconds, reached = seconds + time.perf_counter() - started, look
         drawn = [done + more for done, more in zip(drawn, left, strict=True)]
     rest = stream.child(COINS, 1)
-    return Played([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
+    return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
 
 
 def _adding(plan: Calls, tallies: Sequence[Sequence[Tally]]) -> Callable[[list[np.ndarray]], None]:

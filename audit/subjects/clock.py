@@ -1,6 +1,6 @@
 """Keep the time limit of a check: it ends the drawing, and says whose time it was.
 
-In the process of a check an alarm raises `OutOfTime` in the call that is under way. Where there is no alarm (another
+In the process of a check an alarm raises `TimedOut` in the call that is under way. Where there is no alarm (another
 thread, a system without one, a subject that has taken it) the time is looked at before each call, and a call that never
 returns is ended by the supervisor, with all that was drawn.
 """
@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 
-class OutOfTime(BaseException):
-    """The time limit ends the drawing. It is no `Exception`, so that code under audit seldom catches it."""
+class TimedOut(BaseException):
+    """The time limit ends the drawing. Code under audit seldom catches what is not an `Exception`."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ def limited(seconds: float | None) -> Iterator[None]:
 
 def _ring(*_: object) -> None:
     if _clock.depth:  # else the next drawing raises
-        raise OutOfTime
+        raise TimedOut
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def drawing(outputs: int, *, is_elsewhere: bool = False) -> Iterator[None]:
     """Draw some outputs, within the limit; where it is done by other processes, all of the time is that of calls."""
     now, began, called = _clock, time.perf_counter(), _clock.called
     if now.left <= 0:
-        raise OutOfTime
+        raise TimedOut
     now.depth += 1
     try:
         yield

@@ -22,7 +22,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, NoReturn
 
-from audit.subjects.clock import OutOfTime
+from audit.subjects.clock import TimedOut
 from audit.subjects.threads import use_one_thread
 
 PRINTED = 4096  # bytes of what a call prints that are kept
@@ -42,7 +42,7 @@ Answer = Callable[[bytes], bytes]  # from a request to an outcome; what prepares
 
 def is_of_subject(error: BaseException) -> bool:
     """Test whether an exception from a call is the code's own; in a process with others, some end more than a check."""
-    if isinstance(error, OutOfTime):
+    if isinstance(error, TimedOut):
         return False
     if is_isolated or isinstance(error, Exception):
         return True

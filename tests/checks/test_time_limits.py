@@ -15,7 +15,7 @@ from audit.checks.privacy.session import Session, share_of
 from audit.checks.privacy.way import LIMITED, PrivacyTerms
 from audit.game.guesses import logit_lower_bound
 from audit.subjects import Subject
-from audit.subjects.clock import OutOfTime, clock, drawing, limited
+from audit.subjects.clock import TimedOut, clock, drawing, limited
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 CLAIM = PrivacyClaim(1.0)
@@ -58,7 +58,7 @@ def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
 
 
 def test_a_hang_leaves_what_came_before_it():
-    """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that it is no FAIL."""
+    """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that FAIL is not said."""
     result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=4.0, budget=1_000)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.evidence.game.counts.correct > 50
@@ -102,9 +102,9 @@ def test_whose_time_it_was_is_said():
 def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
     with limited(0.1):
         busy(0.2)  # no drawing: nothing is raised
-        with pytest.raises(OutOfTime), drawing(1):
+        with pytest.raises(TimedOut), drawing(1):
             pass
-    with limited(0.1), pytest.raises(OutOfTime), drawing(1):
+    with limited(0.1), pytest.raises(TimedOut), drawing(1):
         time.sleep(60)
 
 

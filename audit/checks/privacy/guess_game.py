@@ -31,7 +31,7 @@ from audit.game.plants import COUNTED, UNREADABLE, Claimed, Plants, event_size, 
 from audit.game.resolution import game_resolution, runs_to_confirm
 from audit.game.tuning import SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.subjects import Calls, Outputs, Side, Stream
-from audit.subjects.clock import OutOfTime, clock
+from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
@@ -229,7 +229,7 @@ def certify(
         try:
             called = yield from _call_long(session, decisive, size)
             decisive = replace(decisive, calls=replace(decisive.calls, long=called))
-        except OutOfTime:
+        except TimedOut:
             session.note_limit(2 * session.allowance.budget * session.pace)
     return decisive
 
@@ -295,7 +295,7 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     for look, wanted in enumerate((few, most) if 2 * few < most else (most,)):
         runs = int(min(wanted, session.affordable()))  # by the pace of outputs that are not fresh
         if runs < min(few, _FEWEST_FRESH):
-            raise OutOfTime
+            raise TimedOut
         session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
         session.samples, session.anomalies = 0, Counter(first.anomalies)
         if runs < wanted:

@@ -19,7 +19,7 @@ from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.game.tuning import TRAINING_CALLS
 from audit.subjects import Block, Outputs, Side, Stream
-from audit.subjects.clock import OutOfTime
+from audit.subjects.clock import TimedOut
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
@@ -87,7 +87,7 @@ def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
     try:
         if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
             probe_afterwards(session, 0, outcome.steps)
-    except OutOfTime:
+    except TimedOut:
         failure = allowance.out_of_time("the mechanism")
     return SequentialGame(0, source.is_numeric, outcome), failure
 

@@ -17,7 +17,7 @@ from audit.base.forms import Limits, Nonnegative
 from audit.game import tuning
 from audit.game.sequential.learner import Learner, Score
 from audit.subjects import Outputs
-from audit.subjects.clock import OutOfTime
+from audit.subjects.clock import TimedOut
 
 LEFT, RIGHT = 0, 1
 
@@ -64,7 +64,7 @@ def play_sequentially(
         size = min(last - steps, max(1, int(tuning.BATCH_SHARE * steps)))
         try:
             left, right = draw(LEFT, size), draw(RIGHT, size)
-        except OutOfTime:  # the wealth may be looked at whenever one stops
+        except TimedOut:  # the wealth may be looked at whenever one stops
             if not steps:
                 raise
             break
