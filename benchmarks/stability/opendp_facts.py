@@ -78,7 +78,7 @@ def _margins(program: Program) -> list[Any]:
     return [program.group, *((node,) for node in program.group if len(program.group) > 1)] if program.group else []
 
 
-def _margin_texts(case: Case) -> list[str]:
+def margin_texts(case: Case) -> list[str]:
     """Return what holds of both datasets, tightly, of what the program declares."""
     program, texts = case.program, []
     sizes = [len(case.left), len(case.right)]
@@ -114,9 +114,14 @@ def _column_text(case: Case, name: str) -> str:
     return f"dp.series_domain({name!r}, {f'dp.option_domain({text})' if null else text})"
 
 
+def column_texts(case: Case) -> list[str]:
+    """Return the domains of columns."""
+    return [_column_text(case, name) for name in NAMES]
+
+
 def domain_text(case: Case) -> str:
-    text = f"dp.lazyframe_domain([{', '.join(_column_text(case, name) for name in NAMES)}])"
-    for margin in _margin_texts(case):
+    text = f"dp.lazyframe_domain([{', '.join(column_texts(case))}])"
+    for margin in margin_texts(case):
         text = f"dp.with_margin({text}, dp.polars.Margin({margin}))"
     return text
 

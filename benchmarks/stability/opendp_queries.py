@@ -2,7 +2,8 @@
 
 `python -m benchmarks.stability.opendp_queries [--seconds 300] [--seed 0] [--python PYTHON] [--mask]` prints the counts,
 the causes of `opendp_causes.toml` that it met, and a script for each signature that is in no table.
-`... play SEED NUMBER` shrinks one program again and plays the game on it. PYTHON has `opendp_queries.txt`.
+`--save FILE` keeps the flags. `... play FILE` plays the game on the shortest flag of each cause, `... again FILE`
+screens the shortest ones in another release: both run where the library is. PYTHON has what `opendp_queries.txt` lists.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import inspect
+import json
 import math
 import os
 import random
@@ -23,10 +25,28 @@ os.environ["RUST_BACKTRACE"] = "0"  # before the import: a refusal costs a hundr
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 from benchmarks.stability import opendp_grammar as grammar
-from benchmarks.stability.opendp_facts import distance_text, domain_text, frame_text, key_text, metric_text
+from benchmarks.stability.opendp_facts import (
+    column_texts,
+    distance_text,
+    domain_text,
+    frame_text,
+    key_text,
+    margin_texts,
+    metric_text,
+)
 from benchmarks.stability.opendp_grammar import DTYPES, KINDS, NAMES, Program, is_node
 from benchmarks.stability.opendp_text import group_names, plan_text
-from benchmarks.stability.programs import Case, Query, RefusedError, screen, shrunk, tabulate, work
+from benchmarks.stability.programs import (
+    Case,
+    Query,
+    QueryViolation,
+    RefusedError,
+    owners,
+    screen,
+    shortest,
+    tabulate,
+    work,
+)
 
 SILENT = 1e-100  # a scale of 0 is refused
 CAUSES = Path(__file__).with_name("opendp_causes.toml")
@@ -44,6 +64,7 @@ class OpenDPFrames:
         self.schema = {name: getattr(pl, DTYPES[KINDS[name]][3:]) for name in NAMES}
         frame = pl.LazyFrame(schema=self.schema)
         self.names = {"dp": dp, "pl": pl, "datetime": datetime, "schema": self.schema, "frame": frame}
+        self.made: dict[str, Any] = {}
         self.signed = "signed=True" if "signed" in inspect.signature(dp.len).parameters else ""  # not before 0.16
 
     def draw(self, source: random.Random) -> Case:
@@ -67,13 +88,21 @@ class OpenDPFrames:
     def measurement(self, case: Case, scale: float) -> tuple[Any, Any]:
         """Return the measurement at a scale, and its claim for the pair."""
         try:
-            plan = eval(plan_text(case.program, self.signed), self.names)
-            domain, metric = eval(domain_text(case), self.names), eval(metric_text(case.program), self.names)
-            dp = self.names["dp"]
-            query = dp.m.make_private_lazyframe(domain, metric, getattr(dp, case.program.measure)(), plan, scale)
+            dp, plan = self.names["dp"], eval(plan_text(case.program, self.signed), self.names)
+            domain = dp.lazyframe_domain([self._made(text) for text in column_texts(case)])
+            for margin in margin_texts(case):
+                domain = dp.with_margin(domain, eval(f"dp.polars.Margin({margin})", self.names))
+            metric, measure = self._made(metric_text(case.program)), self._made(f"dp.{case.program.measure}()")
+            query = dp.m.make_private_lazyframe(domain, metric, measure, plan, scale)
             return query, query.map(eval(distance_text(case), self.names))
         except Exception as error:  # the library refuses, or the constructors of data frames do
             raise RefusedError(str(error)) from None
+
+    def _made(self, text: str) -> Any:
+        """Return what a text evaluates to, made once: it does not change."""
+        if text not in self.made:
+            self.made[text] = eval(text, self.names)
+        return self.made[text]
 
     def build(self, case: Case) -> Query:
         """Build the query without noise."""
@@ -115,13 +144,15 @@ class OpenDPFrames:
         for name, value in plain.items():
             if getattr(program, name) != value:
                 yield program._replace(**{name: value})
+        if len(program.group) == 1:
+            yield from (program._replace(group=(other,)) for other in _inner(program.group[0]))
         for at, aggregate in enumerate(program.aggregates):
-            for other in _inner(aggregate[1]):
+            for other in _simpler(aggregate[1]):
                 new = (aggregate[0], other, aggregate[2])
                 yield program._replace(aggregates=(*program.aggregates[:at], new, *program.aggregates[at + 1 :]))
         for at, step in enumerate(program.steps):
             if step[0] in ("with", "filter", "select"):
-                for other in _inner(step[-1]):
+                for other in _simpler(step[-1]):
                     yield program._replace(steps=(*program.steps[:at], (*step[:-1], other), *program.steps[at + 1 :]))
 
     def signature(self, program: Program) -> tuple[str, ...]:
@@ -164,6 +195,13 @@ class OpenDPFrames:
         )
 
 
+def _simpler(node: Any) -> Iterator[Any]:
+    """Yield plain columns, then smaller expressions."""
+    if is_node(node) and node[0] != "col":
+        yield from (("col", name) for name in grammar.DATA)
+    yield from _inner(node)
+
+
 def _inner(node: Any) -> Iterator[Any]:
     """Yield the parts of an expression in its place, then the expression with smaller parts."""
     if not is_node(node):
@@ -185,33 +223,53 @@ def _operators(node: Any) -> set[str]:
     return found.union(*(_operators(part) for part in node[1:]))
 
 
-def play(seed: int, number: int) -> None:
-    """Shrink a program again, and play the game on it at what the library's accountant claims of it."""
+def read(path: Path, tables: Sequence[Path], most: int) -> dict[str, list[tuple[QueryViolation, Case]]]:
+    """Return flags of a file and their cases by cause, the shortest of each."""
+    flags = (QueryViolation(**json.loads(line)) for line in path.read_text().splitlines())
+    names = {"Case": Case, "Program": Program, "datetime": datetime, "nan": math.nan, "inf": math.inf}
+    found = shortest(flags, owners(tables), most)
+    return {cause: [(flag, eval(flag.case, names)) for flag in each] for cause, each in found.items()}
+
+
+def play(path: Path, tables: Sequence[Path]) -> None:
+    """Play the game on a flag of each cause, at what the library's own accountant claims."""
+    for cause, [(flag, case)] in read(path, tables, 1).items():
+        scale, claimed, result = _game(OpenDPFrames(), case)
+        print(f"\n## {cause}: {result.verdict} at scale {scale:.3g}, where {claimed:.3g} is claimed: {result.reason}")
+        print(f"# screen: {flag.kind}, {flag.attained:.3g} > {flag.claim:.3g}: {flag.said}\n{flag.script}", flush=True)
+
+
+def _game(library: OpenDPFrames, case: Case) -> tuple[float, float, Any]:
     from audit import Local, PrivacyClaim, ZeroConcentratedClaim, check_privacy, per_call
 
-    library = OpenDPFrames()
-    case = library.draw(random.Random(f"{seed}/{number}"))
-    flag = screen(library, case)
-    if flag is None:
-        raise SystemExit(f"program {number} of seed {seed} raises no flag in this release")
-    case, flag = shrunk(library, case, flag)
     pure = case.program.measure == "max_divergence"
-    unit = library.measurement(case, 1.0)[1]
-    goal = 1.0 if pure else 0.5  # of the claim, where it may be chosen
-    scale = (unit / goal) ** (1.0 if pure else 0.5) or 1.0
+    goal = 1.0 if pure else 0.5  # of the claim, where a scale attains it
+    scale = (library.measurement(case, 1.0)[1] / goal) ** (1.0 if pure else 0.5) or 1.0
     query, claimed = library.measurement(case, scale)
     group = group_names(case.program.group)
 
     def released(rows: Any) -> Any:
         return tuple(sorted(library.cells(query, rows, group).items()))
 
-    claim = PrivacyClaim(claimed, relation=Local()) if pure else ZeroConcentratedClaim(claimed, relation=Local())
-    result = check_privacy(
-        per_call(released), claim, [(case.left, case.right)], budget=8_000, significance=1e-4, seed=0
-    )
-    print(library.script(case))
-    print(f"# screen: {flag.kind}, {flag.attained:.3g} > {flag.claim:.3g}: {flag.said}")
-    print(f"# game at scale {scale:.3g}: {result.verdict}, {result.reason}")
+    kind = PrivacyClaim if pure or not claimed else ZeroConcentratedClaim
+    claim = kind(claimed, relation=Local())  # of two records: the pair is at the distance of the claim
+    pairs = [(case.left, case.right)]
+    return scale, claimed, check_privacy(per_call(released), claim, pairs, budget=4_000, significance=1e-4, seed=0)
+
+
+def again(path: Path, tables: Sequence[Path]) -> None:
+    """Screen flags of each cause in the release that is installed."""
+    library = OpenDPFrames()
+    for cause, flags in read(path, tables, 5).items():
+        said = []
+        for _, case in flags:
+            try:
+                library.build(case)
+                found = screen(library, case)
+                said.append(found.kind if found else "none")
+            except RefusedError as error:
+                said.append(f"refused: {' '.join(str(error).split())[:90]}")
+        print(f"{cause}: {'; '.join(said)}", flush=True)
 
 
 def main() -> None:
@@ -220,8 +278,9 @@ def main() -> None:
         seed, state, journal, seconds, *known = sys.argv[2:]
         work(OpenDPFrames(), int(seed), Path(state), Path(journal), float(seconds), known)
         return
-    if sys.argv[1:2] == ["play"]:
-        play(int(sys.argv[2]), int(sys.argv[3]))
+    if sys.argv[1:2] in (["play"], ["again"]):
+        path, *tables = map(Path, sys.argv[2:])
+        (play if sys.argv[1] == "play" else again)(path, tables or [CAUSES])
         return
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300.0)

@@ -23,8 +23,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from audit.base.errors import InvalidArgument
-
 RUNS = 5  # on each dataset, before what differs is believed
 ROUNDING = 1e-6  # share of the claim up to which an excess counts as rounding
 NOISE = 100.0  # scales up to which a difference may be noise that could not be removed
@@ -72,6 +70,7 @@ class QueryViolation:
     script: str = ""
     number: int = -1
     rows: tuple[int, int] = (-1, -1)
+    case: str = ""
 
 
 class QueryLibrary(Protocol):
@@ -249,7 +248,7 @@ def _work_on(
     signature = library.signature(case.program)
     seen.shrunk[" ".join((flag.kind, *signature))] += 1
     size = len(case.left), len(case.right)
-    whole = replace(flag, signature=signature, script=library.script(case), number=number, rows=size)
+    whole = replace(flag, signature=signature, script=library.script(case), number=number, rows=size, case=repr(case))
     print(json.dumps(asdict(whole)), file=found, flush=True)
 
 
@@ -281,13 +280,29 @@ def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[s
         while subprocess.run([*command, *arguments], check=False, stderr=subprocess.DEVNULL).returncode:
             last = _STATE.unpack(state.read_bytes())[0] - 1
             if aborts[-1:] == [last] or last < 0:
-                raise InvalidArgument.of("command", "start a process that calls `work`", " ".join(command))
+                raise RuntimeError(f"`command` must start a process that calls `work`, got {' '.join(command)!r}")
             aborts.append(last)
         number, accepted, compared, grouped, spent = _STATE.unpack(state.read_bytes())
         lines = [QueryViolation(**json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]
     lines = [replace(line, signature=tuple(line.signature), rows=tuple(line.rows)) for line in lines]
     flags, raw = (tuple(line for line in lines if bool(line.script) == whole) for whole in (True, False))
     return HuntReport(number, accepted, compared, grouped, spent, tuple(aborts), flags, raw)
+
+
+def owners(tables: Sequence[Path]) -> dict[str, str]:
+    """Return the causes of tables by the lines of their flags."""
+    causes = [cause for table in tables for cause in tomllib.loads(table.read_text())["cause"]]
+    return {line: cause["name"] for cause in causes for line in cause["flags"]}
+
+
+def shortest(flags: Iterable[QueryViolation], owner: Mapping[str, str], most: int) -> dict[str, list[QueryViolation]]:
+    """Return the shortest of the flags that were shrunk, by cause."""
+    found: dict[str, list[QueryViolation]] = {}
+    for flag in sorted((flag for flag in flags if flag.script), key=_length):
+        line = covered(owner, flag.kind, flag.signature)
+        if line and len(found.setdefault(owner[line], [])) < most:
+            found[owner[line]].append(flag)
+    return found
 
 
 def tabulate(
@@ -298,8 +313,7 @@ def tabulate(
     A table is a TOML file of causes with a `name`, the `lines` of the library, the public `issue`, and `flags`: a kind
     and operators each. A flag has the first cause that it fits.
     """
-    causes = [cause for table in tables for cause in tomllib.loads(table.read_text())["cause"]]
-    owner = {line: cause["name"] for cause in causes for line in cause["flags"]}
+    owner = owners(tables)
     found = hunt(command, seed=seed, seconds=seconds, known=list(owner) if mask else ())
     if save:
         save.write_text("".join(f"{json.dumps(asdict(flag))}\n" for flag in (*found.flags, *found.raw)))

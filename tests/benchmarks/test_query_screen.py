@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from audit.base.errors import InvalidArgument
 from benchmarks.stability.opendp_facts import distance
 from benchmarks.stability.opendp_grammar import draw_aggregate, draw_group, draw_steps
 from benchmarks.stability.opendp_text import expression_text
@@ -159,7 +158,7 @@ def test_a_line_of_a_table_names_a_kind_and_operators(line, fits):
 
 
 def test_a_worker_that_never_runs_is_an_error():
-    with pytest.raises(InvalidArgument, match="start a process that calls `work`"):
+    with pytest.raises(RuntimeError, match="start a process that calls `work`"):
         hunt([sys.executable, "-c", "raise SystemExit(3)"], seed=0, seconds=1.0)
 
 
