@@ -17,6 +17,7 @@ import os
 import random
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,9 @@ from benchmarks.stability.programs import (
     work,
 )
 
+EARLIER = {"max_length": "max_partition_length", "max_groups": "max_num_partitions", "invariant": "public_info"}
 SILENT = 1e-100  # a scale of 0 is refused
+NOISE = 100.0  # scales that its noise does not exceed
 CAUSES = Path(__file__).with_name("opendp_causes.toml")
 
 
@@ -64,6 +67,8 @@ class OpenDPFrames:
         self.schema = {name: getattr(pl, DTYPES[KINDS[name]][3:]) for name in NAMES}
         frame = pl.LazyFrame(schema=self.schema)
         self.names = {"dp": dp, "pl": pl, "datetime": datetime, "schema": self.schema, "frame": frame}
+        named_now = "invariant" in inspect.signature(dp.polars.Margin).parameters  # not before 0.14
+        self.renamed = {} if named_now else EARLIER
         self.made: dict[str, Any] = {}
         self.signed = "signed=True" if "signed" in inspect.signature(dp.len).parameters else ""  # not before 0.16
 
@@ -91,6 +96,8 @@ class OpenDPFrames:
             dp, plan = self.names["dp"], eval(plan_text(case.program, self.signed), self.names)
             domain = dp.lazyframe_domain([self._made(text) for text in column_texts(case)])
             for margin in margin_texts(case):
+                for name, earlier in self.renamed.items():
+                    margin = margin.replace(f"{name}=", f"{earlier}=")
                 domain = dp.with_margin(domain, eval(f"dp.polars.Margin({margin})", self.names))
             metric, measure = self._made(metric_text(case.program)), self._made(f"dp.{case.program.measure}()")
             query = dp.m.make_private_lazyframe(domain, metric, measure, plan, scale)
@@ -115,7 +122,7 @@ class OpenDPFrames:
             return dict(zip(table["column"], table["scale"], strict=True))
 
         group, order = group_names(case.program.group), 1 if case.program.measure == "max_divergence" else 2
-        return Query(claim, lambda rows: self.cells(query, rows, group), scales, order, bool(group))
+        return Query(claim, lambda rows: self.cells(query, rows, group), scales, order, bool(group), NOISE)
 
     def cells(self, query: Any, rows: Any, group: Any) -> Mapping[str, Any]:
         """Return the answers of a query by name, or by name and group."""
@@ -260,16 +267,16 @@ def _game(library: OpenDPFrames, case: Case) -> tuple[float, float, Any]:
 def again(path: Path, tables: Sequence[Path]) -> None:
     """Screen flags of each cause in the release that is installed."""
     library = OpenDPFrames()
-    for cause, flags in read(path, tables, 5).items():
-        said = []
+    for cause, flags in read(path, tables, 20).items():
+        said: Counter[str] = Counter()
         for _, case in flags:
             try:
                 library.build(case)
                 found = screen(library, case)
-                said.append(found.kind if found else "none")
+                said[found.kind if found else "none"] += 1
             except RefusedError as error:
-                said.append(f"refused: {' '.join(str(error).split())[:90]}")
-        print(f"{cause}: {'; '.join(said)}", flush=True)
+                said[f"refused: {' '.join(str(error).split())[:90]}"] += 1
+        print(f"{cause}: {dict(said)}", flush=True)
 
 
 def main() -> None:

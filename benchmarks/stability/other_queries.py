@@ -96,6 +96,7 @@ class Diffprivlib(Frozen):
         library = self
 
         def frozen(mechanism: Any, value: Any) -> Any:
+            mechanism._check_all(value)
             return library.note(value, float(mechanism.sensitivity) / mechanism.epsilon)
 
         for name in ("LaplaceTruncated", "GeometricTruncated", "LaplaceBoundedDomain"):
@@ -109,7 +110,9 @@ class Diffprivlib(Frozen):
             choices = {"density": True, "weights": source.choice((0.5, 2)), "bins": source.choice((2, 3))}
         settings = tuple((name, value) for name, value in choices.items() if source.random() < 0.25)
         numbers = (*NUMBERS, float("nan")) if tool.startswith("nan") or source.random() < 0.1 else NUMBERS
-        pair = self.pair(source, replaced=tool != "histogram", numbers=numbers)
+        pair = self.pair(source, replaced=True, numbers=numbers)
+        if tool == "histogram":
+            pair = (pair[0], tuple(row for row in pair[1] if row in pair[0]))  # without the row that was replaced
         return Case(Program((tool,), source.choice(BOUNDS), settings), *pair)
 
     def build(self, case: Case) -> Query:

@@ -25,7 +25,6 @@ from typing import Any, Protocol
 
 RUNS = 5  # on each dataset, before what differs is believed
 ROUNDING = 1e-6  # share of the claim up to which an excess counts as rounding
-NOISE = 100.0  # scales up to which a difference may be noise that could not be removed
 MOST_RAISED = 5  # exceptions that are shrunk in a process: they are frequent, and no violation of a claim
 TRIES = 400  # smaller cases that are tried while shrinking
 ENOUGH = 3  # flags that are shrunk to one signature in a process
@@ -56,6 +55,7 @@ class Query:
     scales: Callable[[], Mapping[str, float]]  # of the noise by name, or by the part before the first ":"
     order: int = 1  # 1 where losses are |d| / scale (Laplace), 2 where they are d^2 / (2 scale^2) (Gaussian)
     grouped: bool = False
+    noise: float = 0.0  # scales up to which a difference may be noise that could not be removed
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _compared(query: Query, left: Cells | str, right: Cells | str) -> QueryViola
         if scale is None:
             raise RefusedError
         distance = abs(one - other)
-        if distance <= NOISE * scale:
+        if distance <= query.noise * scale:
             continue
         ratio = distance / scale if scale else math.inf
         attained += ratio if query.order == 1 else ratio * ratio / 2

@@ -156,7 +156,7 @@ def subjects(spark: Any, pairs: int) -> Mapping[str, Subject]:
 def draw_pairs(number: int, seed: int = 0) -> list[Pair]:
     """Return pairs of datasets: rows are added, removed and copied, or a user goes."""
     source, pairs = random.Random(seed), []
-    for _ in range(number):
+    while len(pairs) < number:
         rows = [tuple(map(source.choice, VALUES)) for _ in range(source.choice((1, 2, 4, 6)))]
         rows += rows[: source.randrange(3)]
         left, right = rows, list(rows)
@@ -169,7 +169,8 @@ def draw_pairs(number: int, seed: int = 0) -> list[Pair]:
                     del right[source.randrange(len(right))]
                 else:
                     right.append(tuple(map(source.choice, VALUES)))
-        pairs.append((left, right))
+        if _differences(left, right):
+            pairs.append((left, right))
     return pairs
 
 
@@ -255,7 +256,7 @@ def broken(subject: Subject, pairs: list[Pair], tables: list[Any]) -> tuple[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--pairs", type=int, default=3_500, help="to draw; those of equal datasets are not compared")
+    parser.add_argument("--pairs", type=int, default=3_000)
     given = parser.parse_args()
     spark = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
