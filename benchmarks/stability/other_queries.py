@@ -26,7 +26,7 @@ BOUNDS = ((0.0, 1.0), (-1.0, 1.0), (-10.0, 10.0), (0.0, 10.0), (2.0, 5.0), (-5.0
 
 
 class Program(NamedTuple):
-    """What is asked for, within which bounds, and settings by name."""
+    """Name what is asked for, within which bounds, and settings."""
 
     asked: tuple[str, ...]
     bounds: tuple[float, float]
@@ -89,6 +89,7 @@ class Diffprivlib(Frozen):
     """The tools of diffprivlib on arrays: a record is replaced; of histograms, added or removed."""
 
     module = "diffprivlib"
+    METHOD = "randomise"
     TOOLS = ("sum", "nansum", "mean", "nanmean", "var", "nanvar", "std", "count_nonzero", "histogram")
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class Diffprivlib(Frozen):
             return library.note(value, float(mechanism.sensitivity) / mechanism.epsilon)
 
         for name in ("LaplaceTruncated", "GeometricTruncated", "LaplaceBoundedDomain"):
-            getattr(importlib.import_module("diffprivlib.mechanisms"), name).randomise = frozen
+            setattr(getattr(importlib.import_module("diffprivlib.mechanisms"), name), self.METHOD, frozen)
 
     def draw(self, source: random.Random) -> Case:
         """Return a tool with settings, and a pair of columns."""

@@ -37,7 +37,8 @@ class Toy:
     def draw(self, source):
         rows = tuple((float(source.randint(0, 9)),) for _ in range(source.randint(1, 6)))
         operators = tuple(source.choice(("clip", "same", "unclipped")) for _ in range(3))
-        return Case((*operators, source.choice(("sum", "abort" if source.random() < 0.0015 else "sum"))), rows, rows[1:])
+        aggregate = "abort" if source.random() < 0.001 else "sum"
+        return Case((*operators, aggregate), rows, rows[1:])
 
     def build(self, case):
         if not case.program or case.program[-1] == "refused":
