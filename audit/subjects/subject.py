@@ -4,10 +4,12 @@ import copy
 import inspect
 import pickle
 import reprlib
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import CoroutineType
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from audit.subjects.supervisor import is_of_subject
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
 _REFILLED = (np.ndarray, list, dict, set, bytearray)  # types of a buffer that each call may fill anew
+_OWN_REFERENCES = 2  # to a batch that nobody else keeps: a variable, and the argument that counts
 _SHORT = 200  # characters of a dataset in a list of pairs
 
 
@@ -86,7 +89,7 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     """
     if not callable(function):
         raise InvalidArgument.of("function", "be callable as (dataset) or (dataset, rng)", function)
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
         awaited = f"audit.per_call(lambda data: asyncio.run({name_of(function)}(data)))"
         raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
     try:
@@ -114,7 +117,10 @@ def _collected(call: Callable[[], Any], size: int) -> list[Any]:
 
 def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return function(*arguments)
+        value = function(*arguments)
+        if isinstance(value, CoroutineType):
+            value.close()  # what to type instead is said where it is read: nobody awaits it
+        return value
     except SubjectFailed:  # an adapter says itself what became of the code behind it
         raise
     except BaseException as error:  # also the one of sys.exit
@@ -156,6 +162,8 @@ class Subject:
                 raw = _value_or_error(self.mechanism, lent, block.size, rng)
         if not self.one_by_one and isinstance(raw, Raised):
             raise SubjectFailed("raised", str(raw)) from raw.error
+        if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
+            raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
         try:
             outputs = encode(raw, block.size)
         except BadLength:
@@ -204,6 +212,9 @@ def require_mechanism(mechanism: Any) -> None:
     rule = "be callable as (dataset, size, rng)"
     if not callable(mechanism):
         raise InvalidArgument.of("mechanism", rule, mechanism)
+    if inspect.iscoroutinefunction(mechanism):
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(mechanism)}(data)))"
+        raise InvalidArgument(f"`mechanism` must return outputs, not a coroutine; for one output a call: {awaited}")
     try:
         signature = inspect.signature(mechanism)
     except Exception:  # it does not say

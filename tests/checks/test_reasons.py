@@ -80,3 +80,60 @@ def test_a_program_that_runs_once_is_told_the_protocol():
     result = audited(program, pair=([0], [1]), budget=100)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "JSON" in result.reason or "subprocess.run" in result.reason
+
+
+class BurnsIn:
+    """Noise whose scale changes with the number of calls."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, data, rng):
+        self.calls += 1
+        return float(data.sum() + rng.laplace(scale=4 if self.calls > 500 else 8))
+
+
+def test_state_beside_a_generator_is_named_with_what_to_type():
+    result = audited(per_call(BurnsIn()), budget=2_000)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "make what holds the state anew in each call" in result.reason
+    assert "declares randomness of its own" not in result.reason
+
+
+def test_a_batch_that_is_filled_anew_is_read_at_once():
+    held = {}
+
+    def refill(data, size, rng):
+        buffer = held.setdefault(size, np.zeros(size))
+        buffer[:] = data.sum() + rng.laplace(size=size)
+        return buffer
+
+    assert audited(refill, budget=20_000).verdict is Verdict.PASS
+
+
+class Remote:
+    async def __call__(self, data):
+        return 1.0
+
+
+async def remote_batch(data, size, rng):
+    return np.zeros(size)
+
+
+def test_coroutines_of_every_kind_are_refused_with_what_to_type(recwarn):
+    with pytest.raises(InvalidArgument, match=r"asyncio.run"):
+        per_call(Remote())
+    with pytest.raises(InvalidArgument, match=r"asyncio.run\(remote_batch\(data\)\)"):
+        audited(remote_batch)
+    assert "await it" in audited(per_call(lambda data: Remote()(data)), budget=100).reason
+    assert not recwarn.list
+
+
+def test_what_no_budget_resolves_is_told_a_number_and_what_would_do():
+    """At epsilon 15 even certain guesses refute little in 100,000 outputs."""
+    claim = PrivacyClaim(15.0)
+    loud = lambda data, size, rng: data.sum() + rng.laplace(scale=1 / 15, size=size)  # noqa: E731
+    reason = audit.check_privacy(loud, claim, [PAIR], budget=20_000, workers=0).reason
+    assert "which certify at most epsilon 9." in reason
+    assert "no budget up to 1,000,000,000 does; give the mechanism a `law`" in reason
+    assert "inf" not in reason

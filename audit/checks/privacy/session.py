@@ -20,7 +20,7 @@ import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import FIRST_SHARE, Allowance
-from audit.checks.privacy.way import LIMITED, PrivacyTerms, claimed
+from audit.checks.privacy.way import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms, claimed
 from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.events import EventPair, choose_events_for_each
@@ -46,10 +46,9 @@ from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
 from audit.subjects import BLOCK, BadLength, Block, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.clock import clock
-from audit.subjects.subject import identical, probe_length, states_a_law
+from audit.subjects.subject import PerCall, identical, probe_length, states_a_law
 from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 
-MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
@@ -246,7 +245,8 @@ class Session:
         yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
         self.samples += side.size
         if not identical(first, again[0]):
-            self.anomalies["own randomness"] = 1
+            is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
+            self.anomalies[STATEFUL if is_called_once_each else "own randomness"] = 1
 
 
 @dataclass(frozen=True)

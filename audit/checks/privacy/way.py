@@ -20,10 +20,12 @@ from audit.checks.base import Judgment, undecided
 from audit.claims import Claim, Point
 from audit.game import tuning
 from audit.game.exchangeability import OF_CALLS, STATE
+from audit.game.fixed_budget import Split
 from audit.game.plants import COUNTED, LARGEST, Claimed, Plants, event_size
-from audit.game.resolution import EVENT_PROBABILITY, blind_spot
+from audit.game.resolution import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.subjects.unread import COUNTS, SPENT
 
+MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
 AS_NUMBERS = {  # what a PASS says of floating-point numbers
     "none": "",
@@ -82,6 +84,7 @@ def pointed_reason(anomalies: Iterable[str]) -> str | None:
     return None
 
 
+STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
 _CAUSES = {
     "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
@@ -90,6 +93,8 @@ _CAUSES = {
     "mutated its dataset": "it changed the dataset it was given",
     "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
     "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
+    STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something else than "
+    "`rng`; make what holds the state anew in each call: audit.per_call(lambda data, rng: make().release(data, rng))",
     "nan": "it returned NaN",
     "raised": "it raised",
 }
@@ -271,6 +276,8 @@ class Game(Way, ABC):
         if need:
             takes = f", which takes about {float(f'{need[1]:.2g}'):,g} s" if len(need) > 1 and not said else ""
             said.append(f"use budget={need[0]:.0f}{takes}")
+        if not said and limits and not _is_resolvable(case, limits):
+            said.append(f"no budget up to {MOST_BUDGET:,} does; give the mechanism a `law`")
         least = max((found - point.epsilon for point, found in limits), default=math.inf)
         others = [f"tolerance={_rounded_up(least)}"] if math.isfinite(least) and self._passes_at(case, least) else []
         others += ["a stated law"] if case.claim.is_curve else []
@@ -284,6 +291,13 @@ class Game(Way, ABC):
     def most_certified(self, case: Case) -> float:
         """Return the largest epsilon that as many runs certify, whatever they show."""
         return math.inf
+
+
+def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
+    """Return whether a budget resolves all points of a claim."""
+    allowed, level = case.terms.allowed_epsilon, case.significance * (1 - tuning.SCAN_SHARE)
+    needs = (runs_to_resolve(at.epsilon, allowed(at), at.delta, level) for at, _ in limits)
+    return all(runs is not None and Split.budget_for(runs, 1) < MOST_BUDGET for runs in needs)
 
 
 def _rounded_up(tolerance: float) -> str:
