@@ -14,7 +14,7 @@ from typing import Any
 
 from audit.enumeration.absorbing_chain import expected_visits
 from audit.enumeration.exploring import Explorer, Limits
-from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Step, script_to
+from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Restart, Step, script_to
 from audit.enumeration.graph import arithmetic_for, edges_of
 from audit.enumeration.stated_graph import CallGraph
 from audit.enumeration.states import State, subject_frames
@@ -40,7 +40,7 @@ class CallExplorer(Explorer):
         self.watch.on_return = self._return
         try:
             super()._once([*self.before, *script])
-        except NotFollowed:
+        except (NotFollowed, Restart):
             raise
         except EndOfRun:
             if self.value is None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
+from statistics import NormalDist
 from typing import Any
 
 from audit.enumeration.deferred import WIDEST, Deferred, Draw, is_within, size_of
+from audit.enumeration.enumerated_law import exponential
 from audit.enumeration.following import Follower
 
 _CELLS = 2**64
@@ -47,9 +50,67 @@ def _gumbel(cell: float) -> float:
     return math.inf if waited == 0 else -math.inf if waited == math.inf else -math.log(waited)
 
 
+def _normal(cell: float) -> float:
+    """Return a quantile of the normal law; it is compared with the law where it matters."""
+    if 2 * cell > _CELLS:
+        return -_normal(_CELLS - cell)
+    return -math.inf if cell == 0 else _INVERSE(cell / _CELLS)
+
+
+_INVERSE = NormalDist().inv_cdf
+
+
+def normal_bounds(x: Fraction) -> tuple[Fraction, Fraction]:
+    """Return rational numbers around the probability that a normal number is at most x, for |x| <= 16.
+
+    1/2 + e^(-x^2/2) / sqrt(2 pi) * sum of x^(2k+1) / (1 * 3 * ... * (2k+1)), all terms of one sign (Marsaglia 2004,
+    equation 2). Behind the term from which on each is at most half of the one before, the rest is at most that term.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> low, high = normal_bounds(Fraction(1))
+    >>> float(low), float(high - low) < 1e-40
+    (0.841344746068543, True)
+    """
+    if x < 0:
+        low, high = normal_bounds(-x)
+        return 1 - high, 1 - low
+    one, half = 1 << _BITS, Fraction(1, 2)
+    low_term = high_term = math.floor(x * one)
+    high_term += 1
+    square_low, square_high = math.floor(x * x * one), math.floor(x * x * one) + 1
+    low_sum, high_sum, odd = low_term, high_term, 1
+    while high_term > 1 or odd < 2 * x * x:
+        odd += 2
+        low_term = low_term * square_low // (one * odd)
+        high_term = -(-high_term * square_high // (one * odd))
+        low_sum, high_sum = low_sum + low_term, high_sum + high_term
+    high_sum += high_term
+    low_power, high_power = exponential(x * x / 2)
+    low = half + Fraction(low_sum, one) / high_power / _ROOT_HIGH
+    return low, min(Fraction(1), half + Fraction(high_sum, one) / low_power / _ROOT_LOW)
+
+
+_BITS = 512  # the sum is as large as e^(x^2/2)
+_PI = Fraction(314159265358979323846264338327950288419716939937510582097494, 10**59)  # rounded down
+_ROOT_LOW = Fraction(math.isqrt(math.floor(2 * _PI * 4**200)), 2**200)  # of 2 pi
+_ROOT_HIGH = Fraction(math.isqrt(math.ceil((2 * _PI + Fraction(2, 10**59)) * 4**200)) + 1, 2**200)
+
+
 QUANTILES: dict[str, Callable[[float], float]] = {
-    **{"exponential": _exponential, "laplace": _laplace, "logistic": _logistic, "gumbel": _gumbel},
+    **{"exponential": _exponential, "laplace": _laplace, "logistic": _logistic, "gumbel": _gumbel, "normal": _normal},
 }
+
+
+def _finite(holds: Callable[[Any], bool], value: Any) -> bool:
+    return math.isfinite(value) and holds(value)
+
+
+def _moved(quantile: float, side: int) -> float:
+    """Return an end of a cell, moved outward."""
+    margin = abs(quantile) * _RELATIVE + _ABSOLUTE if math.isfinite(quantile) else 0.0
+    return quantile + margin if side else quantile - margin
 
 
 class Continuous(Draw):
@@ -88,7 +149,7 @@ class Continuous(Draw):
         while at < last:
             whole = function(self._end(number, support[at], 0))
             holds = partial(is_within, function, whole, number._grows)
-            end = min(last, self._count(number, 1, holds))
+            end = min(last, self._count(number, 1, partial(_finite, holds)))
             if end > at:
                 found.append((whole, support[at:end]))
             at = max(at + 1, self._count(number, 0, holds))
@@ -98,9 +159,7 @@ class Continuous(Draw):
 
     def _end(self, number: Deferred, point: int, side: int) -> Any:
         """Return the number at an end of a cell, moved outward."""
-        quantile = self.quantile(point + side)
-        margin = abs(quantile) * _RELATIVE + _ABSOLUTE if math.isfinite(quantile) else 0.0
-        return number.of(quantile + margin if side else quantile - margin)
+        return number.of(_moved(self.quantile(point + side), side))
 
     def _count(self, number: Deferred, side: int, holds: Callable[[Any], bool]) -> int:
         """Return how many cells from the left hold at one of their ends."""
@@ -108,7 +167,20 @@ class Continuous(Draw):
         while low < high:
             middle = (low + high) // 2
             low, high = (middle + 1, high) if holds(self._end(number, self.support[middle], side)) else (low, middle)
+        if self.kind == "normal":
+            self._mind(low - 1 if side else low, side)
         return low
+
+    def _mind(self, at: int, side: int) -> None:
+        """Compare an end of the last cell that counts, moved outward, with the law itself; the others lie inside."""
+        if not 0 <= at < size_of(self.support):
+            return
+        point = self.support[at] + side
+        quantile, true = self.quantile(point), Fraction(point, _CELLS)
+        if math.isfinite(quantile):
+            low, high = normal_bounds(Fraction(_moved(quantile, side)))
+            if (low < true) if side else (high > true):
+                self.follower.not_followed("a quantile of the normal law is not within its margin")
 
 
 def continuous(follower: Follower, name: str, location: float, scale: float) -> Any:

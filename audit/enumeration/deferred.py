@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -26,6 +27,7 @@ _NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
 _UNCLEAR = "intervals around the thresholds of continuous laws"
+_COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
 _NEAR = 8  # points on either side of a threshold at which such a step is looked at
 
 
@@ -136,12 +138,29 @@ class Deferred:
         return integer_part(self, math.ceil)
 
     def __round__(self, digits: int | None = None) -> Any:
-        return integer_part(self, round) if digits is None else round(force(self, "round"), digits)
+        if digits is None:
+            return integer_part(self, round)
+        if type(digits) is not int or type(self.at(self._draw.support[0])) is not float:
+            return round(force(self, "round"), digits)
+        return Deferred(self._draw, (*self._steps, ("round", round, digits)), self._grows)  # monotone
+
+    def converted(self, kind: Any) -> Any:
+        """Return the number as one of a floating-point kind; conversion rounds, and so is monotone."""
+        support = self._draw.support
+        try:
+            kind(self.at(support[-1]))
+        except OverflowError:
+            return kind(force(self, "conversion to float"))
+        if type(self.at(support[0])) is kind:
+            return self
+        return Deferred(self._draw, (*self._steps, (kind.__name__, kind, None)), self._grows)
 
     def __index__(self) -> int:
         return operator.index(force(self, "use as an index"))
 
     def __float__(self) -> float:
+        if size_of(self._draw.support) > WIDEST:
+            self._draw.follower.ask_for(sys._getframe(1))  # only known numbers can be returned here
         return float(force(self, "conversion to float"))
 
     def __hash__(self) -> int:
@@ -200,8 +219,26 @@ def force(number: Any, use: str = "use") -> Any:
     """Return the value of a number, after a fork over all that it may still have."""
     if type(number) is not Deferred:
         return number
+    if size_of(number._draw.support) > WIDEST and any(name in _COARSE for name, _, _ in number._steps):
+        return _by_level(number, use)
     number._draw.fixed(use)
     return number.at(number._draw.support[0])
+
+
+def _by_level(number: Deferred, use: str) -> Any:
+    """Return the value of a number that has few, after a fork over these; the two zeros are told apart."""
+    draw = number._draw
+    if not all(math.isfinite(number.at(end)) for end in (draw.support[0], draw.support[-1])):
+        draw.fixed(use)
+
+    def pieces() -> list[tuple[Any, range]]:
+        return [(level[0], piece) for level, piece in draw.whole(number, _level)]
+
+    return draw.split(("level", shape(number)), pieces)
+
+
+def _level(value: Any) -> tuple[Any, float]:
+    return value, math.copysign(1.0, value)
 
 
 def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
@@ -252,6 +289,8 @@ def compare(name: str, number: Deferred, other: Any) -> Any:
             with number._draw.follower.in_parts():
                 return np.array([compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
         if kind is Deferred:
+            if other is number and math.isfinite(number.at(number._draw.support[0])):
+                return name in ("le", "ge", "eq")
             number, other, name = _one_known(number, other, name)
             if type(number) is not Deferred:
                 return getattr(operator, name)(number, other)
@@ -313,6 +352,8 @@ def _calculate(
         flat = [_calculate(name, function, grows, number, entry) for entry in other.ravel()]
         return np.array(flat, dtype=object).reshape(other.shape)
     if type(other) is Deferred:
+        if other._draw is number._draw and (joint := _with_itself(name, function, number, other)) is not None:
+            return joint
         if size_of(number._draw.support) < size_of(other._draw.support):
             return function(force(number, name), other)
         other = force(other, name)
@@ -321,15 +362,44 @@ def _calculate(
     if isinstance(other, _NUMBERS) and math.isfinite(other):
         direction = grows(number, other)
         if direction is not None and not wraps(number, function, other):
-            return Deferred(number._draw, (*number._steps, (name, function, other)), number._grows == direction)
+            step = (ROUGH + name if name in _ROUGH_STEPS else name, function, other)
+            return Deferred(number._draw, (*number._steps, step), number._grows == direction)
     elif not isinstance(other, _NUMBERS):
         return function(force(number, name), other)
     return function(force(number, name), other)
 
 
-def _is_positive(number: Deferred) -> bool:
+def _with_itself(name: str, function: Any, number: Deferred, other: Deferred) -> Deferred | None:
+    """Return a sum, difference or product of two numbers of one draw, where it is monotone; else None."""
     support = number._draw.support
-    return bool(min(number.at(support[0]), number.at(support[-1])) > 0)
+    pairs = [(number.at(end), other.at(end)) for end in (support[0], support[-1])]
+    if any(isinstance(part, (np.integer, np.bool_, bool)) for pair in pairs for part in pair):  # they may wrap
+        return None
+    if not _is_monotone(name, number._grows == other._grows, min(map(min, pairs))):
+        return None
+    is_rough = any(step[0].startswith(ROUGH) for step in (*number._steps, *other._steps))
+    said = f"{ROUGH if is_rough else ''}{name} of {shape(number)} and {shape(other)}"
+    return Deferred(
+        number._draw, ((said, lambda value: function(number.of(value), other.of(value)), None),), number._grows
+    )
+
+
+def _is_monotone(name: str, is_same: bool, least: Any) -> bool:
+    """Test whether two monotone functions of one draw, in the same direction or not, have a monotone result."""
+    return is_same if name == "add" else not is_same if name == "sub" else name == "mul" and is_same and least >= 0
+
+
+def _is_positive(number: Deferred, or_zero: bool = False) -> bool:
+    support = number._draw.support
+    least = min(number.at(support[0]), number.at(support[-1]))
+    return bool(least >= 0 if or_zero else least > 0)
+
+
+def _is_float(number: Deferred) -> bool:
+    return isinstance(number.at(number._draw.support[0]), float)
+
+
+_ROUGH_STEPS = ("pow", "rpow")
 
 
 def _reflected(function: Any) -> Any:
@@ -366,8 +436,8 @@ def _install() -> None:
         "floordiv": whole,
         "rshift": lambda number, other: True if other >= 0 else None,
         "lshift": lambda number, other: True if other >= 0 else None,
-        "pow": lambda number, other: None,
-        "rpow": lambda number, other: None,
+        "pow": lambda number, other: True if 0 < other <= 64 and _is_positive(number, or_zero=True) else None,
+        "rpow": lambda number, other: other > 1 if 0 < other != 1 and _is_float(number) else None,
         "rmod": lambda number, other: None,
         "or": lambda number, other: None,
         "ror": lambda number, other: None,

@@ -15,6 +15,7 @@ from audit.base.arguments import integer, positive
 from audit.base.errors import InvalidArgument
 from audit.enumeration.answers import Answer, Symbol
 from audit.enumeration.apart import UNSEEN, WatchState, found_apart, law_apart
+from audit.enumeration.conversions import with_conversions
 from audit.enumeration.enumerated_law import EnumeratedLaw
 from audit.enumeration.exploring import Limits
 from audit.enumeration.following import Follower
@@ -161,12 +162,14 @@ def _with_call(
 ) -> T:
     """Return what is made of a call that draws from the follower's stand-ins."""
     if generator is None:
-        return use(_call(mechanism, dataset, _STAND_INS[rng](follower), follower))
+        call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
+        return with_conversions(follower, lambda: use(call))
     holder = _holder_of(mechanism, generator)
     kept = getattr(holder, generator)
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
-        return use(_call(mechanism, dataset, None, follower))
+        call = _call(mechanism, dataset, None, follower)
+        return with_conversions(follower, lambda: use(call))
     finally:
         setattr(holder, generator, kept)
 

@@ -97,7 +97,7 @@ class DeltaBracket(NamedTuple):
     upper: Fraction
 
 
-def exponential(epsilon: float) -> tuple[Fraction, Fraction]:
+def exponential(epsilon: float | Fraction) -> tuple[Fraction, Fraction]:
     """Return rational numbers around e^epsilon, less than a relative 2^-190 apart.
 
     Examples

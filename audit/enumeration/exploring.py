@@ -23,6 +23,7 @@ from audit.enumeration.following import (
     Node,
     NotFollowed,
     Output,
+    Restart,
     Step,
     script_to,
     steps_of,
@@ -125,6 +126,8 @@ class Explorer:
         kept, self.watch.on_time, self.follower.is_replay = self.watch.on_time, lambda: None, True
         try:
             return self._once(script)[0]
+        except Restart:
+            raise
         except EndOfRun as reason:
             return f"{type(reason).__name__}: {reason}"
         finally:
@@ -183,6 +186,8 @@ class Explorer:
             end = Lost(str(reason))
         except NotFollowed as reason:
             end = Lost(str(reason))
+        except Restart:
+            raise
         except EndOfRun:
             pass
         if end is not None:

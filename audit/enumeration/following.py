@@ -7,10 +7,16 @@ nothing of the code needs to be copied. A fork that is met again must be the sam
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
+
+_HERE = str(Path(__file__).parent)
+_RUNS = ("_call_once", "_output")  # the functions of this package that call the code
 
 
 class EndOfRun(BaseException):
@@ -23,6 +29,14 @@ class NotFollowed(EndOfRun):
 
 class Differs(EndOfRun):
     """Says that the same choices led to another fork than before."""
+
+
+class Restart(EndOfRun):
+    """Says that the enumeration begins again, after calls in this code were converted."""
+
+    def __init__(self, code: CodeType) -> None:
+        super().__init__("calls in the code are converted")
+        self.code = code
 
 
 class Branches:
@@ -94,6 +108,7 @@ class Follower:
         self.entered: list[bool] = []  # for each call that may be one draw: whether it was
         self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.answer = 0  # in place of a symbol, in runs whose numbers are known
+        self.ask_for: Callable[[FrameType], None] = lambda frame: None  # have calls in its code converted, if it can be
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
@@ -167,8 +182,12 @@ class Follower:
         raise reason
 
     def not_followed(self, reason: str) -> None:
-        """End the run, since it cannot be followed."""
-        self.stop(NotFollowed(reason))
+        """End the run, since it cannot be followed; say at which line of the code."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = None if frame.f_code.co_name in _RUNS else frame.f_back
+        where = f" ({frame.f_code.co_name}, line {frame.f_lineno})" if frame is not None else ""
+        self.stop(NotFollowed(reason + where))
 
 
 def script_to(node: Node, branch: int) -> list[Step]:

@@ -16,12 +16,13 @@ from itertools import accumulate
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
+from audit.enumeration.conversions import set_code
 from audit.enumeration.deferred import Deferred, Draw, count
 from audit.enumeration.following import Branches, Follower, Node
 from audit.enumeration.frames import function_of
 from audit.enumeration.stated_graph import CALL, CallGraph
 from audit.enumeration.states import StateReader
-from audit.enumeration.surroundings import STAND_INS, set_code
+from audit.enumeration.surroundings import STAND_INS
 from audit.enumeration.watching import Watch, is_own
 
 _OFTEN = 4  # calls of a function, and calls with the same arguments, after which a law is looked for

@@ -53,6 +53,8 @@ def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) 
             return _of_numpy(name, first)
         if name in ("floor", "ceil", "rint"):
             return integer_part(first, ufunc, np.float64)
+        if name == "sign" and type(first) is Deferred and first.__class__ is float:
+            return np.float64(0.0 if compare("eq", first, 0) else 1.0 if compare("gt", first, 0) else -1.0)
         if name in ("negative", "absolute", "positive"):
             return {"negative": Deferred.__neg__, "absolute": Deferred.__abs__, "positive": Deferred.__pos__}[name](
                 first
@@ -73,6 +75,50 @@ def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) 
 Deferred.__array_ufunc__ = _ufunc  # type: ignore[attr-defined]
 
 
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Return how many entries of a sorted sequence lie before a number, by a binary search as the one of NumPy."""
+    entries, before = np.asarray(a), "lt" if side == "left" else "le"
+    if type(v) is not Deferred or sorter is not None or entries.ndim != 1 or entries.dtype.kind not in "iuf":
+        return NotImplemented
+    low, high = 0, len(entries)
+    while low < high:
+        middle = (low + high) // 2
+        if compare("gt" if before == "lt" else "ge", v, entries[middle].item()):
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low)
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """Return a number that is kept between two known ones, as NumPy does."""
+    if type(a) is not Deferred or not all(end is None or isinstance(end, (int, float)) for end in (a_min, a_max)):
+        return NotImplemented
+    kind = type(np.clip(a.at(a._draw.support[0]), a_min, a_max))
+    for end, beyond in ((a_min, "lt"), (a_max, "gt")):
+        if end is not None and compare(beyond, a, end):
+            return kind(end)
+    return a if kind is not np.float64 else a.converted(np.float64)
+
+
+def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    is_float = type(a) is Deferred and isinstance(a, float)
+    return integer_part(a, np.rint, np.float64) if is_float and not decimals and out is None else NotImplemented
+
+
+_FUNCTIONS = {"searchsorted": _searchsorted, "clip": _clip, "round": _round, "around": _round}
+
+
+def _array_function(self: Deferred, function: Any, types: Any, arguments: Any, named: Any) -> Any:
+    """Return what a function of NumPy makes of a number; what has no rule is done as with any other object."""
+    own: Any = _FUNCTIONS.get(function.__name__)
+    found = NotImplemented if own is None else own(*arguments, **named)
+    return function._implementation(*arguments, **named) if found is NotImplemented else found
+
+
+Deferred.__array_function__ = _array_function  # type: ignore[attr-defined]
+
+
 def _of_math(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     def step(value: Any) -> Any:
         return plain(value)
@@ -88,9 +134,21 @@ def _of_math(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _copysign(x: Any, y: Any) -> float:
+    if type(x) is Deferred:
+        x = float(x)
+    if type(y) is Deferred:  # the two zeros have other signs
+        y = -1.0 if compare("lt", y, 0) else 1.0 if compare("gt", y, 0) else float(y)
+    return _PLAIN_COPYSIGN(x, y)
+
+
+_PLAIN_COPYSIGN = math.copysign
+
+
 def replacements() -> list[tuple[ModuleType, str, Any]]:
     """Return what takes the place of the functions of `math`, and of those that `random` has taken from there."""
     names = [name for name in _NAMES if hasattr(math, name)]
     made = {name: _of_math(name, getattr(math, name)) for name in names}
     found: list[tuple[ModuleType, str, Any]] = [(math, name, made[name]) for name in names]
+    found.append((math, "copysign", _copysign))
     return found + [(random, f"_{name}", made[name]) for name in ("log", "exp", "sqrt") if hasattr(random, f"_{name}")]

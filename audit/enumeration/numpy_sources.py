@@ -156,6 +156,14 @@ class _Forking:
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         return self._each(partial(continuous, self._follower, "exponential", 0.0), size, np.float64, scale)
 
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._each(partial(continuous, self._follower, "normal"), size, np.float64, loc, scale)
+
+    def standard_normal(self, size: Any = None, *more: Any, **named: Any) -> Any:
+        if more or named:
+            self._follower.not_followed("standard_normal into an array, or of another type")
+        return self.normal(size=size)
+
     def standard_exponential(self, size: Any = None, *more: Any, **named: Any) -> Any:
         if more or named:
             self._follower.not_followed("standard_exponential into an array, or by another method")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from audit.enumeration.apart import WatchState
-from audit.enumeration.following import Branches, Differs, EndOfRun, Follower
+from audit.enumeration.following import Branches, Differs, EndOfRun, Follower, Restart
 from audit.enumeration.lazy_calls import CallLaw, LazyCalls, call_law
 from audit.enumeration.outputs import known_output
 from audit.enumeration.stated_graph import PlainNode, StatedGraph, distances, nodes_of
@@ -213,6 +213,8 @@ class _Runner:
         try:
             self._watch.start()
             found = self._output(run)
+        except Restart:
+            raise
         except (EndOfRun, CannotKeep) as reason:
             return str(reason)
         finally:

@@ -22,9 +22,10 @@ import numpy as np
 
 from audit.enumeration.answers import Symbol
 from audit.enumeration.bytecode import Place, iterates_over_sets, places_of
+from audit.enumeration.conversions import own_code
 from audit.enumeration.deferred import Deferred
 from audit.enumeration.frames import UNBOUND, Slots, slots_of
-from audit.enumeration.surroundings import STAND_INS, Surroundings, is_of_python, own_code
+from audit.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
 from audit.enumeration.watching import HERE, Watch, is_own
 from audit.subjects.identity import fields_of
 

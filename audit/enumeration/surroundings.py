@@ -21,6 +21,7 @@ import numpy as np
 
 from audit.enumeration.answers import Symbol
 from audit.enumeration.bytecode import goes_through
+from audit.enumeration.conversions import own_code
 from audit.enumeration.following import Follower
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.process_state import ProcessState
@@ -222,26 +223,6 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
         return (cell.cell_contents,)
     except ValueError:
         return ()
-
-
-_own_codes: dict[types.CodeType, types.CodeType] = {}  # by code that takes its place for a time
-
-
-def own_code(function: types.FunctionType) -> types.CodeType:
-    """Return the code of a function, also while other code takes its place."""
-    return _own_codes.get(function.__code__, function.__code__)
-
-
-def set_code(function: types.FunctionType, code: types.CodeType) -> Callable[[], None]:
-    """Put code in the place of a function's own; return what undoes it."""
-    own = _own_codes[code] = function.__code__
-    function.__code__ = code
-
-    def undo() -> None:
-        function.__code__ = own
-        _own_codes.pop(code, None)
-
-    return undo
 
 
 def _parts_of(function: types.FunctionType) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.enumeration import conversions
 from audit.enumeration.apart import WatchState
 from audit.enumeration.following import Follower
 from audit.enumeration.monotone import replacements
@@ -94,7 +95,7 @@ class Watch:
         self._replace(random.SystemRandom, "getrandbits", lambda own, k: below(follower, 1 << int(k)))
         self._replace(random.SystemRandom, "randbytes", lambda own, n: some_bytes(follower, n))
         self._replace(random.SystemRandom, "_randbelow", lambda own, n: below(follower, n))
-        for place, name, value in replacements():
+        for place, name, value in (*replacements(), *conversions.replacements()):
             self._replace(place, name, value)
         # C code that is given one of these calls it where no profile function sees
         for place, name in ((builtins, "id"), (builtins, "hash"), *((time, name) for name in _CLOCKS)):

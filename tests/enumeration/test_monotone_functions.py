@@ -67,10 +67,12 @@ def test_a_function_that_falls_back_near_the_threshold_is_not_followed(monkeypat
     monkeypatch.setitem(monotone._STEPS, "log", uneven)
     law = audit.enumerate_law(lambda data, rng: bool(np.log(rng.random()) < math.log(1.25)), None)
     assert law.residual == 1
-    assert "a function is not monotone near a threshold" in law.not_followed
+    assert any("a function is not monotone near a threshold" in reason for reason in law.not_followed)
 
 
-@pytest.mark.parametrize("use", [np.sin, np.tanh, np.sign])
+@pytest.mark.parametrize("use", [np.sin, np.tanh])
 def test_other_functions_are_refused_by_name(use):
     law = audit.enumerate_law(lambda data, rng: bool(use(rng.random()) < 0.5), None)
-    assert (law.residual, list(law.not_followed)) == (1, [f"np.{use.__name__} of a number that is not known yet"])
+    (reason,) = law.not_followed
+    assert law.residual == 1
+    assert reason.startswith(f"np.{use.__name__} of a number that is not known yet (<lambda>, line ")
