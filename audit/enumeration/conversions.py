@@ -32,7 +32,7 @@ def _as_float(*arguments: Any) -> Any:
     return float(*arguments)
 
 
-class _Float64:
+class _FloatConversion:
     """Take the place of `np.float64` where it is called, or where something of it is."""
 
     def __call__(self, *arguments: Any) -> Any:
@@ -59,7 +59,7 @@ def _total(iterable: Any, /, start: Any = 0) -> Any:
 # its frames are read as those of the code are
 _total.__code__ = _total.__code__.replace(co_filename="<in between>", co_name="sum")
 _CALLED = {"float": _as_float} | ({"sum": _total} if sys.version_info < (3, 12) else {})  # later ones compensate
-_OF_NUMPY = {"float64": _Float64()}
+_OF_NUMPY = {"float64": _FloatConversion()}
 
 
 def replacements() -> Iterator[tuple[ModuleType, str, Any]]:
@@ -138,7 +138,7 @@ _MOST = 200  # functions of one enumeration
 
 
 def _convert(code: CodeType, made: dict[CodeType, CodeType]) -> list[Callable[[], None]]:
-    """Give other code to all functions that have this code, or that make functions of it."""
+    """Put other code in all functions that have this code, or that make functions of it."""
     found = [thing for thing in gc.get_objects() if type(thing) is FunctionType and _holds(thing.__code__, code)]
     return [set_code(function, _converted(function.__code__, function.__globals__, made)) for function in found]
 

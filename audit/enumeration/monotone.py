@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.enumeration import arithmetic as arithmetic  # its operators are those of the numbers
 from audit.enumeration.deferred import ROUGH, Deferred, compare, integer_part
 
 _NAMES = ("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "sqrt")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import continuous, conversions, deferred
+from audit.enumeration import arithmetic, continuous, conversions, deferred
 
 ENDS = np.cumsum([0.125, 0.25, 0.625])
 
@@ -124,7 +124,7 @@ def test_a_wrong_quantile_is_found(monkeypatch):
 
 
 def test_only_calls_are_converted(monkeypatch):
-    """Where other uses of the name are renamed as well, `isinstance` is given something that is no type."""
+    """Where other uses of the name are renamed as well, `isinstance` is given what is not a type."""
     monkeypatch.setattr(conversions, "_is_called", lambda instruction: True)
     law = law_of(beside_its_type)
     assert law.probabilities.get(True) != Fraction(1, 4)
@@ -136,7 +136,7 @@ def test_a_product_that_is_not_monotone_is_left_over(monkeypatch):
         return u * u < 0.0625
 
     assert law_of(middle).residual == 1  # truth: 1/2
-    monkeypatch.setattr(deferred, "_is_monotone", lambda *arguments: True)
+    monkeypatch.setattr(arithmetic, "_is_monotone", lambda *arguments: True)
     law = law_of(middle)
     assert law.behind or law.probabilities.get(True) != Fraction(1, 2)
 
