@@ -15,6 +15,12 @@ _BY = {  # how a claim passed, and what that says
     "enumerated": "hold by following every random choice of the code, under the assumptions that are listed",
     "statistical": "rest on samples: each check says which violation it would have found, or which bound it certified",
 }
+_UNITS = {  # by relation: what two neighboring datasets differ in, and what is public under it
+    "substitution": ("one record, replaced by another", "the number of records"),
+    "add/remove": ("one record, present or absent", ""),
+    "label flip": ("the label of one record", "all features and the number of records"),
+    "local": ("one record, which is the whole dataset", "that its owner took part"),
+}
 
 Check = Mapping[str, Any]
 
@@ -30,11 +36,18 @@ def abstract_of(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        In order: what was audited and in which version, how sure the verdicts are, what was not looked at, what to do.
+        In order: what was audited and in which version, what the claims protect, how sure the verdicts are, what was
+        not looked at, what to do.
+
+    References
+    ----------
+    NIST SP 800-226 (2025), Guidelines for evaluating differential privacy guarantees: a claim names its unit of
+    privacy, and what it does not protect.
     """
     checks = certificate["checks"]
     return [
         ("What was audited", " ".join(_audited(certificate, checks))),
+        ("What is protected", " ".join(_protected(checks))),
         ("How sure", " ".join(_sure(certificate, checks))),
         ("What was not looked at", " ".join(_left_out(checks))),
         ("What to do", " ".join(_to_do(checks))),
@@ -47,6 +60,33 @@ def _audited(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterato
     yield f"{_many(len(claims), 'claim')} about {_many(len(mechanisms), 'mechanism')}."
     code = code_of(certificate.get("sources", {}))
     yield f"Code: {code}." if code else "The certificate does not name the version of the code."
+
+
+def _protected(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
+    relations = Counter(relation for check in checks if (relation := check.get("claim", {}).get("relation")))
+    if not relations:
+        yield "No claim is about privacy."
+        return
+    units = [f"{_unit(relation)} ({_many(several, 'claim')})" for relation, several in relations.most_common()]
+    yield f"Unit of privacy: {'; '.join(units)}."
+    public = dict.fromkeys(_UNITS.get(_single(relation), ("", ""))[1] for relation in relations)
+    public.pop("", None)
+    if public:
+        yield f"Not protected: {'; '.join(public)}."
+    yield "Each claim is about one call of the code as it was audited: what is called more often loses more privacy,"
+    yield "and what happens to data before the call and to outputs after it is outside of the claim."
+
+
+def _single(relation: str) -> str:
+    """Return the relation of which one is a group."""
+    return relation.rpartition(" of ")[2]
+
+
+def _unit(relation: str) -> str:
+    unit, group = _UNITS.get(_single(relation), (f"datasets at {relation}", ""))[0], relation.partition(" of ")[0]
+    several = relation.startswith("group(")
+    return f"{group.removeprefix('group(').rstrip(')')} times {unit}" if several else unit
 
 
 def _sure(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[str]:

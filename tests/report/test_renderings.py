@@ -374,11 +374,26 @@ def outcomes(floats="real", **verdicts):
 )
 def test_the_abstract_says_what_to_do(verdicts, says, is_silent_about):
     parts = dict(abstract_of(outcomes(**verdicts)))
-    assert list(parts) == ["What was audited", "How sure", "What was not looked at", "What to do"]
+    titles = ["What was audited", "What is protected", "How sure", "What was not looked at", "What to do"]
+    assert list(parts) == titles
     assert says in parts["What to do"]
     assert is_silent_about not in parts["What to do"]
     assert "mylib 2.1" in parts["What was audited"]
     assert "with probability at most 1e-06" in parts["How sure"]
+
+
+def test_the_abstract_names_the_unit_of_privacy_and_what_is_not_protected():
+    certificate = outcomes(sums="PASS", more="PASS", labels="PASS")
+    relations = ("substitution", "group(3) of add/remove", "label flip")
+    for check, relation in zip(certificate["checks"], relations, strict=True):
+        check["claim"] = {"relation": relation}
+    said = dict(abstract_of(certificate))["What is protected"]
+    assert "one record, replaced by another (1 claim)" in said
+    assert "3 times one record, present or absent (1 claim)" in said
+    assert "Not protected: the number of records; all features and the number of records." in said
+    for check in certificate["checks"]:
+        check["claim"] = {"statement": "the risk is small"}
+    assert dict(abstract_of(certificate))["What is protected"] == "No claim is about privacy."
 
 
 def test_the_abstract_names_what_was_not_looked_at():
