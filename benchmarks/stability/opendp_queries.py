@@ -176,10 +176,6 @@ class OpenDPFrames:
             found |= {"join" if program.joined == len(program.group) else "join-on-some"}
         return tuple(sorted(found | {f"[{program.metric}]"}))
 
-    def operators(self, signature: Sequence[str]) -> int:
-        """Return how many operators a signature has, without what is declared of the data."""
-        return sum(not token.startswith(("[", "nan", "to:")) for token in signature)
-
     def script(self, case: Case) -> str:
         """Return a script of at most fifteen lines."""
         schema = ", ".join(f'"{name}": {DTYPES[KINDS[name]]}' for name in NAMES)
