@@ -61,7 +61,7 @@ class Allowance:
     @property
     def first_seconds(self) -> float:
         """Seconds for outputs before there is a suspicion that fresh ones have to confirm."""
-        limit = math.inf if self.limit is None else FIRST_SHARE * self.limit
+        limit = math.inf if self.limit is None else FIRST_SHARE * min(self.limit, clock().left)
         return min(limit, math.inf if self.seconds is None else self.seconds)
 
     def timeout_for(self, seconds: float) -> str:

@@ -30,6 +30,7 @@ from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
 from audit.subjects import BadBatch, Block, Outputs, Subject, SubjectFailed
+from audit.subjects.clock import TimedOut, clock
 from audit.subjects.subject import PerCall, code_of, states_a_law
 
 _EXAMPLES = 200  # cases tried in one climb
@@ -40,6 +41,7 @@ _CLEAR, _MOST_SEEN = 1.0, 2.0  # excess over the claim that a screening looks fo
 _SCREENED, _RETRIED = 40, 4  # cases tried while shrinking in a screening, and those tried with all outputs
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
+_KEPT = 0.6  # share of a time limit that is left for what comes after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
 _SHRINKS = (Phase.generate, Phase.shrink)
@@ -87,7 +89,18 @@ class Search:
     outputs: int = _TRIAL  # per dataset for each pair tried
 
     def find(self) -> Case:
-        """Return the case with the largest excess, shrunk as far as it still shows half of the violation."""
+        """Return the case with the largest excess, shrunk as far as it still shows half of the violation.
+
+        A time limit ends the search, and leaves time to certify what was found until then.
+        """
+        try:
+            return self._found()
+        except _Finished:
+            if self.best is None:
+                raise TimedOut from None
+            return self.best
+
+    def _found(self) -> Case:
         cases = _cases(self.check)
         if self._is_called_once_each() and (screened := self._screened(cases)) is not None:
             return screened
@@ -159,6 +172,8 @@ class Search:
         return self._tried(bound, case)
 
     def _tried(self, bound: Any, case: Case) -> float:
+        if clock().left < _KEPT * clock().seconds < math.inf:
+            raise _Finished
         self.cases += 1
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]

@@ -174,7 +174,8 @@ class Session:
         clock().planned = 4 * budget  # as many again may confirm what is suspected
         ample = math.inf
         if self.allowance.limit is not None:
-            self.ends, ample = FIRST_SHARE * self.allowance.limit, _AMPLE * self.allowance.limit
+            now, ample = clock(), _AMPLE * self.allowance.limit
+            self.ends = now.elapsed + FIRST_SHARE * now.left  # a search may have come before
         if self.allowance.seconds is not None or 2 * budget * self.pace > ample:  # first calls take longest
             self._fit_in_time()
 
