@@ -14,7 +14,7 @@ from audit.enumeration.continuous import continuous
 from audit.enumeration.deferred import Deferred, force, size_of
 from audit.enumeration.enumerated_law import exponential
 from audit.enumeration.following import Branches, Follower
-from audit.enumeration.sources import below, some_bytes, uniform
+from audit.enumeration.sources import below, rearrange, some_bytes, uniform
 
 _TAIL = 2.0**-80  # an infinite law is followed up to a tail of this probability, which is lost
 _MOST_VALUES = 20_000
@@ -227,7 +227,8 @@ class _Forking:
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if axis:
             self._follower.not_followed("shuffle along another axis than the first")
-        self._mix(x)
+        if not rearrange(self._follower, x):
+            self._mix(x)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if axis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 from audit.enumeration.deferred import Deferred, Draw
@@ -25,6 +26,37 @@ def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> An
     if follower.known is not None:
         return follower.next_known()
     return Deferred(Draw(follower, range(low, low + number), kind))
+
+
+def rearrange(follower: Follower, values: Any) -> bool:
+    """Shuffle a list of few different values, if it is one, by a fork over these for each place from the last.
+
+    A uniform order of the entries gives the last place to a value with the share of its entries, and so on; equal
+    values are not told apart. It does not depend on the order before, which is therefore forgotten first.
+    """
+    if type(values) is not list or any(type(value) not in (int, bool, str) for value in values):
+        return False
+    if len({*map(_told_apart, values)}) == len(values):
+        return False
+    values.sort(key=_told_apart)
+    made: list[Any] = []
+    for last in range(len(values) - 1, 0, -1):
+        counts = Counter(map(_told_apart, values[: last + 1]))
+        if len(counts) == 1:
+            break
+        chosen = follower.choose(
+            ("arrangement", len(values), tuple(made)),
+            lambda counts=counts: Branches(list(counts), list(counts.values()), sum(counts.values())),  # type: ignore[misc]
+        )
+        made.append(chosen)
+        at = next(at for at, value in enumerate(values) if _told_apart(value) == chosen)
+        values.insert(last, values.pop(at))
+    return True
+
+
+def _told_apart(value: Any) -> tuple[str, Any]:
+    """Return what tells a value from others: True is not 1."""
+    return type(value).__name__, value
 
 
 def some_bytes(follower: Follower, number: int) -> bytes:
@@ -78,6 +110,10 @@ class ForkingRandom(random.Random):
 
     def _randbelow(self, n: int) -> Any:
         return below(self._follower, n)
+
+    def shuffle(self, x: Any) -> None:
+        if not rearrange(self._follower, x):
+            super().shuffle(x)
 
     def randbytes(self, n: int) -> bytes:
         return some_bytes(self._follower, n)

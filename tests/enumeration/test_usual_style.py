@@ -1,5 +1,6 @@
 """What people write with draws: conversions, roundings, squares, searches and normal noise; each guard is needed."""
 
+import itertools
 import math
 from fractions import Fraction
 from statistics import NormalDist
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import arithmetic, continuous, conversions, deferred
+from audit.enumeration import arithmetic, continuous, conversions, deferred, sources
 
 ENDS = np.cumsum([0.125, 0.25, 0.625])
 
@@ -145,3 +146,35 @@ def test_the_two_zeros_are_told_apart(monkeypatch):
     monkeypatch.setattr(deferred, "_level", lambda value: (value, 0.0))
     law = law_of(lambda data, rng: round(rng.random() - 0.5, 1))
     assert law.behind  # a known number of the other sign has another output
+
+
+def mixed(values, rng):
+    values = list(values)
+    rng.shuffle(values)
+    return tuple(values)
+
+
+@pytest.mark.parametrize("source", ["numpy", "random"])
+def test_equal_values_are_shuffled_as_one(source):
+    law = audit.enumerate_law(mixed, (0, 1, 0, 2), rng=source)
+    assert set(law.probabilities) == set(itertools.permutations((0, 1, 0, 2)))
+    assert set(law.probabilities.values()) == {Fraction(1, 12)}
+    assert (law.residual, law.behind) == (0, ())
+
+
+def test_values_that_are_equal_and_of_other_types_are_told_apart(monkeypatch):
+    """Where True is taken for 1, the order before is not forgotten, and three orders become one."""
+    assert set(law_of(mixed, (True, 1, 1)).texts.values()) == {Fraction(1, 3)}
+    monkeypatch.setattr(sources, "_told_apart", lambda value: ("", value))
+    assert set(law_of(mixed, (True, 1, 1)).texts.values()) == {Fraction(1)}
+
+
+def test_the_order_before_a_shuffle_is_forgotten():
+    def reports(data, rng):
+        found = [int(rng.random() < 0.5) for _ in range(4)]
+        rng.shuffle(found)
+        return tuple(found)
+
+    law = law_of(reports)
+    assert set(law.probabilities.values()) == {Fraction(1, 16)}
+    assert law.states < 50
