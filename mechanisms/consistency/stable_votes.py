@@ -58,9 +58,9 @@ class StableVoronoiClassifier(Classifier):
 
     Attributes
     ----------
-    votes_ : set of integer vectors
-        The cells where the released hypothesis is 1; it is 0 everywhere else. Filled in the order of the
-        vectors, as histograms are released: the order in which a set yields its elements depends on how it was filled.
+    votes_ : tuple of integer vectors
+        The cells where the released hypothesis is 1, sorted as histograms are released; it is 0 everywhere else. A set
+        would do for `predict`, but the order in which it yields its elements may tell in which order it was filled.
 
     Notes
     -----
@@ -98,12 +98,12 @@ class StableVoronoiClassifier(Classifier):
         histogram = StabilityHistogram(self.epsilon, self.delta)
         every = histogram.release(keys, rng)
         ones = histogram.release([key for key, mark in zip(keys, marks, strict=True) if mark], rng)
-        self.votes_ = {key for key, count in every.items() if min(ones.get(key, 0.0), count) > count / 2}
+        self.votes_ = tuple(key for key, count in every.items() if min(ones.get(key, 0.0), count) > count / 2)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the vote of each row's cell."""
-        votes = self._fitted("votes_")
+        votes = frozenset(self._fitted("votes_"))
         keys = self._space.keys_of(self._space.points(X), self.radius_)
         return np.array([key in votes for key in keys], dtype=np.int8)
 
@@ -133,7 +133,7 @@ class PairHistogramClassifier(StableVoronoiClassifier):
         values: defaultdict[Any, float] = defaultdict(float)
         for (key, mark), value in released.items():  # type: ignore[misc]
             values[key] += value if mark else -value  # type: ignore[has-type]
-        self.votes_ = {key for key, value in values.items() if value > 0}
+        self.votes_ = tuple(key for key, value in values.items() if value > 0)
         return self
 
 

@@ -72,16 +72,16 @@ def stable_cells(learner: Any, cells: tuple[int, ...] = THREE) -> np.ndarray:
 
 
 def with_stable_cells(side: Callable[[int, int], float], learner: Any, bits: np.ndarray, size: int) -> Any:
-    """Set the cells that vote 1, in their own order."""
+    """Set the cells that vote 1, sorted."""
     learner.radius_ = side(size, 1)
-    learner.votes_ = {(int(cell),) for cell in np.flatnonzero(bits)}
+    learner.votes_ = tuple((int(cell),) for cell in np.flatnonzero(bits))
     return learner
 
 
 def with_word_cells(learner: Any, bits: np.ndarray, size: int) -> Any:
-    """Set the cells of words that vote 1, in their own order."""
+    """Set the cells of words that vote 1, sorted."""
     learner.radius_ = radius_for(size, WORDS.doubling_dim)
-    learner.votes_ = {(WORD_CELLS[at],) for at in np.flatnonzero(bits)}
+    learner.votes_ = tuple(sorted((WORD_CELLS[at],) for at in np.flatnonzero(bits)))
     return learner
 
 

@@ -220,15 +220,30 @@ def winners_law(vote: NoisyVote, counts: NDArray[np.int64]) -> Finite:
 
 
 def crowds(n_classes: int, teachers: int, queries: int) -> list[tuple[Labeled, Labeled]]:
-    """Return flips of the first, a middle and the last label among equal points: one label for each teacher."""
+    """Return flips of the first, a middle and the last label among equal points, where classes alternate."""
     n = max(teachers, queries)
     y = np.arange(n) % n_classes
+    return [(Labeled(np.zeros(n), y), _flipped(y, i, n_classes)) for i in (0, n // 2, n - 1)]
+
+
+def all_counts(n_classes: int, teachers: int, queries: int) -> list[tuple[Labeled, Labeled]]:
+    """Return a flip of a middle label for every number of labels of the class that loses one.
+
+    All counts of two classes. It is the only label of its teacher. Labels of the other classes take turns.
+    """
+    n = max(teachers, queries)
     found = []
-    for i in (0, n // 2, n - 1):
-        changed = y.copy()
-        changed[i] = (y[i] + 1) % n_classes
-        found.append((Labeled(np.zeros(n), y), Labeled(np.zeros(n), changed)))
+    for others in range(n):
+        y = np.r_[1 + np.arange(others) % (n_classes - 1), np.zeros(n - 1 - others, dtype=np.int64)]
+        y = np.insert(y, n // 2, 0)
+        found.append((Labeled(np.zeros(n), y), _flipped(y, n // 2, n_classes)))
     return found
+
+
+def _flipped(y: NDArray[Any], at: int, n_classes: int) -> Labeled:
+    changed = y.copy()
+    changed[at] = (y[at] + 1) % n_classes
+    return Labeled(np.zeros(len(y)), changed)
 
 
 CHECKS: list[Any] = [
@@ -236,7 +251,7 @@ CHECKS: list[Any] = [
         name=f"labels/PATE, K={K} teachers={teachers} queries={queries} eps={epsilon:g}",
         mechanism=PATERelease(NoisyVote(K, epsilon, delta, queries), teachers),
         claim=PrivacyClaim(epsilon, delta, LabelFlip(), SOURCE),
-        pairs=crowds(K, teachers, queries),
+        pairs=[*crowds(K, teachers, queries), *all_counts(K, teachers, queries)],
         budget=20_000,
     )
     for K, teachers, queries, epsilon, delta in ((2, 5, 6, 1.0, 1e-5), (3, 7, 4, 2.0, 1e-3))

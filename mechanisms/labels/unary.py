@@ -32,6 +32,7 @@ from audit.laws import Finite, Product
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder, require_label
 
 THEOREM = "Zhao et al. 2024, Theorem 1"
+_LARGEST = 700.0  # its exponential is a finite double; a bit flips less often than once in 1e304 draws either way
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class SymmetricUnaryLabelEncoder(UnaryLabelEncoder):
     @property
     def q_flip(self) -> float:
         """1 / (1 + e^(epsilon/2))."""
-        return 1 / (1 + math.exp(self.epsilon / 2))
+        return 1 / (1 + math.exp(min(self.epsilon / 2, _LARGEST)))
 
     def delta(self, epsilon: float) -> float:
         """Return p^2 (1 - exp(epsilon - own epsilon)), the privacy profile; 0 from the own epsilon on."""
@@ -109,7 +110,7 @@ class OptimizedUnaryLabelEncoder(UnaryLabelEncoder):
     @property
     def q_flip(self) -> float:
         """1 / (1 + e^epsilon)."""
-        return 1 / (1 + math.exp(self.epsilon))
+        return 1 / (1 + math.exp(min(self.epsilon, _LARGEST)))
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ that is kept.
 
 from __future__ import annotations
 
-from mechanisms.learners.base import PrivacySpent, PrivateClassifier, PrivateEstimator
+from mechanisms.learners.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
@@ -16,6 +16,7 @@ from mechanisms.learners.classifiers import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
+from mechanisms.learners.ledger import PrivacyLedger, PrivacySpent
 from mechanisms.learners.regressor import CubeMeanRegressor
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "CubeVoteClassifier",
     "LabelPrivateNeighbors",
     "LocalVoteClassifier",
+    "PrivacyLeakWarning",
+    "PrivacyLedger",
     "PrivacySpent",
     "PrivateClassifier",
     "PrivateEstimator",

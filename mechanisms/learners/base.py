@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from audit.base.arguments import positive
+from mechanisms.estimator import noise_source
+from mechanisms.learners.ledger import PrivacySpent, record
 
-class PrivacySpent(NamedTuple):
-    """State a budget: (epsilon, delta)-DP under a relation."""
 
-    epsilon: float
-    delta: float
-    relation: str
+class PrivacyLeakWarning(UserWarning):
+    """Warn of a parameter that is taken from the data, or that undoes the claim; the claim holds if it is public."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,44 @@ class PrivateEstimator(BaseEstimator):
         """Hold the release of a fit; what it spent stays what it was, whatever becomes of the parameters."""
         if getattr(learner, "random_state", None) is not None:
             learner.random_state = None  # a fitted object holds no seed but its own parameter
+        self._spend(learner, float(self.epsilon), float(getattr(self, "delta", 0.0)))
+
+    def _spend(self, learner: Any, epsilon: float, delta: float = 0.0) -> None:
         earlier = self.release_.spent if hasattr(self, "release_") else PrivacySpent(0.0, 0.0, self.relation)
-        epsilon, delta = float(self.epsilon), float(getattr(self, "delta", 0.0))
+        record(PrivacySpent(epsilon, delta, self.relation))
         spent = PrivacySpent(earlier.epsilon + epsilon, earlier.delta + delta, self.relation)
         self.release_ = Release(learner, spent)
 
+    def _warn_of_leaks(self, n: int) -> None:
+        """Warn of a known seed and of a large delta; n is public."""
+        if self.random_state is not None:
+            said = "whoever knows `random_state` recomputes the noise; give it in tests only"
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
+        if (delta := float(getattr(self, "delta", 0.0))) > 1 / n:
+            said = f"delta={delta:g} is above 1/n = {1 / n:.2g}, which allows to publish a record; give less"
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
+
+    def _checked(self, X: Any) -> np.ndarray:
+        """Return the features of queries in the unit cube, or raise."""
+        check_is_fitted(self, "learner_")
+        return self._mapped(validate_data(self, X, dtype=np.float64, reset=False))
+
+    @staticmethod
+    def _refuse(unused: dict[str, Any]) -> None:
+        if unused:
+            name = next(iter(unused))
+            why = "a record of weight w would move the release w times as far as the claim says"
+            raise TypeError(f"`{name}` is not supported by `fit`: {why if name == 'sample_weight' else 'leave it out'}")
+
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         """Return features in the unit cube, each record by itself."""
-        low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
+        rule = "`bounds` must be public numbers or arrays (low, high) with low < high, such as (0.0, 1.0)"
+        try:
+            low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{rule}, for {X.shape[1]} features, got {self.bounds!r}") from error
         if not np.all(low < high):
-            raise ValueError(f"`bounds` must be (low, high) with low < high, got {self.bounds!r}")
+            raise ValueError(f"{rule}, got {self.bounds!r}")
         unit = (np.clip(X, low, high) - low) / (high - low)
         if self.projection is None:
             return unit
@@ -99,19 +129,20 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     learner_ : estimator
         The fitted learner of the paper, on labels 0, 1, ... and mapped features.
     privacy_spent_ : PrivacySpent
-        Of all calls of `fit` together. `predict` costs nothing more; `score` on private data is released without noise.
+        Of all calls of `fit` and `noisy_score` together. `predict` costs nothing more; `score` on private data is an
+        exact statistic of it, without privacy: `noisy_score` has noise.
 
     Notes
     -----
     Parameters that all classifiers share, beside those of `PrivateEstimator`. `classes` : all labels that may occur;
-    those in `y` unless given, which then count as public.
+    those in `y` unless given, which then must be public: a `PrivacyLeakWarning` says so.
     """
 
     multiclass: ClassVar[bool] = False
 
     classes: Any
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
         """Spend the privacy budget once, and keep the release.
 
         Parameters
@@ -123,8 +154,15 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         ------
         ValueError
             For features that are not finite, labels outside `classes`, fewer than two classes, or too many.
+        TypeError
+            For `sample_weight`, which the claim does not cover.
         """
+        self._refuse(unused)
         X, y = validate_data(self, X, y, dtype=np.float64)
+        self._warn_of_leaks(len(X))
+        if self.classes is None:
+            said = "`classes` are taken from `y` and released; give all labels that may occur, unless they are public"
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=2)
         check_classification_targets(y)
         self.classes_ = np.unique(y if self.classes is None else self.classes)
         if len(self.classes_) < 2:
@@ -138,9 +176,38 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return a label for each row of X."""
-        check_is_fitted(self, "learner_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(self.classes_[self._predicted(self._mapped(X))])
+        rows = self._checked(X)
+        return np.asarray(self.classes_[self._predicted(rows)])
+
+    def noisy_score(self, X: Any, y: Any, epsilon: float, random_state: Any = None) -> float:
+        """Return the share of right predictions with noise, in [0, 1], and count its budget in `privacy_spent_`.
+
+        (epsilon, 0)-DP under the relation of the estimator: one record moves the count of right predictions by at most
+        1, and the difference of two geometric variables is added to it; n is public. Under the local relation every
+        user says whether the prediction is right, by randomized response.
+
+        Parameters
+        ----------
+        X : array, shape (n, d)
+        y : array, shape (n,)
+        epsilon : float > 0
+        random_state : int, optional
+            For tests only: a known seed gives no privacy.
+
+        References
+        ----------
+        Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism; Warner (1965), randomized response.
+        """
+        epsilon, rng = positive(epsilon, "epsilon"), noise_source(random_state)
+        right = self.predict(X) == np.asarray(y)
+        if self.relation == "local":
+            lie = 1 / (1 + math.exp(min(epsilon, 700.0)))
+            share = (np.mean(right ^ (rng.random(len(right)) < lie)) - lie) / (1 - 2 * lie)
+        else:
+            drawn = rng.geometric(-math.expm1(-epsilon), 2)
+            share = (np.sum(right) + drawn[0] - drawn[1]) / len(right)
+        self._spend(self.learner_, epsilon)
+        return float(np.clip(share, 0.0, 1.0))
 
     @abstractmethod
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.cover.learners import ReferenceCoverLearner
@@ -129,6 +128,11 @@ class LocalVoteClassifier(PrivateClassifier):
             )
         return LocalHistogramClassifier(self.epsilon, spacing, random_state=self.random_state).fit(X, y)
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the released statistic of the cell of each row of X: at least 0 for the second class, shape (n,)."""
+        rows = self._checked(X)
+        return np.asarray(self.learner_.statistic_[self.learner_.grid_.nearest(rows)])
+
 
 class CoverClassifier(PrivateClassifier):
     """A half-plane of two projected features, chosen by the exponential mechanism; (epsilon, 0)-DP under substitution.
@@ -170,6 +174,11 @@ class CoverClassifier(PrivateClassifier):
             random_state=self.random_state,
         )
         return learner.fit(rows, 2 * y - 1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return on which side of the half-plane each row of X lies, and how far; at least 0 is the second class."""
+        rows = self._with_constant(self._checked(X))
+        return np.asarray(rows @ self.learner_.hypothesis_)
 
     def _predicted(self, X: np.ndarray) -> np.ndarray:
         return np.asarray((self.learner_.predict(self._with_constant(X)) + 1) // 2)
@@ -214,10 +223,9 @@ class LabelPrivateNeighbors(PrivateClassifier):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return unbiased estimates of the class probabilities, clipped at 0 and scaled to 1, shape (n, classes)."""
-        check_is_fitted(self, "learner_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = self._checked(X)
         encoder = self.learner_.encoder
-        means = self.learner_.model_.scores(self._mapped(X)) / self.learner_.n_neighbors
+        means = self.learner_.model_.scores(rows) / self.learner_.n_neighbors
         shares = np.clip((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0.0, None)
         total = shares.sum(axis=1, keepdims=True)
         return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.learners.base import PrivateEstimator
@@ -55,7 +55,7 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
         self.epsilon, self.delta, self.bounds, self.projection = epsilon, delta, bounds, projection
         self.target_bounds, self.random_state = target_bounds, random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
         """Spend the privacy budget once, and keep the release.
 
         Parameters
@@ -68,7 +68,9 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
         ValueError
             For features or targets that are not finite, and bounds that are not in order.
         """
+        self._refuse(unused)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._warn_of_leaks(len(X))
         low, high = self.target_bounds
         if not low < high:
             raise ValueError(f"`target_bounds` must be (low, high) with low < high, got {self.target_bounds!r}")
@@ -81,10 +83,9 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean target of the cube of each row of X."""
-        check_is_fitted(self, "learner_")
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = self._checked(X)
         low, high = self.target_bounds
-        return np.asarray(low + (high - low) * self.learner_.predict(self._mapped(X)))
+        return np.asarray(low + (high - low) * self.learner_.predict(rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

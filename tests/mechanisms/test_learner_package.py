@@ -15,6 +15,7 @@ pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from audit.subjects.identity import identify
@@ -27,6 +28,8 @@ from mechanisms.learners import (
     CubeVoteClassifier,
     LabelPrivateNeighbors,
     LocalVoteClassifier,
+    PrivacyLeakWarning,
+    PrivacyLedger,
     TeacherVoteClassifier,
 )
 from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
@@ -113,6 +116,102 @@ def test_what_was_spent_adds_up_over_fits_and_follows_no_parameter():
     assert not hasattr(clone(learner), "privacy_spent_")
     with pytest.raises(AttributeError):
         learner.release_.spent = None
+
+
+def test_a_ledger_adds_up_grids_folds_and_one_versus_rest():
+    """By hand: three folds of .5, 1 and 4 are 16.5, and the best one is fitted again."""
+    learner = CubeVoteClassifier(classes=[0, 1])
+    with PrivacyLedger() as grid:
+        best = GridSearchCV(learner, {"epsilon": [0.5, 1.0, 4.0]}, cv=3).fit(X, MARKS).best_params_["epsilon"]
+    assert len(grid.releases) == 10
+    assert grid.spent == ((16.5 + best, 0.0, "substitution"),)
+    with PrivacyLedger() as folds, PrivacyLedger() as outer:
+        cross_val_score(learner, X, MARKS, cv=5)
+        with PrivacyLedger() as rest:
+            OneVsRestClassifier(learner).fit(X, np.arange(60) % 3)
+    assert folds.spent == outer.spent == ((8.0, 0.0, "substitution"),)
+    assert rest.spent == ((3.0, 0.0, "substitution"),)
+    learner.fit(X, MARKS)
+    assert len(folds.releases) == 8
+    with PrivacyLedger() as both:
+        CubeMeanRegressor().fit(X, X[:, 0])
+        LabelPrivateNeighbors(2.0).fit(X, MARKS)
+    assert both.spent == ((1.0, 1e-4, "substitution"), (2.0, 0.0, "label flip"))
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+def test_a_noisy_score_costs_its_budget_and_is_near_the_score(kind):
+    """At epsilon 50 the noise is zero in all but one of e^50 draws; a seed repeats it."""
+    learner = kind(classes=[0, 1]).fit(X, MARKS)
+    before, exact = learner.privacy_spent_, learner.score(X, MARKS)
+    with PrivacyLedger() as ledger:
+        assert learner.noisy_score(X, MARKS, 50.0) == pytest.approx(exact)
+    assert learner.privacy_spent_ == (before.epsilon + 50.0, before.delta, before.relation)
+    assert ledger.spent == ((50.0, 0.0, before.relation),)
+    noisy = {learner.noisy_score(X, MARKS, 0.2, random_state=seed) for seed in range(8)}
+    assert len(noisy) > 4
+    assert all(0 <= each <= 1 for each in noisy)
+    with pytest.raises(ValueError, match="`epsilon` must be"):
+        learner.noisy_score(X, MARKS, 0.0)
+
+
+class Constant(CubeVoteClassifier):
+    """Predicts the second class."""
+
+    def predict(self, X):
+        return np.ones(len(X), dtype=int)
+
+
+class ConstantLocal(Constant):
+    relation = "local"
+
+
+@pytest.mark.parametrize(("kind", "variance"), [(Constant, 1.5 / 40**2), (ConstantLocal, 3 / 4 / 40)])
+def test_the_noise_of_a_score_has_the_law_that_the_claim_needs(kind, variance):
+    """By hand at epsilon ln 3, q = 1/3: 2 q / (1 - q)^2 = 3/2; lies of probability 1/4: (3/16) / (1/2)^2 / 40.
+
+    Fixed seeds, the same outcome on each run.
+    """
+    X, y = np.zeros((40, 1)), np.repeat([0, 1], 20)
+    learner = kind(classes=[0, 1]).fit(X, y)
+    scores = np.array([learner.noisy_score(X, y, np.log(3.0), random_state=seed) for seed in range(2_000)])
+    assert scores.mean() == pytest.approx(0.5, abs=0.02)
+    assert scores.var() == pytest.approx(variance, rel=0.15)
+
+
+@KINDS
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+def test_parameters_from_the_data_warn(kind):
+    def warned(learner):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            learner.fit(X, MARKS)
+        return [str(each.message) for each in caught if each.category is PrivacyLeakWarning]
+
+    assert warned(kind(classes=[0, 1])) == []
+    assert ["`classes` are taken" in said for said in warned(kind())] == [True]
+    assert ["recomputes the noise" in said for said in warned(kind(classes=[0, 1], random_state=0))] == [True]
+    if kind is TeacherVoteClassifier:
+        assert ["above 1/n" in said for said in warned(kind(delta=0.5, classes=[0, 1]))] == [True]
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@pytest.mark.parametrize("kind", [*EVERY, CubeMeanRegressor])
+def test_a_large_epsilon_works_and_what_is_not_supported_is_named(kind):
+    assert kind(epsilon=1e4).fit(X, MARKS).privacy_spent_.epsilon == 1e4
+    with pytest.raises(ValueError, match=r"`bounds` must be public .* got None"):
+        kind(bounds=None).fit(X, MARKS)
+    with pytest.raises(TypeError, match=r"`sample_weight` is not supported by `fit`: a record of weight w"):
+        kind().fit(X, MARKS, sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize("kind", [LocalVoteClassifier, CoverClassifier])
+def test_decisions_are_those_of_the_release(kind):
+    learner = kind(classes=[0, 1], random_state=0).fit(X, MARKS)
+    decisions = learner.decision_function(X)
+    np.testing.assert_array_equal(learner.predict(X), decisions >= 0)
+    assert len(np.unique(decisions)) > 3
 
 
 def test_an_aggregate_is_cloned_at_its_defaults():

@@ -102,7 +102,7 @@ class CellsAsSet(StableVoronoiClassifier):
         keys = SpaceGrid(self.dim, self.radius_, centered=True).keys_of(rows)
         released: set[Any] = {key for key in dict.fromkeys(keys) if self.predict(np.array([key]) * self.radius_)[0]}
         vars(self).clear()
-        self.votes_ = released
+        vars(self)["votes_"] = released
         return self
 
 

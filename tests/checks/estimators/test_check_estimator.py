@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import mechanisms.consistency.cube_classifier as cubes
 from mechanisms.labels.neighbors import VectorTargetKNN
-from mechanisms.learners import CubeVoteClassifier, LabelPrivateNeighbors, TeacherVoteClassifier
+from mechanisms.learners import CubeVoteClassifier, LabelPrivateNeighbors, LocalVoteClassifier, TeacherVoteClassifier
 
 X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
 Y = np.array([0, 1] * 6)
@@ -55,6 +55,12 @@ class TeachersFromLabels(TeacherVoteClassifier):
         return super().fit(X, y)
 
 
+class BandwidthFromData(LocalVoteClassifier):
+    def fit(self, X, y):
+        self.bandwidth = float(np.clip(np.std(X) / 4, 0.2, 1.0))
+        return super().fit(X, y)
+
+
 class KeepsSeed(CubeVoteClassifier):
     def fit(self, X, y):
         self.used_ = {"seed": self.random_state}
@@ -72,6 +78,7 @@ class InRecordOrder(CubeVoteClassifier):
     [
         (KeepsMean, "no record is kept"),
         (KeepsShare, "no label is kept"),
+        (BandwidthFromData, "no constant column is kept"),
         (TeachersFromLabels, "public parameters do not follow the data"),
         (InRecordOrder, "no order is kept"),
     ],

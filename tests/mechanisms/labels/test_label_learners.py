@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+import audit
 from audit import AuditError, Labeled
 from benchmarks.label_privacy.synthetic import Cell, trial
 from mechanisms.labels.encoder import one_hot
@@ -15,7 +16,7 @@ from mechanisms.labels.laplace import LaplaceOneHotEncoder
 from mechanisms.labels.mixtures import Circle, Peaked, Smooth
 from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, likeliest
 from mechanisms.labels.network import TargetNetwork, VectorTargetMLP
-from mechanisms.labels.pate import NoisyVote, PATELabelTrainer, win_chances
+from mechanisms.labels.pate import CHECKS, NoisyVote, PATELabelTrainer, PATERelease, all_counts, win_chances
 from mechanisms.labels.pretrained import (
     OneStageLabelTrainer,
     PretrainedOneStageTrainer,
@@ -259,3 +260,18 @@ def test_the_benchmark_and_the_learner_predict_alike():
     plain = NeighborSum(9).fit(X, one_hot(y, 4), np.random.default_rng(0)).scores(queries)
     clear = np.sort(plain, axis=1)[:, -1] > np.sort(plain, axis=1)[:, -2]
     np.testing.assert_array_equal(learner.predict(queries)[clear], plain.argmax(axis=1)[clear])
+
+
+def test_votes_leak_most_where_the_teachers_agree():
+    """At delta 1e-5, two classes, five teachers, six queries: .617 from (5, 0) to (4, 1), .523 from (3, 2)."""
+    release = PATERelease(NoisyVote(2, 1.0, 1e-5, 6), 5)
+    claim = audit.PrivacyClaim(1.0, 1e-5, audit.LabelFlip())
+
+    def exact(pair):
+        return audit.check_privacy(release, claim, [pair], budget=100, method="exact", workers=0).exact_epsilon
+
+    pairs = all_counts(2, 5, 6)
+    assert exact(pairs[0]) == pytest.approx(0.617, abs=5e-4)
+    assert exact(pairs[2]) == pytest.approx(0.523, abs=5e-4)
+    checks = [check for check in CHECKS if check.name.startswith("labels/PATE, K=2 teachers=5")]
+    assert [len(check.pairs) for check in checks] == [9]

@@ -1,0 +1,102 @@
+"""Estimators under `audit.check_estimator`: ours, those of diffprivlib, and correct ones over many seeds.
+
+    python -m benchmarks.estimators ours            the six learners of `mechanisms.learners`, with public classes
+    python -m benchmarks.estimators diffprivlib     its six models, each with public bounds, read under substitution
+    python -m benchmarks.estimators alarms 200      how often a correct learner FAILs: seeds 0 to 199
+
+The last line of each says how many had which verdict. Records are few, so that pairs of neighbors are far apart.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta
+
+import audit
+
+_DRAWN = np.random.default_rng(1)
+X = np.round(np.clip(_DRAWN.normal(size=(12, 2)), -2.5, 2.5), 2)
+Y = np.array([0, 1] * 6)
+TARGETS = np.round(X @ [0.5, -0.25], 2)
+BUDGET, BUDGET_OF_ALARMS = 2_000, 400
+
+
+def ours() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield estimators, their targets, and None: their budget is declared."""
+    from mechanisms import learners
+
+    for kind in (
+        learners.CubeVoteClassifier,
+        learners.LocalVoteClassifier,
+        learners.CoverClassifier,
+        learners.LabelPrivateNeighbors,
+        learners.TeacherVoteClassifier,
+    ):
+        yield kind(classes=[0, 1]), Y, None
+    yield learners.CubeMeanRegressor(), TARGETS, None
+
+
+def diffprivlib() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield its six models with public bounds, their targets, and the claim of their documentation."""
+    from diffprivlib import models
+
+    bounds, claim = (-3.0, 3.0), audit.PrivacyClaim(1.0, relation=audit.Substitution())
+    yield models.GaussianNB(epsilon=1.0, bounds=bounds), Y, claim
+    yield models.LogisticRegression(epsilon=1.0, data_norm=4.3), Y, claim
+    yield models.LinearRegression(epsilon=1.0, bounds_X=bounds, bounds_y=bounds), TARGETS, claim
+    yield models.KMeans(n_clusters=2, epsilon=1.0, bounds=bounds), None, claim
+    yield models.StandardScaler(epsilon=1.0, bounds=bounds), None, claim
+    yield models.RandomForestClassifier(n_estimators=2, epsilon=1.0, bounds=bounds, classes=[0, 1]), Y, claim
+
+
+def audited(found: Iterator[tuple[Any, Any, Any]]) -> Counter[str]:
+    """Print a line for each estimator, and return the verdicts."""
+    counts: Counter[str] = Counter()
+    for estimator, targets, claim in found:
+        begun = time.process_time()
+        result = audit.check_estimator(estimator, X, targets, claim, budget=BUDGET, workers=0, seed=0)
+        counts[str(result.verdict)] += 1
+        doubts = [line for line in result.properties if line.outcome not in ("kept", "not tested")]
+        print(f"{type(estimator).__name__}: {result.verdict}; {time.process_time() - begun:.0f} s; {result.reason}")
+        for line in doubts:
+            print(f"    {line}")
+        sys.stdout.flush()
+    return counts
+
+
+def alarms(seeds: int) -> Counter[str]:
+    """Return the verdicts on a correct learner, and print a 95 % upper bound of the rate of a FAIL."""
+    from mechanisms.learners import CubeVoteClassifier
+
+    counts: Counter[str] = Counter()
+    for seed in range(seeds):
+        learner = CubeVoteClassifier(classes=[0, 1])
+        result = audit.check_estimator(learner, X, Y, budget=BUDGET_OF_ALARMS, workers=0, seed=seed)
+        suspected = any(line.outcome in ("suspected", "broken") for line in result.properties)
+        counts[f"{result.verdict}{', suspected' if suspected else ''}"] += 1
+    failed = sum(count for name, count in counts.items() if name.startswith("FAIL"))
+    upper = 1.0 if failed == seeds else float(beta.ppf(0.95, failed + 1, seeds - failed))
+    print(f"FAIL in {failed} of {seeds} seeds: at most {upper:.3f} of them, at 95 %")
+    return counts
+
+
+def main(arguments: list[str]) -> None:
+    """Run one of the three."""
+    warnings.simplefilter("ignore")
+    which = arguments[0] if arguments else "ours"
+    if which == "alarms":
+        counts = alarms(int(arguments[1]) if len(arguments) > 1 else 200)
+    else:
+        counts = audited({"ours": ours, "diffprivlib": diffprivlib}[which]())
+    print(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
