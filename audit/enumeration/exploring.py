@@ -32,7 +32,7 @@ from audit.enumeration.graph import edges_of
 from audit.enumeration.lazy_calls import LazyCalls
 from audit.enumeration.merges import DIFFER, Merges, Tester
 from audit.enumeration.outputs import known_output
-from audit.enumeration.states import State, StateReader, subject_frames
+from audit.enumeration.states import State, StateReader, is_generator, subject_frames
 from audit.enumeration.watching import Watch
 from audit.subjects.identity import CannotKeep, Raised, identify
 from audit.subjects.supervisor import is_of_subject
@@ -326,7 +326,7 @@ class Explorer:
         for index in reversed(range(self._outermost(state))):
             part = state.parts[index]
             frame = state.frames[index]
-            if part is None or id(frame) in begun or self.lazy.is_in_between(frame):
+            if part is None or id(frame) in begun or self.lazy.is_in_between(frame) or is_generator(frame):
                 continue
             if (law := self.calls.known.get(part)) is not None:
                 return law

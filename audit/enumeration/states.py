@@ -33,6 +33,7 @@ RUN = "_call_once"  # the function of this package that calls the code
 _PLAIN = (int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND))
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
+_CALLS = ("CALL", "CALL_FUNCTION_EX")
 _TESTS = (
     *("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "UNARY_NOT"),
     *("POP_JUMP_BACKWARD_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "UNARY_NEGATIVE"),
@@ -40,7 +41,7 @@ _TESTS = (
 _SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "")
 _ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
 _LASTING = (type, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType)
-_GENERATORS = 0x20 | 0x80 | 0x200  # flags of generators, coroutines and asynchronous generators
+_GENERATOR, _COROUTINES = 0x20, 0x80 | 0x200  # flags of code
 
 
 class NoState(Exception):
@@ -170,12 +171,14 @@ class StateReader:
         slots, over = slots_of(frame), slots_of(above)
         if slots is None or over is None:
             raise NoState("frames cannot be read on this interpreter")
-        if not slots.is_plain or code.co_flags & _GENERATORS:
-            raise NoState(f"{code.co_name} is a generator, or the body of a class or module")
+        if not slots.is_plain or code.co_flags & _COROUTINES:
+            raise NoState(f"{code.co_name} is a coroutine, or the body of a class or module")
         place = places_of(code).get(frame.f_lasti)
         if place is None or place.before is None or place.after is None:
             raise NoState(f"the bytecode of {code.co_name} is not understood")
         self._codes[id(code)] = code  # stays alive, so that its identity is not used again
+        if place.name in _CALLS and above.f_code.co_flags & _GENERATOR:  # perhaps `sum` goes through it
+            self._follower.ask_for(frame)
         kept = _kept(place, slots, over, above, code)
         found = slots.read(0, slots.variables)
         live = [
@@ -207,9 +210,13 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType, code: CodeT
             container = operands[0]
             if place.name != "BINARY_SUBSCR" or type(container) in (list, tuple, str, bytes):
                 return depth
+    elif place.name == "FOR_ITER":
+        iterator = slots.read(base + depth - 1, base + depth)[0]
+        if type(iterator) is types.GeneratorType and iterator.gi_frame is above:
+            return depth
     elif place.name in _TESTS and slots.read(base + depth - 1, base + depth)[0] is own:
         return depth
-    elif place.name in ("CALL", "CALL_FUNCTION_EX"):
+    elif place.name in _CALLS:
         first, second = slots.read(base + place.after - 1, base + place.after + 1)
         called = second if first is UNBOUND else first
         if any(called is known for known in _WITHOUT_STATE) and own is not UNBOUND:
@@ -218,6 +225,11 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType, code: CodeT
         if type(function) is types.FunctionType and function.__code__ is above.f_code:
             return place.after - 1
     raise NoState(f"C code waits between {code.co_name} and {above.f_code.co_name}")
+
+
+def is_generator(frame: FrameType) -> bool:
+    """Test whether a frame goes on after it has given a value: what it gave is then not all that is left of it."""
+    return bool(frame.f_code.co_flags & _GENERATOR)
 
 
 class _Reading:
@@ -278,6 +290,8 @@ class _Reading:
             return (kind, number, *map(self.of, value))
         if kind is dict:
             return (kind, number, *((self.of(key), self.of(entry)) for key, entry in value.items()))
+        if kind is types.GeneratorType and value.gi_running:  # its frame is read, and the loop that runs it holds it
+            return kind, number
         if kind is types.CellType:
             try:
                 return kind, number, self.of(value.cell_contents)

@@ -300,6 +300,24 @@ def _(data: Any, rng: Any) -> Any:
     return sum(bit ^ (rng.random() < 0.25) for bit in data)
 
 
+def _reports(data: Any, rng: Any) -> Any:
+    for bit in data:
+        yield bit ^ (rng.random() < 0.25)
+
+
+@sampler("20 users, a loop over a generator", (0, 1) * 10)
+def _(data: Any, rng: Any) -> Any:
+    total = 0
+    for report in _reports(data, rng):
+        total += report
+    return total
+
+
+@sampler("8 users, `sum` of a list", (0, 1) * 4)
+def _(data: Any, rng: Any) -> Any:
+    return sum([bit ^ (rng.random() < 0.25) for bit in data])
+
+
 @sampler("20 users, an array", (0, 1) * 10)
 def _(data: Any, rng: Any) -> Any:
     return int(np.sum(np.array(data) ^ (rng.random(20) < 0.25)))

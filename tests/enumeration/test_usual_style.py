@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import arithmetic, continuous, conversions, deferred, sources
+from audit.enumeration import arithmetic, continuous, conversions, deferred, exploring, sources, states
 
 ENDS = np.cumsum([0.125, 0.25, 0.625])
 
@@ -178,3 +178,74 @@ def test_the_order_before_a_shuffle_is_forgotten():
     law = law_of(reports)
     assert set(law.probabilities.values()) == {Fraction(1, 16)}
     assert law.states < 50
+
+
+def by_sum_of_a_generator(data, rng):
+    return sum(bit ^ (rng.random() < 0.25) for bit in data)
+
+
+def noisy(data, rng):
+    for bit in data:
+        yield bit ^ (rng.random() < 0.25)
+
+
+def by_a_loop_over_a_generator(data, rng):
+    total = 0
+    for bit in noisy(data, rng):
+        total += bit
+    return total
+
+
+@pytest.mark.parametrize("function", [by_sum_of_a_generator, by_a_loop_over_a_generator])
+def test_many_users_are_added_up(function):
+    law = law_of(function, (0, 1) * 6)
+    half = [Fraction(math.comb(6, k) * 3 ** (6 - k), 4**6) for k in range(7)]
+    truth = [sum(half[j] * half[6 - k + j] for j in range(7) if 0 <= 6 - k + j <= 6) for k in range(13)]
+    assert [law.probabilities[k] for k in range(13)] == truth
+    assert (law.residual, law.behind) == (0, ())
+    assert law.merges == law.merges_tested > 50
+
+
+def keeps_a_coin(rng):
+    coin = int(rng.random() < 0.5)
+    yield int(rng.random() < 0.5)
+    yield 2 * coin
+
+
+def number_of_six(data, rng):
+    total = 0
+    for _ in range(6):
+        for value in keeps_a_coin(rng):
+            total += value
+    return total
+
+
+def test_what_a_generator_keeps_is_part_of_the_state(monkeypatch):
+    """A generator that has given a value goes on: as a call that has returned, it would give one value for both."""
+    one = {k: Fraction(math.comb(6, k), 64) for k in range(7)}
+    truth = {t: sum(one[k] * one.get(t - 2 * k, 0) for k in range(7)) for t in range(19)}
+    assert law_of(number_of_six).probabilities == truth
+    monkeypatch.setattr(exploring, "is_generator", lambda frame: False)
+    law = law_of(number_of_six)
+    assert law.behind or law.probabilities != truth
+
+
+def test_a_state_needs_the_frame_of_the_generator(monkeypatch):
+    """Frames of generators are read as all others: two that differ in a variable are not the same."""
+
+    def three(data, rng):
+        def bits():
+            kept = int(rng.random() < 0.5)
+            yield 2 * kept + int(rng.random() < 0.5)
+
+        return sum(bits())
+
+    assert set(law_of(three).probabilities.values()) == {Fraction(1, 4)}
+    kept = states.StateReader._frame
+    monkeypatch.setattr(
+        states.StateReader,
+        "_frame",
+        lambda self, frame, *rest: 0 if states.is_generator(frame) else kept(self, frame, *rest),
+    )
+    law = law_of(three)
+    assert law.behind or set(law.probabilities.values()) != {Fraction(1, 4)}
