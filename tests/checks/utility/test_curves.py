@@ -143,3 +143,15 @@ def test_bounds_of_all_sizes_hold_together():
     for size, found in zip(SIZES, result.found, strict=True):
         assert found.lower <= 0.2 + size**-0.5 <= found.upper
     assert np.all([found.upper - found.lower < 0.05 for found in result.found])
+
+
+def test_a_constant_excess_is_within_a_tolerance_and_keeps_no_bounds_that_fall():
+    def check(**more):
+        return audit.check_consistency(evaluator=lambda n: 0.22, sizes=SIZES, bayes_risk=0.2, **more)
+
+    close = check(tolerance=0.05)
+    assert close.verdict is PASS
+    assert "the risk at n = 6400 is at most 0.22, within 0.05 of 0.2" in close.reason
+    falling = check(finite_bounds=lambda n: 0.2 + n**-0.5)
+    assert falling.verdict is FAIL
+    assert "above its bound" in check(tolerance=0.05, finite_bounds=lambda n: 0.2 + n**-0.5).reason
