@@ -3,7 +3,7 @@
     python -m benchmarks.quotations DIRECTORY       with the papers as text, one file for each page
 
 The project contains no papers. Formulas are lost or doubled in most texts, so that words of prose are compared: every
-word of a quotation must occur in one sentence of the paper, in order, and no word of that sentence before or after them.
+word of a quotation must occur in one sentence of the paper, in order, and no word of that sentence around them.
 Prints each quotation that does not, and how many were compared; the exit status is 1 if there is one.
 """
 

@@ -25,8 +25,10 @@ class ConsistencyTerms:
 class ConsistencyCheck(CurveCheck):
     """The claim that the risk tends to the Bayes risk, tested on the stated sizes.
 
-    Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing of a limit;
-    bounds that fall with n claim a fall. FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, if it is certainly above a
+    Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing of a
+    limit; bounds that fall with n claim a fall.
+
+    FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, if it is certainly above a
     stated bound at some size, or, for a risk declared monotone, if it certainly grows from one size to the next.
     PASS if it is certainly at most bayes_risk + tolerance at the largest size and at most bound + tolerance at every
     size. A risk certainly below the Bayes risk is INCONCLUSIVE: one of the two is computed wrongly.
