@@ -1,11 +1,12 @@
 """Estimators under `audit.check_estimator`: ours, those of diffprivlib, and correct ones over many seeds.
 
-    python -m benchmarks.estimators ours [NAME...]            the six learners of `mechanisms.learners`, with public classes
-    python -m benchmarks.estimators diffprivlib [NAME...]     its six models, or those named, each with public bounds and classes
-    python -m benchmarks.estimators alarms 200                how often a correct learner FAILs: seeds 0 to 199
+    python -m benchmarks.estimators ours [NAME...]           the six learners of `mechanisms.learners`
+    python -m benchmarks.estimators diffprivlib [NAME...]    its six models, or those named
+    python -m benchmarks.estimators alarms 200               how often a correct learner FAILs: seeds 0 to 199
 
-The last line of each says how many had which verdict. Records are few, so that pairs of neighbors are far apart. The models of
-diffprivlib state no relation, and are read under substitution, where the number of records is public.
+Classes and bounds are public. The last line of each says how many had which verdict. Records are few, so that pairs of
+neighbors are far apart. The models of diffprivlib state no relation, and are read under substitution, where the number
+of records is public.
 """
 
 from __future__ import annotations
