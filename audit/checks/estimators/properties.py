@@ -146,7 +146,13 @@ class PropertiesReader:
             fresh = cloned(learner)
         except Exception as error:
             return "open", f"clone raises {type(error).__name__}: {described(error)}"
-        held = [name for name in vars(fresh) if name.endswith("_") and not name.startswith("_")]
+        unfitted = vars(self.fits.fresh())  # some constructors set fitted attributes to None
+        held = [
+            name
+            for name, value in vars(fresh).items()
+            if name.endswith("_") and not name.startswith("_")
+            if name not in unfitted or identify(value) != identify(unfitted[name])
+        ]
         if held:
             return "broken", f"a clone holds what was fitted: {', '.join(held)}"
         whole, copy = pickled(learner)

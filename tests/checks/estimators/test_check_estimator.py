@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import audit
+from audit.checks.estimators.fits import Fits
+from audit.checks.estimators.properties import PropertiesReader
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of, replay
 from audit.subjects.entropy import entropy_from
@@ -199,6 +201,26 @@ def test_a_right_estimator_passes_and_half_its_noise_fails(scale, budget, verdic
     result = audit.check_estimator(NoisyMean(scale=scale), X, budget=budget, **settings)
     assert str(result.verdict) == verdict, result.reason
     assert {line.outcome for line in result.properties} == {"kept", "not tested"}
+
+
+class StartsAtNone(NoisyMean):
+    def __init__(self, epsilon=1.0, scale=1.0):
+        super().__init__(epsilon, scale)
+        self.mean_ = None
+
+
+class ClonesItsMean(NoisyMean):
+    def __sklearn_clone__(self):
+        fresh = type(self)(self.epsilon, self.scale)
+        fresh.__dict__.update(self.__dict__)
+        return fresh
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [(StartsAtNone, "kept"), (ClonesItsMean, "broken")])
+def test_a_clone_holds_what_was_fitted_if_an_unfitted_object_does_not(kind, outcome):
+    fits = Fits(kind())
+    reader = PropertiesReader(fits, np.array(X), audit.Substitution(), np.random.default_rng(0))
+    assert reader._copied()[0] == outcome
 
 
 class CannotBeCloned(NoisyMean):
