@@ -42,7 +42,7 @@ def subjects(share: float = 1.0) -> Iterator[tuple[str, Subject]]:
         yield f"Gaussian vector d={d}", (Added(share * GAUSSIAN, "normal", d), APPROXIMATE, (np.zeros(d), dense))
     bins = np.arange(100.0)
     yield "histogram of 100 bins", (Added(share, "laplace", 100), PURE, (bins, bins + np.eye(100)[40]))
-    yield "tree counter T=16", (lambda x, n, rng: counted(x, n, rng, share), PURE, (np.zeros(16), np.eye(16)[5]))
+    yield "tree counter T=16", (lambda x, n, rng: counted(x, n, rng, share), PURE, (np.zeros(16), np.eye(16)[0]))
     mean = np.full(50, 50**-0.5) / 20
     yield "clipped mean d=50", (Added(share * GAUSSIAN / 10, "normal", 50), APPROXIMATE, (mean, -mean))
     yield "table of 20 rows", (lambda x, n, rng: table(x, n, rng, share), PURE, (np.arange(20.0), bumped(20)))
