@@ -15,12 +15,15 @@ from audit.training.canaries.one_run import (
     fewest_refuting,
     least_wrong,
     mu_lower_bound,
+    one_group,
+    plan_guesses,
     pvalue,
     recursion_mu,
     tail_at_a_point,
     tail_of_independent,
+    weighed_mu,
 )
-from audit.training.canaries.program import _proved, program_tail
+from audit.training.canaries.program import Weighing, _Setting, least_tail
 from audit.training.canaries.retrained import guessing_pvalue
 
 SMALL = [(1, 1, 1), (2, 2, 2), (3, 4, 4), (3, 4, 9), (5, 6, 6), (4, 6, 30), (7, 8, 10)]
@@ -74,22 +77,57 @@ def test_the_recursion_bounds_every_law_that_keeps_the_claim(right, guesses, can
 @pytest.mark.parametrize("mu", [0.3, 1.0])
 def test_the_proof_of_a_program_is_its_optimum_or_a_little_more(right, guesses, canaries, mu):
     """The same points are given to a program that is written otherwise, and solved as it stands."""
-    claim, center = GaussianClaim(mu), special.logit(right / guesses)
-    epsilons = np.linspace(max(0.0, center - 1.5), center + 0.5, 32)
-    points = [(epsilon, claim.profile(epsilon)) for epsilon in epsilons.tolist()]
-    optimum, found = largest_tail(right, guesses, canaries, points), program_tail(claim, right, guesses, canaries)
-    assert optimum - 1e-7 <= found <= optimum + 1e-4
+    claim, setting = GaussianClaim(mu), _Setting.of(one_group(guesses), guesses - right, canaries)
+    points = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
+    optimum = largest_tail(right, guesses, canaries, points)
+    assert optimum - 1e-7 <= least_tail(claim, one_group(guesses), guesses - right, canaries) <= optimum + 1e-3
 
 
-def test_any_multipliers_prove_a_bound():
-    """Drawn at random they are poor, and never below the optimum; a bound of nothing is 1."""
-    rng, epsilons, (right, guesses, canaries) = np.random.default_rng(0), np.array([0.5, 2.0]), (5, 6, 12)
-    deltas = np.array([0.1, 0.01])
-    optimum = largest_tail(right, guesses, canaries, list(zip(epsilons, deltas, strict=True)))
-    for scale in (0.0, 0.01, 0.1, 1.0):
-        given = scale * rng.random((2, guesses))
-        assert _proved(epsilons, given, 0, right, guesses).tail(deltas, canaries) >= optimum
-    assert _proved(epsilons, np.zeros((2, guesses)), 0, right, guesses).tail(deltas, canaries) == pytest.approx(1.0)
+def least_cost_tail(weighing, most, canaries, points):
+    """The largest P(D <= most) over all laws of which guesses are right, each guess a coordinate, at each point."""
+    costs = np.repeat(weighing.points, weighing.sizes.astype(int))
+    count = len(costs)
+    answers = list(product((0, 1), repeat=count))  # 1 is wrong
+    place = {answer: index for index, answer in enumerate(answers)}
+    pairs = [(k, rest) for k in range(count) for rest in product((0, 1), repeat=count - 1)]
+    size, ends = len(answers) + len(pairs) * len(points), []
+    limits = np.zeros(((len(pairs) + 1) * len(points), size))
+    for index, (epsilon, delta) in enumerate(points):
+        first, slack = index * (len(pairs) + 1), len(answers) + index * len(pairs)
+        for row, (k, rest) in enumerate(pairs):
+            right, wrong = (place[(*rest[:k], bit, *rest[k:])] for bit in (0, 1))
+            limits[first + row, [right, wrong, slack + row]] = 1, -math.exp(epsilon), -1
+        limits[first + len(pairs), slack : slack + len(pairs)] = 1
+        ends += [0.0] * len(pairs) + [canaries * delta]
+    cost, total = np.zeros(size), np.zeros((1, size))
+    cost[: len(answers)] = [-1.0 if np.dot(costs, answer) <= most else 0.0 for answer in answers]
+    total[0, : len(answers)] = 1
+    return -optimize.linprog(cost, limits, ends, total, [1.0], method="highs").fun
+
+
+@pytest.mark.parametrize(("cuts", "points", "most"), [((2, 4), (2, 1), 1), ((1, 3, 5), (3, 2, 1), 2), ((4,), (1,), 0)])
+def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, most):
+    """Drawn at random they are poor, and never below the optimum over all laws; those of the solver come near it."""
+    weighing, canaries, claim = Weighing(cuts, points), 8, GaussianClaim(0.5)
+    setting = _Setting.of(weighing, most, canaries)
+    given = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
+    optimum = least_cost_tail(weighing, most, canaries, given)
+    shape, rng = (len(setting.epsilons), len(points), len(setting.nodes) - 1), np.random.default_rng(0)
+    for scale in (0.0, 0.001, 0.01, 0.1):
+        assert setting.proved(scale * rng.random(shape)).tail(claim) >= optimum
+    assert setting.proved(np.zeros(shape)).tail(claim) == pytest.approx(1.0)
+    assert optimum - 1e-7 <= least_tail(claim, weighing, most, canaries) <= optimum + 0.1
+
+
+def test_weights_fall_with_the_rank_and_tell_more_than_a_count():
+    """Ideal scores for mu = 1, 100,000 canaries: the median cost of `python -m benchmarks.canaries targets`."""
+    assert all(weighing is None for *_, weighing in plan_guesses(GaussianClaim(1.0), 2_000, 1e-5, "any"))
+    weighing = Weighing.even(1.0, 100_000, 4)
+    assert list(weighing.cuts) == sorted(set(weighing.cuts))
+    assert weighing.points == (4, 3, 2, 1)
+    cost = math.ceil(np.dot(weighing.points, weighing.wrong(1.0, 100_000)))
+    weighed = weighed_mu(weighing, cost, 100_000, 0.05)
+    assert mu_lower_bound(731, 760, 100_000, 0.05) + 0.005 < weighed < 1
 
 
 def test_enumerated_mechanisms_keep_their_bounds():

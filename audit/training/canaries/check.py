@@ -21,8 +21,9 @@ from audit.checks.stated import StatedCheck
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
 from audit.claims.claim import require_claim
 from audit.game.means import Unusable, call
-from audit.training.canaries.judge import Canary, CanaryEvidence, CanaryTerms, Guessed, Judged, Threshold
+from audit.training.canaries.judge import Canary, CanaryEvidence, CanaryTerms, Group, Guessed, Judged, Threshold
 from audit.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
+from audit.training.canaries.program import Weighing
 from audit.training.canaries.retrained import canary_scores, right_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
@@ -217,8 +218,8 @@ class CanaryCheck(StatedCheck):
             total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
             return (Guessed(total, right, 1.0),)
         return tuple(
-            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
-            for guesses, share in plan_guesses(self.claim, canaries, level, self.structure)
+            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share, _groups(scores, weighing))
+            for guesses, share, weighing in plan_guesses(self.claim, canaries, level, self.structure)
         )
 
     @staticmethod
@@ -228,6 +229,15 @@ class CanaryCheck(StatedCheck):
             return undecided("no coin was guessed")
         claim = claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
+
+
+def _groups(scores: Scores, weighing: Weighing | None) -> tuple[Group, ...]:
+    if weighing is None:
+        return ()
+    return tuple(
+        Group(guesses, right_guesses(scores.included, scores.left_out, guesses), points)
+        for guesses, points in zip(weighing.cuts, weighing.points, strict=True)
+    )
 
 
 def _pair(returned: Any) -> tuple[Any, Any]:

@@ -10,18 +10,51 @@ from audit.base.forms import Probability
 from audit.checks.base import Evidence, Interval, Judgment, conclude
 from audit.claims import Claim, GaussianClaim
 from audit.game.intervals import largest_refuted
-from audit.training.canaries.one_run import epsilon_lower_bound, is_refuted, mu_lower_bound, pvalue, smallest_detected
+from audit.training.canaries.one_run import (
+    SHARPENED,
+    epsilon_lower_bound,
+    is_refuted,
+    mu_lower_bound,
+    pvalue,
+    recursion_mu,
+    smallest_detected,
+    weighed_mu,
+)
+from audit.training.canaries.program import Weighing
 
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 
 
 @dataclass(frozen=True)
+class Group:
+    """The guesses up to one cut, and what a wrong one since the cut before costs."""
+
+    guesses: int
+    right: int  # the fewest, over all ways to break ties
+    points: int
+
+
+@dataclass(frozen=True)
 class Guessed:
-    """The guesses at one cut, with their share of the significance."""
+    """The guesses at one cut, with their share of the significance, and those of its groups."""
 
     guesses: int
     right: int  # the fewest, over all ways to break ties
     share: Probability
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def weighing(self) -> Weighing:
+        """The points of the groups; those of one group where there are none."""
+        groups = self.groups or (Group(self.guesses, self.right, 1),)
+        return Weighing(tuple(group.guesses for group in groups), tuple(group.points for group in groups))
+
+    @property
+    def points(self) -> int:
+        """The points that wrong guesses cost in all, at most."""
+        groups = self.groups or (Group(self.guesses, self.right, 1),)
+        steps = zip(self.weighing.steps, groups, strict=True)
+        return sum(step * (group.guesses - group.right) for step, group in steps)
 
 
 @dataclass(frozen=True)
@@ -102,20 +135,33 @@ class Judged:
 
     def found(self) -> tuple[Interval, ...]:
         """Return lower bounds of mu, for a Gaussian claim, and of epsilon, with their error probability."""
-        bounds = [0.0]
-        is_gaussian = isinstance(self.claim, GaussianClaim)
-        for look in self.evidence.guessed:
-            counts, level = (look.right, look.guesses, self.evidence.canaries), look.share * self.significance
-            if is_gaussian:
-                bounds.append(mu_lower_bound(*counts, level, self.structure))
-            else:
-                bounds.append(epsilon_lower_bound(*counts, self.delta, level, self.structure))
-        best, error = max(bounds), f"error probability {self.significance:.3g}"
-        if not is_gaussian:
+        error = f"error probability {self.significance:.3g}"
+        if not isinstance(self.claim, GaussianClaim):
+            best = max((self._epsilon(look) for look in self.evidence.guessed), default=0.0)
             return (Interval(f"epsilon at delta {self.delta:g}, {error}", best, math.inf),)
+        best = self._mu()
         implied = _epsilon_at(GaussianClaim(best, relation=self.claim.relation), self.delta)
         of_this = f"epsilon of this mu at delta {self.delta:g}, {error}"
         return Interval(f"mu, {error}", best, math.inf), Interval(of_this, implied, math.inf)
+
+    def _epsilon(self, look: Guessed) -> float:
+        level = look.share * self.significance
+        return epsilon_lower_bound(look.right, look.guesses, self.evidence.canaries, self.delta, level, self.structure)
+
+    def _mu(self) -> float:
+        """Return a lower bound of mu; the linear program takes longest, and is asked about the clearest look alone."""
+        canaries, bounds = self.evidence.canaries, []
+        for look in self.evidence.guessed:
+            counts, level = (look.right, look.guesses, canaries), look.share * self.significance
+            if self.structure == "independent":
+                bounds.append((mu_lower_bound(*counts, level, self.structure), look))
+            else:
+                bounds.append((recursion_mu(*counts, level) if look.right else 0.0, look))
+        best, clearest = max(bounds, key=lambda found: found[0])
+        level = clearest.share * self.significance
+        if self.structure == "independent" or not best or level < SHARPENED:
+            return best
+        return weighed_mu(clearest.weighing, clearest.points, canaries, level)
 
     def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
         """Return what bars a PASS, or None."""

@@ -1,17 +1,22 @@
-"""Bound the tail of the number of right guesses by a linear program whose dual solution is checked as a proof.
+"""Bound how seldom guesses are wrong, by a linear program whose dual solution is checked as a proof.
 
-Of m canaries r are guessed, W guesses are right, and p_i = P(W = i). At each point (epsilon, delta) of a claim
+Of m canaries the clearest are guessed, in groups: first r_1 of them, then r_2, and so on. A wrong guess of group g
+costs a whole number of points a_g, fewer in each later group; D is the sum. One group at one point counts wrong
+guesses.
 
-    sum over i of (i p_i - e^epsilon (r - i + 1) p_(i-1))+  <=  m delta.
+Put a canary of group g aside, and let x be the points of all others. At each point (epsilon, delta) of a claim and for
+all numbers 0 <= phi_g(x) <= 1
 
-The largest P(W >= v) under any number of these constraints is a linear program. Its dual: for any numbers y(k, i) >= 0,
-with y(k, 0) = y(k, r + 1) = 0,
+    E sum over guesses of phi_g(x) (1[it is right] - e^epsilon 1[it is wrong])  <=  m delta.
 
-    P(W >= v) <= max over i of (1[i >= v] - sum over k of (i y(k, i) - e^epsilon_k (r - i) y(k, i + 1)))
-                 + m sum over k of delta_k max over i of y(k, i).
+So any y(k, g, x) >= 0, a multiple of such numbers for each epsilon_k, proves with Y = sum of y(k, ., .) and Z = sum of
+e^epsilon_k y(k, ., .) over k
 
-So a solver proposes y, and the right side, rounded up, is a bound whatever the solver did. Fewer points and fewer
-counts in the program make the bound larger, and never wrong. `docs/canaries.md` has the argument.
+    P(D <= d) <= max over x of (1[x <= d] - sum over g of r_g Y(g, x) + x max over g of (Y(g, x) + Z(g, x - a_g)) / a_g)
+                 + m sum over k of delta_k max over g and x of y(k, g, x).
+
+A solver proposes y, on some of the groups and numbers of points, with straight lines between them. The right side,
+rounded up, is a bound whatever the solver did. `docs/canaries.md` has the argument.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,80 +34,227 @@ from scipy import special
 from audit.claims import Claim, GaussianClaim
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
-_POINTS, _BELOW, _ABOVE = 32, 1.5, 0.5  # epsilons of the program, around the log odds of a right guess
-_DEVIATIONS, _LEAST_WRONG = 6, 20  # of wrong guesses: how far below `right` a count may carry a multiplier
-_LARGEST, _FEWEST = 7_000, 8  # constraints of a program that is solved, in about a second; epsilons it needs
+_POINTS, _BELOW, _ABOVE = 28, 1.3, 0.5  # epsilons of a program, around the log odds of right guesses
+_ANCHORS = 4  # groups at which multipliers are free at first
+_WINDOW = 2  # epsilons on either side of a limit at which multipliers are free afterwards
+_BEFORE, _AFTER, _FARTHEST = 3.5, 8.0, 40.0  # standard deviations, or points: how far multipliers reach on either side
+_LARGEST = 6_000  # multipliers of a program that is solved, in about a second
+_WIDENED, _THIN = 1.12, 12  # ratio of successive distances between nodes, and how many nodes lie below
 _ROUNDED = 1e-13  # relative: a sum of a few dozen products
 _DELTA_UP, _DELTA_LEAST = 1 + 1e-9, 1e-15  # cover the rounding of a profile
 _HALVINGS = 40
-_TOP = 1.5  # largest ratio of a bound to the one it starts from
+_FIRST, _FINAL = 1 / 19, 1.48  # ranks between which points fall, in units of the best number of guesses
+_WRONG = 29  # guesses at that number when mu is 1, which is where a count alone tells most of 100,000 canaries
+_ASKED = 0.8  # a guess at a bound, in units of the mu whose ideal scores cost as much
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Hold how many canaries are guessed in all up to each group, and what a wrong guess of a group costs."""
+
+    cuts: tuple[int, ...]
+    points: tuple[int, ...]
+
+    @classmethod
+    def even(cls, mu: float, canaries: int, steps: int) -> Weighing:
+        """Return points from `steps` down to 1 at equal steps of the log odds of ideal scores for `mu`.
+
+        So they fall in proportion to the score, between parts of a number of guesses of which 29 are wrong, on average,
+        if mu is 1, 5 if it is 2, and 116 if it is 0.5. There is no need to be exact: these were found by trial.
+        """
+        most = _WRONG * mu ** (-2.5 if mu > 1 else -2.0)
+        guesses = _last(lambda cut: float(cls((int(cut),), (1,)).wrong(mu, canaries)[0]) <= most, 1.0, float(canaries))
+
+        def has_more(rank: float) -> Callable[[float], bool]:
+            return lambda z: bool(canaries * (special.ndtr(mu / 2 - z) + special.ndtr(-mu / 2 - z)) > rank)
+
+        first, final = (_last(has_more(part * guesses), 0.0, 20.0) for part in (_FIRST, _FINAL))
+        scores = np.linspace(first, final, steps + 1)[1:]
+        cuts = np.round(canaries * (special.ndtr(mu / 2 - scores) + special.ndtr(-mu / 2 - scores))).astype(int)
+        cuts = np.minimum(cuts, canaries)
+        kept = [place for place in range(steps) if cuts[place] > (cuts[place - 1] if place else 0)]
+        return cls(tuple(int(cuts[place]) for place in kept), tuple(steps - place for place in kept))
+
+    @property
+    def sizes(self) -> FloatArray:
+        """How many guesses each group has."""
+        return np.diff(np.array(self.cuts, float), prepend=0.0)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """What a wrong guess up to each cut costs more than one up to the next: D sums wrong guesses times this."""
+        return tuple(a - b for a, b in pairwise((*self.points, 0)))
+
+    def wrong(self, mu: float, canaries: int) -> FloatArray:
+        """Return how many guesses of each group are wrong about ideal scores for `mu`, on average."""
+        shares = np.array(self.cuts, float) / canaries
+        low, high = np.zeros_like(shares), shares / 2
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            fits = middle + special.ndtr(special.ndtri(middle) + mu) <= shares
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return np.asarray(np.diff(low * canaries, prepend=0.0))
 
 
 @dataclass(frozen=True, eq=False)
-class _DualCertificate:
-    """Hold multipliers of the constraints: for each epsilon, and each count from `low` + 1 on."""
+class _Setting:
+    """The program for an observed D: the epsilons, and at which numbers of points multipliers are free."""
+
+    weighing: Weighing
+    most: int  # D that is tested: P(D <= most)
+    canaries: int
+    ideal: float  # mu whose ideal scores cost that much
+    epsilons: FloatArray
+    nodes: FloatArray  # the multipliers are constant below the first one, and 0 from the last one on
+
+    @classmethod
+    @lru_cache(maxsize=64)
+    def of(cls, weighing: Weighing, most: int, canaries: int) -> _Setting:
+        points = np.array(weighing.points, float)
+
+        def costs_more(mu: float) -> bool:
+            return bool(points @ weighing.wrong(mu, canaries) > max(most, points[0] / 2))
+
+        ideal = _last(costs_more, 0.0, 20.0)
+        wrong = np.maximum(weighing.wrong(ideal, canaries), 0.1)
+        odds = np.log(np.maximum(weighing.sizes - wrong, 0.5) / wrong)
+        epsilons = np.linspace(max(0.0, odds.min() - _BELOW), odds.max() + _ABOVE, _POINTS)
+        spread = math.sqrt(float(points**2 @ wrong)) + points[0]
+        room = _LARGEST // (min(_ANCHORS, len(points)) * _POINTS)
+        return cls(weighing, most, canaries, ideal, epsilons, _nodes(most, spread, weighing.points[0], room))
+
+    def multipliers(self, claim: Claim) -> _Multipliers | None:
+        """Return the multipliers that a solver proposes for a claim; None where it finds none.
+
+        All epsilons below a limit that depends on group and node have their largest multiplier, and those above none. A
+        program for few groups shows about where the limits are, and one for all groups is asked near them.
+        """
+        deltas, points = _profile(claim, self.epsilons), np.array(self.weighing.points, float)
+        chosen = np.unique(np.round(np.linspace(0, len(points) - 1, _ANCHORS)).astype(int))
+        anchors = np.array([np.interp(points, points[chosen][::-1], row) for row in np.eye(len(chosen))[::-1]]).T
+        free = np.ones((len(self.epsilons), len(chosen), len(self.nodes) - 1), bool)
+        proposed = _propose(self, deltas, anchors, free, ~free)
+        if proposed is not None and len(chosen) < len(points):
+            limits = self._limits(proposed)
+            distance = np.arange(len(self.epsilons))[:, None, None] - limits
+            proposed = _propose(self, deltas, np.eye(len(points)), np.abs(distance) <= _WINDOW, distance < -_WINDOW)
+        return None if proposed is None else self.proved(proposed)
+
+    def _limits(self, y: FloatArray) -> FloatArray:
+        """Return up to which epsilon, by its place, multipliers are the largest ones: shape (groups, nodes)."""
+        largest = y.max(axis=(1, 2))
+        below = np.r_[0.0, np.cumsum(largest)]
+        return np.interp(y.sum(axis=0), below + 1e-12 * below[-1] * np.arange(len(below)), np.arange(len(below)) - 0.5)
+
+    def proved(self, y: FloatArray) -> _Multipliers:
+        """Return what multipliers prove, y of shape (epsilons, groups, nodes but the last)."""
+        sizes, points = self.weighing.sizes, np.array(self.weighing.points)
+        x = np.arange(int(self.nodes[-1]) + points[0] + 1)
+        own, other = y.sum(axis=0), np.einsum("k,kgx->gx", np.exp(self.epsilons), y)
+        right = np.array([self._between(row, x) for row in own])
+        wrong = np.array([self._between(row, x - cost) for row, cost in zip(other, points, strict=True)])
+        worst = x * ((right + wrong) / points[:, None]).max(axis=0)
+        gained = sizes @ right
+        base = float(np.max((x <= self.most) - gained + worst + _ROUNDED * (gained + worst)))
+        return _Multipliers(self.epsilons, base, y.max(axis=(1, 2)), self.canaries)
+
+    def _between(self, values: FloatArray, x: Any) -> FloatArray:
+        return np.asarray(np.interp(x, self.nodes, np.r_[values, 0.0]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Multipliers:
+    """What multipliers prove: the part that no delta enters, rounded up, and the largest one of each epsilon."""
 
     epsilons: FloatArray
-    base: float  # the part of the bound that no delta enters, rounded up
-    largest: FloatArray  # of each epsilon
+    base: float
+    largest: FloatArray
+    canaries: int
 
-    def tail(self, deltas: FloatArray, canaries: int) -> float:
-        """Return an upper bound of P(W >= right) under (epsilon, delta) for each of the epsilons."""
-        up = deltas * _DELTA_UP + _DELTA_LEAST
-        return float((self.base + canaries * float(self.largest @ up)) * (1 + _ROUNDED))
+    def tail(self, claim: Claim) -> float:
+        """Return an upper bound of P(D <= most) under a claim."""
+        up = _profile(claim, self.epsilons) * _DELTA_UP + _DELTA_LEAST
+        return float((self.base + self.canaries * float(self.largest @ up)) * (1 + _ROUNDED))
 
 
-def _solved(
-    epsilons: FloatArray, deltas: FloatArray, right: int, guesses: int, canaries: int
-) -> _DualCertificate | None:
-    """Return the multipliers that a solver proposes, with what they prove; None where it finds none."""
+def _nodes(most: int, spread: float, near: int, room: int) -> FloatArray:
+    """Return whole numbers around `most`: all, where there is room, else sparser with the distance."""
+    low, high = max(0, math.floor(most - _BEFORE * spread)), math.ceil(most + max(_AFTER * spread, _FARTHEST))
+    if high - low < room:
+        return np.arange(low, high + 1.0)
+    start, end = max(0, most - near), most + near
+    above, step = [float(end)], 1.0
+    while above[-1] < high:
+        above.append(above[-1] + round(step))
+        step *= _WIDENED
+    return np.unique(np.r_[np.round(np.linspace(low, start, _THIN)), np.arange(start, end), above])
+
+
+def _propose(
+    setting: _Setting, deltas: FloatArray, anchors: FloatArray, free: BoolArray, full: BoolArray
+) -> FloatArray | None:
+    """Return multipliers by a solver, shape (epsilons, groups, nodes but the last).
+
+    Those of groups are `anchors`, shape (groups, held), times those that are held, of which some are free, some the
+    largest of their epsilon, and the rest 0.
+    """
     from scipy import optimize, sparse
 
-    low = _lowest(right, guesses)
-    i = np.arange(low + 1, guesses + 1)
-    lines, edges, laws = len(epsilons), len(i), guesses - low + 1
-    row, odds = np.arange(lines * edges), np.exp(epsilons)
-    place = np.tile(i - low, lines)
-    after = np.repeat(odds, edges) * np.tile(guesses - i + 1, lines) / guesses
-    values = [np.tile(i / guesses, lines), -after, -np.ones(row.size), np.ones(row.size)]
-    rows = [row, row, row, lines * edges + row // edges]
-    columns = [place, place - 1, laws + row, laws + row]
-    shape = (lines * (edges + 1), laws + lines * edges)
-    matrix = sparse.csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape)
-    cost, total = np.zeros(shape[1]), np.zeros((1, shape[1]))
-    cost[right - low : laws], total[0, :laws] = -1.0, 1.0
-    limits = np.r_[np.zeros(lines * edges), canaries * deltas / guesses]
-    found = optimize.linprog(cost, matrix, limits, total, [1.0], method="highs")
-    if found.ineqlin.marginals is None:
+    sizes, odds = setting.weighing.sizes, np.exp(setting.epsilons)
+    total, largest, (lines, held, places) = sizes.sum(), odds.max(), free.shape
+    x = np.arange(setting.nodes[0], setting.nodes[-1] + setting.weighing.points[0] + 1)
+    own, line = np.flatnonzero(free), np.repeat(np.arange(lines), held * places)
+    widths = [len(own), lines, held * places, held * places, len(x), 1]  # free, largest, Y, Z, slope, base
+    made = [
+        sparse.csr_matrix((np.ones(len(own)), (own, np.arange(len(own)))), (free.size, len(own))),
+        sparse.csr_matrix((np.ones(full.sum()), (np.flatnonzero(full), line[full.ravel()])), (free.size, lines)),
+    ]
+    one = sparse.identity(held * places)
+    sums = [sparse.kron(row[None, :], one) for row in (np.ones(lines), odds / largest)]
+    equal = [[*(sums[0] @ part for part in made), -one], [*(sums[1] @ part for part in made), None, -one]]
+    of_line = sparse.csr_matrix((np.ones(len(own)), (np.arange(len(own)), line[own])), (len(own), lines))
+    rows, at = [[sparse.identity(len(own)), -of_line]], _lines(setting.nodes, x)
+    for group, cost in zip(anchors, setting.weighing.points, strict=True):
+        other = largest * _lines(setting.nodes, x - cost)
+        terms = sparse.kron(group[None, :], at), sparse.kron(group[None, :], other)
+        rows.append([None, None, *terms, -cost * sparse.identity(len(x))])
+    gained = -sparse.kron((sizes @ anchors / total)[None, :], at)
+    rows.append([None, None, gained, None, sparse.diags(x / total), -np.ones((len(x), 1))])
+    price = np.zeros(sum(widths))
+    price[widths[0] : sum(widths[:2])], price[-1] = setting.canaries * deltas / total, 1.0
+    upper, exact = _matrix(rows, widths), _matrix(equal, widths)
+    limits = np.r_[np.zeros(upper.shape[0] - len(x)), -(x <= setting.most).astype(float)]
+    found = optimize.linprog(price, upper, limits, exact, np.zeros(exact.shape[0]), method="highs-ipm")
+    if found.x is None:
         return None
-    given = np.maximum(-found.ineqlin.marginals[: lines * edges].reshape(lines, edges) / guesses, 0.0)
-    return _proved(epsilons, given, low, right, guesses)
+    y = sum(part @ piece for part, piece in zip(made, np.split(found.x[: sum(widths[:2])], [len(own)]), strict=True))
+    return np.asarray(np.einsum("khx,gh->kgx", np.maximum(y, 0.0).reshape(free.shape) / total, anchors))
 
 
-def _proved(epsilons: FloatArray, given: FloatArray, low: int, right: int, guesses: int) -> _DualCertificate:
-    y = np.zeros((len(epsilons), guesses + 2))
-    y[:, low + 1 : guesses + 1] = given
-    i = np.arange(guesses + 1)
-    own, next_one = i * y[:, :-1], np.exp(epsilons)[:, None] * (guesses - i) * y[:, 1:]
-    slack = _ROUNDED * (own + next_one).sum(axis=0)
-    base = float(np.max((i >= right) - (own - next_one).sum(axis=0) + slack))
-    return _DualCertificate(epsilons, base, y.max(axis=1))
+def _matrix(rows: list[list[Any]], widths: list[int]) -> Any:
+    from scipy import sparse
+
+    tall = [next(block.shape[0] for block in row if block is not None) for row in rows]
+    blocks = [
+        [sparse.csr_matrix((size, width)) if block is None else block
+         for block, width in zip([*row, *[None] * (len(widths) - len(row))], widths, strict=True)]
+        for row, size in zip(rows, tall, strict=True)
+    ]  # fmt: skip
+    return sparse.bmat(blocks, format="csr")
 
 
-def _lowest(right: int, guesses: int) -> int:
-    return max(0, right - _DEVIATIONS * math.ceil(math.sqrt(guesses - right)) - _LEAST_WRONG)
+def _lines(nodes: FloatArray, x: FloatArray) -> Any:
+    """Return how values at nodes, but for the last, make values at x: straight lines between."""
+    from scipy import sparse
 
-
-def _points(right: int, guesses: int) -> int:
-    """Return how many epsilons a program of these counts has room for; 0 if too few."""
-    points = min(_POINTS, _LARGEST // (guesses - _lowest(right, guesses)))
-    return points if 2 * right > guesses and points >= _FEWEST else 0
-
-
-def _epsilons(right: int, guesses: int) -> FloatArray:
-    center = float(special.logit(min(right, guesses - 0.5) / guesses))
-    return np.linspace(max(0.0, center - _BELOW), center + _ABOVE, _points(right, guesses))
+    inside = np.clip(x, nodes[0], nodes[-1])
+    after = np.clip(np.searchsorted(nodes, inside, "right"), 1, len(nodes) - 1)
+    share = (inside - nodes[after - 1]) / (nodes[after] - nodes[after - 1])
+    row = np.arange(len(x))
+    values, columns = np.r_[1 - share, share], np.r_[after - 1, after]
+    return sparse.csr_matrix((values, (np.r_[row, row], columns)), (len(x), len(nodes)))[:, :-1]
 
 
 def _profile(claim: Claim, epsilons: FloatArray) -> FloatArray:
@@ -109,39 +262,41 @@ def _profile(claim: Claim, epsilons: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def program_tail(claim: Claim, right: int, guesses: int, canaries: int) -> float:
-    """Return an upper bound of P(W >= right) under a claim; 1.0 where the program proves nothing."""
-    if not _points(right, guesses):
-        return 1.0
-    epsilons = _epsilons(right, guesses)
-    deltas = _profile(claim, epsilons)
-    dual = _solved(epsilons, deltas, right, guesses, canaries)
-    return 1.0 if dual is None else min(1.0, dual.tail(deltas, canaries))
+def least_tail(claim: Claim, weighing: Weighing, most: int, canaries: int) -> float:
+    """Return an upper bound of P(D <= most) under a claim; 1.0 where the program proves nothing."""
+    setting = _Setting.of(weighing, most, canaries)
+    found = setting.multipliers(claim) if setting.ideal > 0 else None
+    return 1.0 if found is None else min(1.0, found.tail(claim))
 
 
 @lru_cache(maxsize=64)
-def raised_mu(mu: float, right: int, guesses: int, canaries: int, level: float) -> float:
-    """Return a mu >= the given one up to which Gaussian claims are refuted at `level`, if the given one is.
+def program_mu(weighing: Weighing, most: int, canaries: int, level: float, guess: float = 0.0) -> float:
+    """Return a mu up to which Gaussian claims allow D <= most with probability at most `level`; 0.0 if none.
 
     The multipliers for one mu are a proof for any other: their bound of the tail increases with the deltas, and so with
-    mu.
+    mu. They are asked for at a guess, by default 0.8 times the mu whose ideal scores cost as much, and for one group at
+    what that proved.
     """
-    if mu <= 0 or not _points(right, guesses):
-        return mu
-    epsilons = _epsilons(right, guesses)
-    dual = _solved(epsilons, _profile(GaussianClaim(mu), epsilons), right, guesses, canaries)
-    if dual is None:
-        return mu
-
-    def is_refuted(at: float) -> bool:
-        return dual.tail(_profile(GaussianClaim(at), epsilons), canaries) <= level
-
-    return _last(is_refuted, mu, _TOP * mu)
+    setting = _Setting.of(weighing, most, canaries)
+    if setting.ideal <= 0:
+        return 0.0
+    first = _proved_mu(setting, guess or _ASKED * setting.ideal, level)
+    if not first or len(weighing.cuts) > 1:  # where it takes long, and tells little more
+        return first
+    return max(first, _proved_mu(setting, first, level))
 
 
-def _last(is_refuted: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the largest refuted number between two, by halving; `low` where none is found."""
+def _proved_mu(setting: _Setting, asked: float, level: float) -> float:
+    """Return the mu up to which the multipliers for one mu prove a tail of at most `level`; 0.0 if for none."""
+    found = setting.multipliers(GaussianClaim(asked))
+    if found is None:
+        return 0.0
+    return _last(lambda mu: found.tail(GaussianClaim(mu)) <= level, 0.0, setting.ideal)
+
+
+def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the largest number between two for which a falling condition holds, by halving; `low` if for none."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if is_refuted(middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
