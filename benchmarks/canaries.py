@@ -35,7 +35,7 @@ from audit.training.canaries.one_run import (
     tail_of_independent,
     weighed_mu,
 )
-from audit.training.canaries.program import Weighing
+from audit.training.canaries.program import Weights
 from audit.training.canaries.retrained import guessing_epsilon_lower_bound, right_guesses
 
 DELTA, LEVEL = 1e-5, 0.05
@@ -59,14 +59,14 @@ def median_right(mu: float, guesses: int, canaries: int) -> int:
     return next(above, 0)
 
 
-def median_points(mu: float, weighing: Weighing, canaries: int) -> int:
+def median_points(mu: float, weighing: Weights, canaries: int) -> int:
     """Return the median of what wrong guesses cost, rounded down, from 100,000 draws of a binomial count per group."""
     sizes = weighing.sizes.astype(int)
     wrong = np.random.default_rng(1).binomial(sizes, weighing.wrong(mu, canaries) / sizes, (100_000, len(sizes)))
     return math.floor(np.median(wrong @ np.array(weighing.points)))
 
 
-def points(scores: np.ndarray, coins: np.ndarray, weighing: Weighing) -> int:
+def points(scores: np.ndarray, coins: np.ndarray, weighing: Weights) -> int:
     """Return what wrong guesses cost; ties, which these scores do not have, are broken by place."""
     high = math.ceil(weighing.cuts[-1] / 2)
     clearest = np.argpartition(scores, (high, len(scores) - high - 1))
@@ -143,7 +143,7 @@ def targets() -> None:
 
 def weighed_epsilon(mu: float, canaries: int, steps: int) -> float:
     """Return the bound of epsilon from the median cost of wrong guesses."""
-    weighing = Weighing.even(mu, canaries, steps)
+    weighing = Weights.even(mu, canaries, steps)
     return epsilon_of(weighed_mu(weighing, median_points(mu, weighing, canaries), canaries, LEVEL))
 
 
@@ -247,7 +247,7 @@ def is_false(right: int, bound: str) -> bool:
 
 
 @cache
-def most_false(weighing: Weighing) -> int:
+def most_false(weighing: Weights) -> int:
     """Return the largest cost of wrong guesses from which the bound exceeds the truth; -1 if none."""
     low, high = -1, int(np.dot(weighing.points, weighing.wrong(MU, CANARIES)))
     while high - low > 1:
@@ -259,7 +259,7 @@ def most_false(weighing: Weighing) -> int:
 
 def false() -> None:
     """Print how often bounds are false."""
-    bounds, weighing = ("any", "epsilon", "independent"), Weighing.even(MU, CANARIES, STEPS)
+    bounds, weighing = ("any", "epsilon", "independent"), Weights.even(MU, CANARIES, STEPS)
     print(
         f"{'mechanism':18} {'any':>7} {'weighed':>7} {'epsilon':>7} {'independent':>12}"
         f"   of {RUNS} runs with a bound above the truth"

@@ -23,7 +23,7 @@ from audit.training.canaries.one_run import (
     tail_of_independent,
     weighed_mu,
 )
-from audit.training.canaries.program import Weighing, _Setting, least_tail
+from audit.training.canaries.program import Weights, _Program, least_tail
 from audit.training.canaries.retrained import guessing_pvalue
 
 SMALL = [(1, 1, 1), (2, 2, 2), (3, 4, 4), (3, 4, 9), (5, 6, 6), (4, 6, 30), (7, 8, 10)]
@@ -77,7 +77,7 @@ def test_the_recursion_bounds_every_law_that_keeps_the_claim(right, guesses, can
 @pytest.mark.parametrize("mu", [0.3, 1.0])
 def test_the_proof_of_a_program_is_its_optimum_or_a_little_more(right, guesses, canaries, mu):
     """The same points are given to a program that is written otherwise, and solved as it stands."""
-    claim, setting = GaussianClaim(mu), _Setting.of(one_group(guesses), guesses - right, canaries)
+    claim, setting = GaussianClaim(mu), _Program.of(one_group(guesses), guesses - right, canaries)
     points = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
     optimum = largest_tail(right, guesses, canaries, points)
     assert optimum - 1e-7 <= least_tail(claim, one_group(guesses), guesses - right, canaries) <= optimum + 1e-3
@@ -108,8 +108,8 @@ def least_cost_tail(weighing, most, canaries, points):
 @pytest.mark.parametrize(("cuts", "points", "most"), [((2, 4), (2, 1), 1), ((1, 3, 5), (3, 2, 1), 2), ((4,), (1,), 0)])
 def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, most):
     """Drawn at random they are poor, and never below the optimum over all laws; those of the solver come near it."""
-    weighing, canaries, claim = Weighing(cuts, points), 8, GaussianClaim(0.5)
-    setting = _Setting.of(weighing, most, canaries)
+    weighing, canaries, claim = Weights(cuts, points), 8, GaussianClaim(0.5)
+    setting = _Program.of(weighing, most, canaries)
     given = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
     optimum = least_cost_tail(weighing, most, canaries, given)
     shape, rng = (len(setting.epsilons), len(points), len(setting.nodes) - 1), np.random.default_rng(0)
@@ -122,7 +122,7 @@ def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, 
 def test_weights_fall_with_the_rank_and_tell_more_than_a_count():
     """Ideal scores for mu = 1, 100,000 canaries: the median cost of `python -m benchmarks.canaries targets`."""
     assert all(weighing is None for *_, weighing in plan_guesses(GaussianClaim(1.0), 2_000, 1e-5, "any"))
-    weighing = Weighing.even(1.0, 100_000, 4)
+    weighing = Weights.even(1.0, 100_000, 4)
     assert list(weighing.cuts) == sorted(set(weighing.cuts))
     assert weighing.points == (4, 3, 2, 1)
     cost = math.ceil(np.dot(weighing.points, weighing.wrong(1.0, 100_000)))

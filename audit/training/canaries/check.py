@@ -23,7 +23,7 @@ from audit.claims.claim import require_claim
 from audit.game.means import Unusable, call
 from audit.training.canaries.judge import Canary, CanaryEvidence, CanaryTerms, Group, Guessed, Judged, Threshold
 from audit.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
-from audit.training.canaries.program import Weighing
+from audit.training.canaries.program import Weights
 from audit.training.canaries.retrained import canary_scores, right_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
@@ -231,7 +231,7 @@ class CanaryCheck(StatedCheck):
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 
 
-def _groups(scores: Scores, weighing: Weighing | None) -> tuple[Group, ...]:
+def _groups(scores: Scores, weighing: Weights | None) -> tuple[Group, ...]:
     if weighing is None:
         return ()
     return tuple(

@@ -20,7 +20,7 @@ from audit.training.canaries.one_run import (
     smallest_detected,
     weighed_mu,
 )
-from audit.training.canaries.program import Weighing
+from audit.training.canaries.program import Weights
 
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 
@@ -44,10 +44,10 @@ class Guessed:
     groups: tuple[Group, ...] = ()
 
     @property
-    def weighing(self) -> Weighing:
+    def weighing(self) -> Weights:
         """The points of the groups; those of one group where there are none."""
         groups = self.groups or (Group(self.guesses, self.right, 1),)
-        return Weighing(tuple(group.guesses for group in groups), tuple(group.points for group in groups))
+        return Weights(tuple(group.guesses for group in groups), tuple(group.points for group in groups))
 
     @property
     def points(self) -> int:

@@ -36,7 +36,7 @@ from audit.base.errors import InvalidArgument
 from audit.claims import Claim, GaussianClaim, PrivacyClaim
 from audit.game.intervals import largest_refuted
 from audit.game.resolution import POWER
-from audit.training.canaries.program import Weighing, least_tail, program_mu
+from audit.training.canaries.program import Weights, least_tail, program_mu
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -204,9 +204,9 @@ def is_refuted(
     return is_close and least_tail(claim, one_group(guesses), guesses - right, canaries) <= level
 
 
-def one_group(guesses: int) -> Weighing:
+def one_group(guesses: int) -> Weights:
     """Return the weighing by which all wrong guesses count alike."""
-    return Weighing((guesses,), (1,))
+    return Weights((guesses,), (1,))
 
 
 def _points(claim: Claim) -> list[tuple[float, float]]:
@@ -226,7 +226,7 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
     return weighed_mu(one_group(guesses), guesses - right, canaries, level)
 
 
-def weighed_mu(weighing: Weighing, points: int, canaries: int, level: float) -> float:
+def weighed_mu(weighing: Weights, points: int, canaries: int, level: float) -> float:
     """Return the mu below which Gaussian claims are refuted at `level` by the points of wrong guesses.
 
     With one group they are a count of right guesses, which the recursion bounds too.
@@ -297,7 +297,7 @@ def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, s
 
 def plan_guesses(
     claim: Claim, canaries: int, level: float, structure: Structure
-) -> list[tuple[int, float, Weighing | None]]:
+) -> list[tuple[int, float, Weights | None]]:
     """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
 
     So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
@@ -317,8 +317,8 @@ def plan_guesses(
 
 
 @lru_cache(maxsize=64)
-def _weighing(mu: float, canaries: int) -> Weighing:
-    return Weighing.even(mu, canaries, STEPS if mu >= 1 else STEPS // 2)
+def _weighing(mu: float, canaries: int) -> Weights:
+    return Weights.even(mu, canaries, STEPS if mu >= 1 else STEPS // 2)
 
 
 @lru_cache(maxsize=64)

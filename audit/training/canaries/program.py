@@ -51,14 +51,14 @@ _ASKED = 0.8  # a guess at a bound, in units of the mu whose ideal scores cost a
 
 
 @dataclass(frozen=True)
-class Weighing:
+class Weights:
     """Hold how many canaries are guessed in all up to each group, and what a wrong guess of a group costs."""
 
     cuts: tuple[int, ...]
     points: tuple[int, ...]
 
     @classmethod
-    def even(cls, mu: float, canaries: int, steps: int) -> Weighing:
+    def even(cls, mu: float, canaries: int, steps: int) -> Weights:
         """Return points from `steps` down to 1 at equal steps of the log odds of ideal scores for `mu`.
 
         So they fall in proportion to the score, between parts of a number of guesses of which 29 are wrong, on average,
@@ -79,12 +79,12 @@ class Weighing:
 
     @property
     def sizes(self) -> FloatArray:
-        """How many guesses each group has."""
+        """The number of guesses of each group."""
         return np.diff(np.array(self.cuts, float), prepend=0.0)
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """What a wrong guess up to each cut costs more than one up to the next: D sums wrong guesses times this."""
+        """The differences of successive points: D is the sum of these times the wrong guesses up to each cut."""
         return tuple(a - b for a, b in pairwise((*self.points, 0)))
 
     def wrong(self, mu: float, canaries: int) -> FloatArray:
@@ -99,10 +99,10 @@ class Weighing:
 
 
 @dataclass(frozen=True, eq=False)
-class _Setting:
+class _Program:
     """The program for an observed D: the epsilons, and at which numbers of points multipliers are free."""
 
-    weighing: Weighing
+    weighing: Weights
     most: int  # D that is tested: P(D <= most)
     canaries: int
     ideal: float  # mu whose ideal scores cost that much
@@ -111,7 +111,7 @@ class _Setting:
 
     @classmethod
     @lru_cache(maxsize=64)
-    def of(cls, weighing: Weighing, most: int, canaries: int) -> _Setting:
+    def of(cls, weighing: Weights, most: int, canaries: int) -> _Program:
         points = np.array(weighing.points, float)
 
         def costs_more(mu: float) -> bool:
@@ -125,7 +125,7 @@ class _Setting:
         room = _LARGEST // (min(_ANCHORS, len(points)) * _POINTS)
         return cls(weighing, most, canaries, ideal, epsilons, _nodes(most, spread, weighing.points[0], room))
 
-    def multipliers(self, claim: Claim) -> _Multipliers | None:
+    def multipliers(self, claim: Claim) -> _DualCertificate | None:
         """Return the multipliers that a solver proposes for a claim; None where it finds none.
 
         All epsilons below a limit that depends on group and node have their largest multiplier, and those above none. A
@@ -148,7 +148,7 @@ class _Setting:
         below = np.r_[0.0, np.cumsum(largest)]
         return np.interp(y.sum(axis=0), below + 1e-12 * below[-1] * np.arange(len(below)), np.arange(len(below)) - 0.5)
 
-    def proved(self, y: FloatArray) -> _Multipliers:
+    def proved(self, y: FloatArray) -> _DualCertificate:
         """Return what multipliers prove, y of shape (epsilons, groups, nodes but the last)."""
         sizes, points = self.weighing.sizes, np.array(self.weighing.points)
         x = np.arange(int(self.nodes[-1]) + points[0] + 1)
@@ -158,15 +158,15 @@ class _Setting:
         worst = x * ((right + wrong) / points[:, None]).max(axis=0)
         gained = sizes @ right
         base = float(np.max((x <= self.most) - gained + worst + _ROUNDED * (gained + worst)))
-        return _Multipliers(self.epsilons, base, y.max(axis=(1, 2)), self.canaries)
+        return _DualCertificate(self.epsilons, base, y.max(axis=(1, 2)), self.canaries)
 
     def _between(self, values: FloatArray, x: Any) -> FloatArray:
         return np.asarray(np.interp(x, self.nodes, np.r_[values, 0.0]))
 
 
 @dataclass(frozen=True, eq=False)
-class _Multipliers:
-    """What multipliers prove: the part that no delta enters, rounded up, and the largest one of each epsilon."""
+class _DualCertificate:
+    """Hold what multipliers prove: the part that no delta enters, rounded up, and the largest one of each epsilon."""
 
     epsilons: FloatArray
     base: float
@@ -193,7 +193,7 @@ def _nodes(most: int, spread: float, near: int, room: int) -> FloatArray:
 
 
 def _propose(
-    setting: _Setting, deltas: FloatArray, anchors: FloatArray, free: BoolArray, full: BoolArray
+    setting: _Program, deltas: FloatArray, anchors: FloatArray, free: BoolArray, full: BoolArray
 ) -> FloatArray | None:
     """Return multipliers by a solver, shape (epsilons, groups, nodes but the last).
 
@@ -262,22 +262,22 @@ def _profile(claim: Claim, epsilons: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def least_tail(claim: Claim, weighing: Weighing, most: int, canaries: int) -> float:
+def least_tail(claim: Claim, weighing: Weights, most: int, canaries: int) -> float:
     """Return an upper bound of P(D <= most) under a claim; 1.0 where the program proves nothing."""
-    setting = _Setting.of(weighing, most, canaries)
+    setting = _Program.of(weighing, most, canaries)
     found = setting.multipliers(claim) if setting.ideal > 0 else None
     return 1.0 if found is None else min(1.0, found.tail(claim))
 
 
 @lru_cache(maxsize=64)
-def program_mu(weighing: Weighing, most: int, canaries: int, level: float, guess: float = 0.0) -> float:
+def program_mu(weighing: Weights, most: int, canaries: int, level: float, guess: float = 0.0) -> float:
     """Return a mu up to which Gaussian claims allow D <= most with probability at most `level`; 0.0 if none.
 
     The multipliers for one mu are a proof for any other: their bound of the tail increases with the deltas, and so with
     mu. They are asked for at a guess, by default 0.8 times the mu whose ideal scores cost as much, and for one group at
     what that proved.
     """
-    setting = _Setting.of(weighing, most, canaries)
+    setting = _Program.of(weighing, most, canaries)
     if setting.ideal <= 0:
         return 0.0
     first = _proved_mu(setting, guess or _ASKED * setting.ideal, level)
@@ -286,7 +286,7 @@ def program_mu(weighing: Weighing, most: int, canaries: int, level: float, guess
     return max(first, _proved_mu(setting, first, level))
 
 
-def _proved_mu(setting: _Setting, asked: float, level: float) -> float:
+def _proved_mu(setting: _Program, asked: float, level: float) -> float:
     """Return the mu up to which the multipliers for one mu prove a tail of at most `level`; 0.0 if for none."""
     found = setting.multipliers(GaussianClaim(asked))
     if found is None:
