@@ -115,14 +115,18 @@ def _wrapped_output(bits: int) -> Build:
     """Return geometric noise on an integer that wraps before the noise is added."""
 
     def build(p: Parameters) -> Release:
-        scale, size = p.sensitivity / p.epsilon, 2**bits
+        scale, size = _scale(p), 2**bits
         return lambda value, rng: (value + size // 2) % size - size // 2 + geometric(scale, rng)
 
     return build
 
 
+def _scale(p: Parameters) -> float:
+    return p.sensitivity / p.epsilon if p.scale is None else p.scale
+
+
 def _rounded_integer(p: Parameters) -> Release:
-    scale = p.sensitivity / p.epsilon
+    scale = _scale(p)
     return lambda value, rng: (int(float(value)) * 2 if value > 2**52 else value) + geometric(scale, rng)
 
 
@@ -233,6 +237,8 @@ _EXACT = {
 }
 _ULPS = tuple(f"bounds {ulps} ulp{'s' * (ulps > 1)} apart, {n} records" for ulps in (1, 2, 4) for n in (16, 64, 1024))
 
+_WIDE_SUMS = ("offset column", *_ULPS)  # where sums in floating-point round, and many records are equal
+
 
 def _seeded(p: Parameters) -> Release:
     right = _offered("sum").build(p)
@@ -259,7 +265,9 @@ FAULTS: dict[str, Fault] = {
     ),
     "empty": Fault("mean", _mean_of_none, "add/remove"),
     "one record": Fault("mean", _single),
-    "constant column": Fault("variance", _variance_of_equal),
+    "constant column": Fault(
+        "variance", _variance_of_equal, also=("ordinary", "32-bit limit", "64-bit limit", "2^53 + 1", *_WIDE_SUMS)
+    ),
     "rare class": Fault("logistic regression", _classes_of_data),
     "NaN": Fault("sum", _let_through(_equals(math.nan))),
     "infinity": Fault("sum", _let_through(_equals(math.inf))),
@@ -272,7 +280,7 @@ FAULTS: dict[str, Fault] = {
     "long and empty text": Fault("histogram of public keys", _longest_text),
     "another type": Fault("sum", _sum(_refuses(_is(str)))),
     "truth value among numbers": Fault("sum", _sum(_refuses(_is(bool)))),
-    "ties": Fault("noisy max", _first_of_ties),
+    "ties": Fault("noisy max", _first_of_ties, also=("ordinary",)),
     "one candidate": Fault("sparse vector", _no_choice),
     "32-bit limit": Fault(
         "sum", _wrapped(32), also=("64-bit limit", "wrap by one", "2^53 + 1", "offset column", *_ULPS)
@@ -280,8 +288,8 @@ FAULTS: dict[str, Fault] = {
     "64-bit limit": Fault("sum", _wrapped(64), also=("wrap by one",)),
     "wrap by one": Fault("geometric noise", _wrapped_output(64)),
     "2^53 + 1": Fault("geometric noise", _rounded_integer, also=("64-bit limit", "wrap by one")),
-    "bounds of 1e308": Fault("sum", _overflowing),
-    "subnormal bounds": Fault("sum", _vanishing, also=_ULPS),
+    "bounds of 1e308": Fault("sum", _overflowing, also=("another order", *_WIDE_SUMS)),
+    "subnormal bounds": Fault("sum", _vanishing, also=("another order", *_WIDE_SUMS)),
     **{name: Fault("sum", _FLOAT_SUM, also=("offset column", "another order", *_ULPS), said=_EXACT) for name in _ULPS},
     "offset column": Fault("sum", _FLOAT_SUM, also=("another order", *_ULPS), said=_EXACT),
     "another order": Fault("sum", _FLOAT_SUM, also=("offset column", *_ULPS), said=_EXACT),

@@ -55,4 +55,4 @@ library.answer({
         lambda p: models.LogisticRegression(epsilon=p.epsilon, data_norm=p.radius), "coef_",
         lambda data: ([x for x, _ in data], [y for _, y in data]),
     ),
-}, quote=models.KMeans, draws=400)  # fmt: skip
+}, quote=models.KMeans, draws=200)  # fmt: skip

@@ -15,4 +15,4 @@ def clipped(data, p):
 library.answer({
     "sum": lambda p: lambda data: clipped(data, p) + laplace_noise(p.epsilon, max(map(abs, p.bounds))),
 }, relation="add/remove")  # fmt: skip
-library.answer({"laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon, p.sensitivity)}, law="usual")
+library.answer({"laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon, p.sensitivity)})

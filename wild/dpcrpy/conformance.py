@@ -17,5 +17,5 @@ def noise(make):
     return build
 
 
-library.answer({"laplace noise": noise(lambda p: LapNoiMech(p.epsilon, sens=p.sensitivity))}, law="usual")
+library.answer({"laplace noise": noise(lambda p: LapNoiMech(p.epsilon, sens=p.sensitivity))})
 library.answer({"gaussian noise": noise(lambda p: GaussNoiMech(p.epsilon, p.delta, sens=p.sensitivity))})
