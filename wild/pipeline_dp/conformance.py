@@ -30,7 +30,7 @@ def engine(metric, key=lambda record: 0, public=lambda p: [0], bounds=lambda p: 
             budget = NaiveBudgetAccountant(total_epsilon=p.epsilon, total_delta=p.delta)
             found = DPEngine(budget, LocalBackend()).aggregate(list(enumerate(data)), asked, read, public(p))
             budget.compute_budgets()
-            return {str(key): list(metrics) for key, metrics in found}
+            return sorted((str(key), list(metrics)) for key, metrics in found)  # a collection has no order
 
         return release
 
