@@ -207,6 +207,10 @@ class _CellRunner:
 
     def _probe(self, part: CellPart) -> FirstLook | str:
         try:
+            part.claim()
+        except (ArithmeticError, InvalidArgument) as error:  # of a function that computes it
+            return f"its claim cannot be stated at these parameters: {error}"
+        try:
             return FirstLook(*self.pool.call(probe, part, timeout=self.timeout))
         except AuditError:
             raise

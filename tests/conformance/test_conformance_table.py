@@ -177,6 +177,16 @@ def test_refusals_and_calls_that_raise_or_hang_have_names_of_their_own():
     assert "epsilon is too large" in found[0].reason
 
 
+def test_a_claim_that_cannot_be_computed_leaves_the_other_cells_what_they_are():
+    library = counting()
+    library.query("laplace noise", native=lambda p: PrivacyClaim(1 / (p.scale - p.scale)))(counts)
+    found = conform(
+        library, queries=["laplace noise", "count"], cases=["round scales", "ordinary"], workers=1, draws=400
+    )
+    assert {each.status for each in found if "cannot be stated" in each.reason} == {"undecided"}
+    assert [each.query for each in found if each.status == "screened"]
+
+
 def test_values_without_noise_are_compared_exactly_and_without_a_draw():
     cell = Cell(faulty("offset column"), "sum", "offset column")
     (part,) = cell.parts()
