@@ -90,16 +90,16 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
         started = time.perf_counter()
         try:
             subject.draw(Block(pairs[0][0], size, stream.child(size, slow).digest()))
-        except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
+        except (SubjectFailed, BadLength):
             break
-        elapsed, drawn = time.perf_counter() - started, drawn + size
+        elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
         cost, spent = min(cost, elapsed / size), spent + elapsed
         if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or size >= _SHOWS_SLOW):
             break
-        if elapsed >= _SHORTEST_TIMED:
-            slow += 1
-        else:
+        if elapsed < _SHORTEST_TIMED or elapsed / size < before / 2:  # a call takes long, whatever it returns
             size *= _LONGER
+        else:
+            slow += 1
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
