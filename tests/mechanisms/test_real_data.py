@@ -56,9 +56,9 @@ def test_third_party_mechanisms_run_and_can_be_sent(library):
         assert check.expected is Verdict.PASS
         assert check.mechanism.own_randomness
         mechanism = pickle.loads(pickle.dumps(check.mechanism))
-        outputs = mechanism(check.pairs[0][0], 30, np.random.default_rng(0))
-        assert len(outputs) == 30
-        assert len(set(np.asarray(outputs).tolist())) > 1
+        outputs = mechanism(check.pairs[0][0], 200, np.random.default_rng(0))
+        assert len(outputs) == 200
+        assert len(set(np.asarray(outputs).tolist())) > 1  # all alike: below 1e-20 where one value has probability 0.76
 
 
 @pytest.mark.parametrize(("library", "imported"), [("opendp", "opendp.prelude"), ("diffprivlib", "diffprivlib")])
