@@ -54,7 +54,7 @@ def epsilon_of(mu: float) -> float:
 def median_right(mu: float, guesses: int, canaries: int) -> int:
     """Return the median number of right guesses of ideal scores, by its exact law."""
     wrong = least_wrong(GaussianClaim(mu))
-    most = math.ceil(guesses * float(best_rate(wrong, np.array([guesses / canaries]))[0])) + 3
+    most = min(guesses, math.ceil(guesses * float(best_rate(wrong, np.array([guesses / canaries]))[0])) + 3)
     above = (right for right in range(most, 0, -1) if tail_of_independent(wrong, right, guesses, canaries) >= POWER)
     return next(above, 0)
 
