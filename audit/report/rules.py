@@ -19,6 +19,7 @@ from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
 from audit.checks.plain import from_plain
 from audit.checks.privacy.early_look import EARLY_SHARE
 from audit.checks.privacy.enumerated import Enumerated
+from audit.checks.privacy.guess_game import SHARES
 from audit.checks.privacy.stated_law import UNEVALUATED
 from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
 from audit.claims import is_known_relation
@@ -159,6 +160,7 @@ PRIVACY_RULES: tuple[Rule, ...] = (
         bool(c["failure"]) or not from_plain(Enumerated, c.proof).contradiction(c["pairs"], c["claim"]["relation"]))),
     ("guess game", "its game counts more outputs than were drawn", lambda c: c.played <= c["samples"]),
     ("guess game", "its game counts more outputs than its budget has", lambda c: c.played <= 2 * c["budget"]),
+    ("guess game", "no game is planned to have its share", lambda c: c["guess game"]["share"] in SHARES),
     ("guess game", "its coins are not those of its seed and its name", Case.has_own_coins),
     ("guess game", "its events are not those that were counted", lambda c: (
         c.is_one_sided() == c["guess game"]["one_sided"])),

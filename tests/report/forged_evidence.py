@@ -82,6 +82,12 @@ def _(c):
     c.laws()[0].update(delta_lower_bound=0.5)
 
 
+@refused("no game is planned to have its share")
+def _(c):
+    """more of the significance than the checkpoint has at which the time ended the game"""
+    c.game("leak")["share"] = 0.9
+
+
 @refused("coins are not those")
 def _(c):
     """coins that no seed gives"""

@@ -18,7 +18,7 @@ import numpy as np
 from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.session import LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
 from audit.checks.privacy.way import AS_NUMBERS, Case, Game, claimed, examined, lacking
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
@@ -35,6 +35,12 @@ from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
+# Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
+SHARES = {
+    part * share: part
+    for part in {share_of(look, looks) for looks in range(1, CHECKPOINTS + 1) for look in range(looks)}
+    for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
+}
 
 
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
@@ -134,14 +140,14 @@ class GuessGame(Game):
 
     def resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
-        usual = 1.0 if self.share == 1.0 else 1.0 - SCAN_SHARE
-        level = case.significance * min(usual, self._of_checkpoint)
+        usual = 1.0 if self.share == self._of_checkpoint else 1.0 - SCAN_SHARE
+        level = case.significance * self._of_checkpoint * usual
         return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
 
     @property
     def _of_checkpoint(self) -> float:
-        """The share of a game that the time may have ended, or less; 1 for one that had all the time."""
-        return 1.0 if self.share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE) else self.share
+        """The share of the checkpoint at which the game ended; that of the game where none is planned so."""
+        return SHARES.get(self.share, self.share)
 
     def most_certified(self, case: Case) -> float:
         """Return the bound of a game in which every run is guessed right."""

@@ -54,7 +54,7 @@ _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of 
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
 _AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
-_CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
+CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
 LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others share the rest equally
 
 
@@ -218,7 +218,7 @@ class Session:
         limit = self.allowance.limit
         if limit is None or runs * self.pace <= _AMPLE * limit:
             return (runs,)
-        return tuple(sorted({math.ceil(runs / 2**part) for part in range(_CHECKPOINTS)}))
+        return tuple(sorted({math.ceil(runs / 2**part) for part in range(CHECKPOINTS)}))
 
     def has_time_for(self, seconds: float) -> bool:
         """Return whether this stage may take that much longer."""
