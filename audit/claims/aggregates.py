@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -94,6 +94,7 @@ class ZeroOut(Substitution):
     """
 
     name: str = field(default="zero-out", init=False)
+    unit: ClassVar[str] = "one record, present or blank"
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if exactly one record differs, and one of its two values is blank, else the reason."""

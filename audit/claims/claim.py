@@ -256,7 +256,7 @@ def claim_of(record: Mapping[str, Any]) -> Claim:
         raise InvalidArgument.of("kind", f"be one of {', '.join(CLAIM_KINDS)}", kind)
     own = {name: value for name, value in record.items() if name not in ("kind", *_APART)}
     parameters = {name: math.inf if value == "inf" else value for name, value in own.items()}
-    return CLAIM_KINDS[kind].from_parameters(parameters, _relation_named(record["relation"]), record["source"])
+    return CLAIM_KINDS[kind].from_parameters(parameters, relation_named(record["relation"]), record["source"])
 
 
 @dataclass(frozen=True)
@@ -273,10 +273,10 @@ class NamedRelation:
 _RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local(), ZeroOut())}
 
 
-def _relation_named(name: str) -> Any:
+def relation_named(name: str) -> Any:
     """Return the relation of that name; a `NamedRelation` if it is not one of this package."""
     if match := _GROUP.fullmatch(name):
-        base = _relation_named(match[2])
+        base = relation_named(match[2])
         return Group(int(match[1]), base) if hasattr(base, "distance") else NamedRelation(name)
     if match := _DISTANCE.fullmatch(name):
         return Distance(match[1], float(match[2]))  # type: ignore[arg-type]
@@ -287,13 +287,13 @@ def _relation_named(name: str) -> Any:
 def _recorded_name(relation: Any) -> str:
     """Return the name of a relation; of one that this package does not define, with the class that defines it."""
     kind = type(relation)
-    is_ours = relation == _relation_named(relation.name)
+    is_ours = relation == relation_named(relation.name)
     return str(relation.name) if is_ours else f"{relation.name} (defined by {kind.__module__}.{kind.__qualname__})"
 
 
 def is_known_relation(name: str) -> bool:
     """Return whether a record may name this relation: one of this package, or one with the class that defines it."""
-    return not isinstance(_relation_named(name), NamedRelation) or _OWN.fullmatch(name) is not None
+    return not isinstance(relation_named(name), NamedRelation) or _OWN.fullmatch(name) is not None
 
 
 def require_loss(loss: object) -> PrivacyLoss:

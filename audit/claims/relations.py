@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Relation(Protocol):
-    """The interface of a relation: a name, and the reason why a pair is not neighboring."""
+    """The interface of a relation: a name, and the reason why a pair is not neighboring.
+
+    The attributes `unit` and `public` say what it protects and what it does not, where a relation has them.
+    """
 
     name: str
 
@@ -85,6 +88,8 @@ class Substitution(_Steps):
     """
 
     name: str = field(default="substitution", init=False)
+    unit: ClassVar[str] = "one record, replaced by another"
+    public: ClassVar[str] = "the number of records"
     _taken: ClassVar[str] = "records were replaced"
     _instead: ClassVar[str] = "for groups give audit.Group({steps}), for answers to a query audit.Distance"
 
@@ -118,6 +123,8 @@ class AddRemove(_Steps):
     """
 
     name: str = field(default="add/remove", init=False)
+    unit: ClassVar[str] = "one record, present or absent"
+    public: ClassVar[str] = ""
     _taken: ClassVar[str] = "records were added or removed"
     _instead: ClassVar[str] = "for a replaced one give audit.Substitution()"
 
@@ -149,6 +156,8 @@ class LabelFlip(_Steps):
     """
 
     name: str = field(default="label flip", init=False)
+    unit: ClassVar[str] = "the label of one record"
+    public: ClassVar[str] = "all features and the number of records"
     _taken: ClassVar[str] = "labels changed"
     _instead: ClassVar[str] = "for groups give audit.Group({steps}, audit.LabelFlip())"
 
@@ -186,6 +195,8 @@ class Local:
     """
 
     name: str = field(default="local", init=False)
+    unit: ClassVar[str] = "one record, which is the whole dataset"
+    public: ClassVar[str] = "that its owner took part"
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if the two records differ, else the reason."""
@@ -236,6 +247,16 @@ class Group:
     def name(self) -> str:
         """The number of steps and the name of their relation."""
         return f"group({self.k}) of {self.base.name}"
+
+    @property
+    def unit(self) -> str:
+        """The unit of privacy: k of those of the other relation."""
+        return f"{self.k} times {self.base.unit}"
+
+    @property
+    def public(self) -> str:
+        """The facts that the other relation leaves unprotected."""
+        return str(self.base.public)
 
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if 1 to `k` steps lie between the datasets, else the reason."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from audit.claims.claim import relation_named
 from audit.report.sources import code_of
 from audit.report.wording import NOT_AUDITED, count, floating_point, is_met, number
 
@@ -14,12 +15,6 @@ _BY = {  # how a claim passed, and what that says
     "exact": "hold by what was computed: for privacy the stated law, which the outputs of the code were tested against",
     "enumerated": "hold by following every random choice of the code, under the assumptions that are listed",
     "statistical": "rest on samples: each check says which violation it would have found, or which bound it certified",
-}
-_UNITS = {  # by relation: what two neighboring datasets differ in, and what is public under it
-    "substitution": ("one record, replaced by another", "the number of records"),
-    "add/remove": ("one record, present or absent", ""),
-    "label flip": ("the label of one record", "all features and the number of records"),
-    "local": ("one record, which is the whole dataset", "that its owner took part"),
 }
 
 Check = Mapping[str, Any]
@@ -64,29 +59,21 @@ def _audited(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterato
 
 def _protected(checks: Sequence[Check]) -> Iterator[str]:
     """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
-    relations = Counter(relation for check in checks if (relation := check.get("claim", {}).get("relation")))
-    if not relations:
+    names = Counter(name for check in checks if (name := check.get("claim", {}).get("relation")))
+    if not names:
         yield "No claim is about privacy."
         return
-    units = [f"{_unit(relation)} ({_many(several, 'claim')})" for relation, several in relations.most_common()]
+    relations = {name: relation_named(name) for name, _ in names.most_common()}
+    units = (f"{_unit(relation)} ({_many(names[name], 'claim')})" for name, relation in relations.items())
     yield f"Unit of privacy: {'; '.join(units)}."
-    public = dict.fromkeys(_UNITS.get(_single(relation), ("", ""))[1] for relation in relations)
-    public.pop("", None)
-    if public:
+    if public := [*dict.fromkeys(filter(None, (getattr(each, "public", "") for each in relations.values())))]:
         yield f"Not protected: {'; '.join(public)}."
-    yield "Each claim is about one call of the code as it was audited: what is called more often loses more privacy,"
-    yield "and what happens to data before the call and to outputs after it is outside of the claim."
+    yield "Each claim is about one call of the code as it was audited, or one conversation with it: what is called more"
+    yield "often loses more privacy. What happens to data before and to outputs afterwards is outside of the claim."
 
 
-def _single(relation: str) -> str:
-    """Return the relation of which one is a group."""
-    return relation.rpartition(" of ")[2]
-
-
-def _unit(relation: str) -> str:
-    unit, group = _UNITS.get(_single(relation), (f"datasets at {relation}", ""))[0], relation.partition(" of ")[0]
-    several = relation.startswith("group(")
-    return f"{group.removeprefix('group(').rstrip(')')} times {unit}" if several else unit
+def _unit(relation: Any) -> str:
+    return str(getattr(relation, "unit", f"what neighbors under {relation.name} differ in"))
 
 
 def _sure(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[str]:
