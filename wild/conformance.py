@@ -62,7 +62,7 @@ def summary(tables: Sequence[Table]) -> str:
     every = [each for _, found in tables for each in found]
     counts: Counter[str] = Counter(counts_of(every))
     told = ", ".join(f"{count:,} {status}" for status, count in counts.items() if status not in _NOT_ASKED)
-    pairs, seconds = sum(each.pairs for each in every), sum(each.cpu for each in every)
+    pairs, seconds = sum(each.pairs for each in every), sum(each.seconds for each in every)
     total = f"{len(tables)} libraries, {pairs:,} pairs in {seconds / 60:.0f} minutes. Cells: {told}."
     head = ["| release | queries | cells | pairs | of them, " + fine + " |", "| --- | --- | --- | --- | --- |"]
     return "\n".join([*head, *lines, "", total])

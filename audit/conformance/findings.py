@@ -51,7 +51,7 @@ class Finding(NamedTuple):
     resolution: float | None = None  # the coarsest of its parameters, beside the claim
     left: str = ""
     right: str = ""
-    cpu: float = 0.0
+    seconds: float = 0.0  # of checks, by the clock
 
     @property
     def fails(self) -> bool:
@@ -87,7 +87,7 @@ def judged(asked: Sequence[tuple[CellPart, FirstLook, Any]], refused: int = 0) -
     reason = worst.reason + (f"; {refused} of {refused + len(found)} settings are refused or raise" if refused else "")
     return worst._replace(
         reason=reason, pairs=sum(each.pairs for each in found), resolved=sum(each.resolved for each in found),
-        cpu=round(sum(each.cpu for each in found), 2),
+        seconds=round(sum(each.seconds for each in found), 2),
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _badness(found: Finding) -> tuple[int, float]:
 
 def _of_part(part: CellPart, seen: FirstLook, result: Any) -> Finding:
     claimed = result.check.claim.point.epsilon
-    known: dict[str, Any] = {"pairs": len(part.instances), "claimed": claimed, "cpu": result.seconds}
+    known: dict[str, Any] = {"pairs": len(part.instances), "claimed": claimed, "seconds": result.seconds}
     if result.verdict is Verdict.FAIL or seen.exceeds:
         return _failed(part, seen, result, known)
     known["resolution"] = result.resolution if math.isfinite(result.resolution) else None

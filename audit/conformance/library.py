@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import numpy as np
@@ -144,9 +144,10 @@ class Library:
             the one of noise with the scale sensitivity / epsilon, for what takes scales only.
         sensitivity : callable or "usual", optional
             `parameters -> number` that noise is scaled for; "usual" is that of a count, sum, mean or variance. What the
-            value without noise moves by is compared with it exactly, without a draw.
+            value without noise moves by is compared with it, in fractions.
         noiseless : callable, optional
-            `parameters -> (dataset -> number)` without noise; without it, an output at 2^40 times the epsilon.
+            `parameters -> (dataset -> number)` without noise, for which nothing is drawn; without it, an output at 2^40
+            times the epsilon, whose noise is far below what a comparison allows for rounding.
         law : callable or "usual", optional
             `(parameters, dataset) -> law` of `audit.laws` that the documentation states; "usual" is the textbook's law
             of Laplace or geometric noise.
@@ -171,15 +172,15 @@ class Library:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", held)
         if isinstance(sensitivity, str):
             sensitivity = sensitivity_of(name, held)
-        answer = Answer(
-            query=name, relation=held, quote=quotation(quote) or self.quote,
+        answer = partial(
+            Answer, query=name, relation=held, quote=quotation(quote) or self.quote,
             claim=_usual(claim, NATIVE, name, "claim"), sensitivity=sensitivity,
             noiseless=noiseless, law=_usual(law, LAWS, name, "law"), native=_usual(native, NATIVE, name, "native"),
-            draws=draws or self.draws, build=_unbuilt,
+            draws=draws or self.draws,
         )  # fmt: skip
 
         def offered(build: Build) -> Build:
-            self.answers[name] = replace(answer, build=build)
+            self.answers[name] = answer(build=build)
             return build
 
         return offered
@@ -301,10 +302,6 @@ def _usual(given: Any, usual: Mapping[str, Any], name: str, argument: str) -> An
     if name not in usual:
         raise InvalidArgument.of(argument, f"be a function for a query other than {', '.join(usual)}", given)
     return usual[name]
-
-
-def _unbuilt(parameters: Parameters) -> Any:
-    raise NotImplementedError
 
 
 def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:

@@ -193,7 +193,7 @@ class _CellRunner:
         if waiver is None or (not found.fails and not waiver.strict):
             return found
         if found.fails or found.status in ("does not return", "excluded", "raises on both", "refused"):
-            return finding(cell, "waived", waiver.reason, pairs=found.pairs, cpu=found.cpu)
+            return finding(cell, "waived", waiver.reason, pairs=found.pairs, seconds=found.seconds)
         return finding(cell, "undecided", f"waived ({waiver.reason}), and nothing fails: take the waiver out")
 
     def _found(self, cell: Cell, parts: list[CellPart]) -> Finding:

@@ -367,6 +367,9 @@ def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
     (tmp_path / "other.json").write_text(json.dumps({"format": "other"}))
     with pytest.raises(InvalidArgument, match="holds no table"):
         load(tmp_path / "other.json")
+    (tmp_path / "other.json").write_text(json.dumps({**head, "cells": [{**rows[0]._asdict(), "cpu": 1.0}]}))
+    with pytest.raises(InvalidArgument, match="cells of another form"):
+        load(tmp_path / "other.json")
     assert "no violation" in page_of([])
 
 

@@ -12,7 +12,7 @@ HEAD = {"library": "mine", "version": "1.0", "quote": 'README: "one person"', "q
 FOUND = [
     Finding("mine", "sum", "NaN", "FAIL C", "certified epsilon >= 7", 2, 0, 1.0, 7.0, left="[nan]", right="[]"),
     Finding("mine", "sum", "missing value", "excluded", 'sum(): "numbers"; certified epsilon >= 7', 2),
-    Finding("mine", "count", "ordinary", "PASS", "held", 3, 3, 1.0, None, 1.2, cpu=60.0),
+    Finding("mine", "count", "ordinary", "PASS", "held", 3, 3, 1.0, None, 1.2, seconds=60.0),
     Finding("mine", "median", "", "not offered", ""),
 ]
 PAGE = ROOT / "docs" / "conformance.md"

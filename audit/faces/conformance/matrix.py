@@ -80,5 +80,8 @@ def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
     saved = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         raise InvalidArgument(f"{path} holds no table: type dp-audit conformance TARGET --out DIR")
-    rows = [Finding(**{"reason": "", "case": "", **row}) for row in saved.pop("cells")]
+    try:
+        rows = [Finding(**{"reason": "", "case": "", **row}) for row in saved.pop("cells")]
+    except (KeyError, TypeError) as error:
+        raise InvalidArgument(f"{path} holds cells of another form ({error}): ask the library again") from None
     return saved, rows
