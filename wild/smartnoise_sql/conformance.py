@@ -4,6 +4,7 @@ import pandas as pd
 import snsql
 from snsql.sql._mechanisms import Gaussian, Laplace
 
+import wild.smartnoise_sql.served  # noqa: F401  keeps the scale of public parameters, whose search takes most of the time
 from audit.claims import PrivacyClaim
 from audit.conformance import Library
 from audit.conformance.library import once
@@ -11,21 +12,6 @@ from audit.conformance.library import once
 library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=500,
                   quote='Options: "row_privacy: boolean, True if each row is a separate individual"')  # fmt: skip
 library.typed('docstring of Float: "A column with a floating point value"')
-
-
-_search, _scales = Laplace._compute_noise_scale, {}
-
-
-def _kept_scale(mechanism):
-    """Search the scale of public parameters once: that is most of the time of a query."""
-    key = (mechanism.epsilon, mechanism.lower, mechanism.upper, mechanism.max_contrib)
-    if key not in _scales:
-        _search(mechanism)
-        _scales[key] = mechanism.scale
-    mechanism.scale = _scales[key]
-
-
-Laplace._compute_noise_scale = _kept_scale
 
 
 def reader(p, rows):
