@@ -280,13 +280,6 @@ def _(data: Any, rng: Any) -> Any:
 
 
 @sampler("20 users of randomized response, a loop", (0, 1) * 10)
-def _(data: Any, rng: Any) -> Any:
-    total = 0
-    for bit in data:
-        total += bit if rng.random() < 0.75 else 1 - bit
-    return total
-
-
 @sampler("200 users of randomized response, a loop", (0, 1) * 100)
 def _(data: Any, rng: Any) -> Any:
     total = 0
