@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -201,7 +202,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         epsilon, rng = positive(epsilon, "epsilon"), noise_source(random_state)
         right = self.predict(X) == np.asarray(y)
         if self.relation == "local":
-            lie = 1 / (1 + math.exp(min(epsilon, 700.0)))
+            lie = expit(-epsilon)
             share = (np.mean(right ^ (rng.random(len(right)) < lie)) - lie) / (1 - 2 * lie)
         else:
             drawn = rng.geometric(-math.expm1(-epsilon), 2)

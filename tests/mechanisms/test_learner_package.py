@@ -285,3 +285,14 @@ def test_a_regressor_keeps_its_release_alone():
         learner.fit(features[::100], targets[::100])
     with pytest.raises(ValueError, match="target_bounds"):
         learner.set_params(target_bounds=(1, 0)).fit(features, targets)
+
+
+def test_the_teachers_answer_nothing_at_epsilon_1():
+    """docs/learners.md says so of 8,000 records: the vote is stopped at the first point."""
+    X = np.random.default_rng(0).random((8_000, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", learners.PrivacyLeakWarning)
+        fitted = learners.TeacherVoteClassifier(epsilon=1.0, classes=[0, 1], random_state=0).fit(X, X[:, 0] > 0.5)
+    labels = np.asarray(fitted.learner_.labels_)
+    assert len(labels) == 4_000
+    assert (labels < 0).all()
