@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.enumeration import linked_draws as linked_draws  # its comparisons are those of the numbers
 from audit.enumeration.answers import Symbol
 from audit.enumeration.deferred import MIRRORED, NUMBERS, ROUGH, Deferred, compare, force, shape, size_of
 from audit.enumeration.fixed_width import wraps

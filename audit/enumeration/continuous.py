@@ -185,6 +185,8 @@ class Continuous(Draw):
 
 def continuous(follower: Follower, name: str, location: float, scale: float) -> Any:
     """Return a draw from the law of a name."""
+    if math.copysign(1.0, scale) < 0:
+        raise ValueError("scale < 0")  # as NumPy does
     drawn: Any = Deferred(Continuous(follower, name)) if follower.known is None else follower.next_known()
     scaled = drawn if scale == 1 else drawn * scale
     return scaled + location if location else scaled

@@ -38,10 +38,11 @@ def size_of(support: range) -> int:
 class Draw:
     """One draw: uniform on a range, which shrinks as comparisons split it."""
 
-    __slots__ = ("follower", "is_float", "kind", "support")
+    __slots__ = ("follower", "group", "is_float", "kind", "support")
 
     def __init__(self, follower: Follower, support: range, kind: type) -> None:
         self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
+        self.group: Any = None  # the draws that it was compared with before they were known
         follower.drawn.append(self)
 
     def value(self, point: int) -> Any:
@@ -82,7 +83,8 @@ class Draw:
 
     def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
-
+        if self.group is not None:
+            self.follower.not_followed("a number was used otherwise after a comparison with another unknown one")
         result, self.support = self.follower.choose((*signature, self.support), partial(self._branches, compute))
         return result
 
@@ -98,6 +100,10 @@ class Deferred:
 
     def __init__(self, draw: Draw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
         self._draw, self._steps, self._grows = draw, steps, grows
+
+    @staticmethod
+    def _compared(name: str, number: Deferred, other: Deferred) -> Any:
+        """Return what a comparison of two unknown numbers says; the module of linked draws has the rule."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -290,6 +296,8 @@ def compare(name: str, number: Deferred, other: Any) -> Any:
         if kind is Deferred:
             if other is number and math.isfinite(number.at(number._draw.support[0])):
                 return name in ("le", "ge", "eq")
+            if (result := Deferred._compared(name, number, other)) is not None:
+                return result
             number, other, name = _one_known(number, other, name)
             if type(number) is not Deferred:
                 return getattr(operator, name)(number, other)

@@ -6,6 +6,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -223,7 +224,7 @@ class Explorer:
             return None
         script, is_compared = list(follower.script), known_numbers.is_compared(count)
         runs = [
-            follower.make_known(lambda support, at, p=point: known_numbers.point_of(support, p, 1000 * count + at))  # type: ignore[misc]
+            follower.make_known(partial(known_numbers.value_of, which=point, seed=1000 * count))
             for point in known_numbers.POINTS
         ]
         before = self._instructions(lambda: self._replayed(script)) if is_compared else None

@@ -118,9 +118,9 @@ class Follower:
         if not script:
             self.on_script_end()
 
-    def make_known(self, point: Callable[[range, int], int]) -> KnownRun:
-        """Return the run that has ended, with known numbers: each at a point of what is left of its range."""
-        numbers = [draw.value(point(draw.support, number)) for number, draw in enumerate(self.drawn)]
+    def make_known(self, value: Callable[[Any, int], Any]) -> KnownRun:
+        """Return the run that has ended, with known numbers, which a function gives for each draw."""
+        numbers = [value(draw, number) for number, draw in enumerate(self.drawn)]
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
         return KnownRun(at_once, numbers, list(self.entered))
 

@@ -12,11 +12,12 @@ import gc
 import random
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import zip_longest
 from types import CodeType, FrameType
 from typing import Any
 
-from audit.enumeration.deferred import size_of
+from audit.enumeration.deferred import Draw, size_of
 
 FIRST, LAST, MIDDLE, RANDOM = "first", "last", "middle", "random"
 POINTS = (FIRST, LAST, MIDDLE, RANDOM)
@@ -25,11 +26,14 @@ _ALL, _EVERY = 64, 16  # runs whose instructions are compared: the first ones, a
 _MOST = 200_000  # instructions of one run
 
 
-def point_of(support: range, which: str, seed: int) -> int:
-    """Return one of the points that a number may still have."""
-    size = size_of(support)
+def value_of(draw: Draw, number: int, which: str, seed: int) -> Any:
+    """Return a value that a draw, of this number in the run, may still have; linked ones have theirs together."""
+    size = size_of(draw.support)
+    if draw.group is not None:
+        share = {FIRST: 0.0, LAST: 1.0, MIDDLE: 0.5}.get(which, random.Random(seed).random())
+        return draw.group.value(draw, Fraction(share))
     at = {FIRST: 0, LAST: size - 1, MIDDLE: size // 2}.get(which)
-    return support[random.Random(seed).randrange(size) if at is None else at]
+    return draw.value(draw.support[random.Random(seed + number).randrange(size) if at is None else at])
 
 
 def is_compared(count: int) -> bool:

@@ -278,7 +278,11 @@ class _Reading:
             self.lowest = min(self.lowest, number)
             return Deferred, number, steps
         number = self.numbers[id(draw)] = len(self.numbers)
-        return Deferred, number, steps, draw.support, draw.kind
+        linked = None
+        if (group := draw.group) is not None:  # what is known of the draw is shared with others
+            self.lowest = min(self.lowest, self.numbers.get(id(group), sys.maxsize))
+            linked = self.numbers.setdefault(id(group), len(self.numbers)), group.region, group.members.index(draw)
+        return Deferred, number, steps, draw.support, draw.kind, linked
 
     def _changeable(self, value: Any, kind: type) -> Any:
         number = self.numbers.get(id(value))

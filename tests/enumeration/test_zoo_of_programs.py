@@ -9,11 +9,13 @@ import pytest
 import audit
 from audit.enumeration import (
     apart,
+    arithmetic,
     bytecode,
     deferred,
     exploring,
     hash_seeds,
     known_numbers,
+    linked_draws,
     process_state,
     surroundings,
 )
@@ -30,7 +32,7 @@ SECONDS = 2.0  # of the processor, for each law
 
 def test_the_zoo_is_large():
     assert len(BY_NAME) == len(families.CASES) >= 400
-    assert len(FAMILIES) == 8
+    assert len(FAMILIES) == 9
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -58,7 +60,8 @@ def without_super(monkeypatch):
 
 
 def without_width(monkeypatch):
-    monkeypatch.setattr(deferred, "wraps", lambda *arguments: False)
+    for module in (arithmetic, deferred):
+        monkeypatch.setattr(module, "wraps", lambda *arguments: False)
     without_known_numbers(monkeypatch)
 
 
@@ -81,6 +84,11 @@ def without_sets(monkeypatch):
     monkeypatch.setattr("benchmarks.enumeration.zoo.case.confirmed", lambda laws, *arguments: laws)
 
 
+def without_groups(monkeypatch):
+    without_known_numbers(monkeypatch)
+    monkeypatch.setattr(linked_draws, "Group", lambda members, region: None)
+
+
 def without_hooks(monkeypatch):
     monkeypatch.setattr("audit.enumeration.system_calls.NAMES", {1_000_000: "none"})
     monkeypatch.setattr(apart, "_EVENTS", ("none",))
@@ -96,6 +104,7 @@ def without_hooks(monkeypatch):
         ("outside: decimal precision", without_process_state),
         ("reads: exception that is raised again", without_handled_exceptions),
         ("order: join of a set", without_sets),
+        ("linked: threshold afterwards", without_groups),
         ("hidden: name of a host", without_hooks),  # the same each time, so that no repeated run tells
     ],
 )

@@ -3,14 +3,17 @@
 The true law comes from a generator that shares nothing with the enumeration: a uniform is the middle of one of `grid`
 equal cells of the unit, an integer is one of its values, and all of them are tried, one call of the program for each
 combination, with numbers of the types that NumPy gives. A program whose thresholds are multiples of 1 / grid has this
-law up to the points on its thresholds, which is below 2^-40. What draws more often than `depth` is left open.
+law up to the points on its thresholds, which is below 2^-40. What draws more often than `depth` is left open. Where no
+grid has the law, 10,000 outputs with a generator of NumPy stand for it: they contradict a law when their number of some
+output is so far from the bracket of its probability as has probability 1e-12 (Chernoff 1952), and see a shift of 0.04.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,6 +27,7 @@ from audit.subjects.identity import Raised, identify
 
 _NEGLIGIBLE = Fraction(1, 2**36)  # by which points on thresholds may move a probability
 _MOST_RUNS = 70_000
+_OUTPUTS = 10_000
 RIGHT, REFUSED, OPEN, STATED, WRONG = "right", "refused", "open", "stated", "WRONG"
 
 
@@ -40,6 +44,7 @@ class Case:
     has_law: bool = True  # False: it draws on something else, so that any law is wrong
     is_stated: bool = False  # each law says that what it draws on is not looked for
     is_plain: bool = False  # the program is in ordinary style, and its law should be found
+    is_sampled: bool = False  # no grid has its law: it is compared with outputs
 
 
 class Outcome(NamedTuple):
@@ -136,6 +141,11 @@ def outcome_of(case: Case, **limits: Any) -> Outcome:
         if case.is_stated:
             return Outcome(STATED, "; ".join(law.not_seen))
         return Outcome(OPEN if law.residual > Fraction(1, 2) else WRONG, f"a law, residual {float(law.residual):.3g}")
+    if case.is_sampled:
+        said = contradiction(law, in_a_process(lambda: outputs_of(case)))
+        if said:
+            return Outcome(WRONG, said)
+        return Outcome(OPEN if law.residual > Fraction(1, 10**6) else RIGHT, "; ".join(law.not_followed))
     truth, left = in_a_process(lambda: true_law(case))
     for text in {*truth, *law.texts}:
         found, true = law.texts.get(text, Fraction(0)), truth.get(text, Fraction(0))
@@ -144,6 +154,33 @@ def outcome_of(case: Case, **limits: Any) -> Outcome:
     if law.residual > Fraction(1, 10**6):
         return Outcome(OPEN, "; ".join(law.not_followed))
     return Outcome(RIGHT, "")
+
+
+def outputs_of(case: Case) -> Counter[str]:
+    """Return how often the program has each output."""
+    rng, found = np.random.default_rng(1), Counter[str]()
+    for _ in range(_OUTPUTS):
+        try:
+            found[text_of(case.program(case.data, rng))] += 1
+        except Exception as error:
+            found[str(Raised(error))] += 1
+    return found
+
+
+def contradiction(law: audit.EnumeratedLaw, counts: Counter[str]) -> str:
+    """Return which output is seen too often or too seldom, if any."""
+    for text in {*law.texts, *(text for text, count in counts.most_common() if count > 3)}:
+        low = float(law.texts.get(text, 0))
+        share, high = counts[text] / _OUTPUTS, min(1.0, low + float(law.residual))
+        nearest = min(max(share, low), high)
+        if _OUTPUTS * _divergence(share, nearest) > math.log(2e12):
+            return f"P({text}) in [{low:.4g}, {high:.4g}], and seen {share:.4g}"
+    return ""
+
+
+def _divergence(p: float, q: float) -> float:
+    parts = ((p, q), (1 - p, 1 - q))
+    return sum(0.0 if one == 0 else math.inf if other <= 0 else one * math.log(one / other) for one, other in parts)
 
 
 def in_a_process(work: Callable[[], Any]) -> Any:
