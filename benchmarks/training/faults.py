@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.training.runs.epsilon import epsilon_of, shuffled_epsilon_lower_bound
+from audit.training.runs.epsilon import epsilon_of
 from benchmarks.training.loop import CLIP, MICROBATCHES, NOISE, RATE, STEPS, WORKERS, Loop
 
 DELTA = 1e-5
@@ -187,7 +187,7 @@ class OneStepMore(Loop):
 B = round(RATE * 1797)
 _UNSAMPLED = math.sqrt(STEPS * (2 * 650 / 1797**2 + (RATE / NOISE) ** 2))  # Gaussian mu: of a scale, and of a shift
 FAULTS = (
-    Fault("shuffled epochs as Poisson", ShuffledEpochs, ">=", shuffled_epsilon_lower_bound(NOISE, 20, DELTA),
+    Fault("shuffled epochs as Poisson", ShuffledEpochs, ">=", epsilon_of("shuffled", 1 / 20, NOISE, 20, DELTA),
           "one epoch of 20 batches, a record becomes zero", "opposed"),
     Fault("fixed size as Poisson", FixedSize, ">=", _epsilon(NOISE / 2), "substitution moves the sum by 2 C",
           "opposed"),

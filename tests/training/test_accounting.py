@@ -7,12 +7,14 @@ import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
+from scipy import integrate
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
 from audit.laws import GaussianLoss
 from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
+from audit.training.accountants.bins import BallsInBins
 from audit.training.accountants.brackets import (
     BestOfRuns,
     FixedSizeBatches,
@@ -77,6 +79,39 @@ def test_shuffled_epochs_by_hand():
     lower, upper = epsilon_bracket(ShuffledEpochs(1.0, 2), 0.1)
     assert math.log((with_it - 0.1) / blanked) <= lower <= upper
     assert epsilon_bracket(ShuffledEpochs(0.7, 1_000), DELTA)[0] == pytest.approx(6.53, abs=0.005)
+
+
+def test_two_bins_by_quadrature():
+    """Given one lognormal number a, E((a + b) / 2 - c)+ is a call price in b; both directions, by one integral each."""
+    c, sigma = 6.0, 0.8
+    mean = 1 / sigma
+
+    def call(strike):  # E(b - strike)+ for b = exp(z / sigma - 1 / (2 sigma^2))
+        if strike <= 0:
+            return 1 - strike
+        far = (math.log(strike) + mean**2 / 2) / mean
+        return norm.sf(far - mean) - strike * norm.sf(far)
+
+    def mixed(z):
+        a = math.exp(z * mean - mean**2 / 2)
+        return norm.pdf(z) * call(2 * c - a) / 2
+
+    removed = integrate.quad(mixed, -12, 12, limit=200, points=[0, 1, 2, 3, 4])[0]
+    lower, upper = epsilon_bracket(BallsInBins(sigma, 2), removed)
+    assert lower <= math.log(c) <= upper
+    assert upper - lower < 1e-3
+
+
+def test_bins_that_are_one_step():
+    """One bin is Gaussian noise, with the mu of all epochs; at a rate it is a Poisson-sampled step."""
+    truth = GaussianLoss(math.sqrt(2)).epsilon(DELTA)
+    lower, upper = epsilon_bracket(BallsInBins(1.0, 1, epochs=2), DELTA, AddRemove())
+    assert truth - 1e-3 < lower <= truth <= upper < truth + 1e-3
+    lower, upper = epsilon_bracket(BallsInBins(1.0, 1, rate=0.1), DELTA)
+    sampled = epsilon_bracket(poisson(1.0, 0.1, 1), DELTA)
+    assert max(lower, sampled[0]) <= min(upper, sampled[1])
+    assert upper - lower < 1e-3
+    assert upper < epsilon_bracket(BallsInBins(1.0, 1), DELTA)[0]
 
 
 def test_fixed_sizes_are_below_their_accountant():
@@ -173,6 +208,8 @@ def test_what_cannot_be_said_is_open():
         (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
         (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
         (lambda: FixedSizeBatches(1.0, 1.0, 10), "sampling_rate"),
+        (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
+        (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
         (lambda: BestOfRuns(1.0, 2.5), "runs"),
         (lambda: BestOfRuns(1.0, 0.5, "geometric"), "`runs` must be at least 1"),
         (lambda: BestOfRuns(1.0, 2, "poisson"), "number"),

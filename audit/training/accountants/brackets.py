@@ -7,6 +7,7 @@ so that an accountant that says less is wrong. An upper bound holds for every pa
 * Noise without sampling: exact losses, from `audit.training.accountants.dp_events`.
 * Poisson-sampled Gaussian noise, add/remove: the worst pair is known in both directions (Zhu, Dong & Wang 2022, theorem
   11), and its privacy loss is rounded down and up on a lattice, by dp_accounting.
+* Balls in bins: `audit.training.accountants.bins`.
 * The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
   events "the largest of all steps is at least C" and of half-spaces under one pair (Chua et al. 2024, How private are
   DP-SGD implementations?, theorem 4.2).
@@ -30,6 +31,7 @@ from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.claims import AddRemove, Substitution, ZeroOut
 from audit.laws import GaussianLoss
+from audit.training.accountants.bins import BallsInBins, best_event, bins_bracket
 from audit.training.accountants.dp_events import event_loss
 
 _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
@@ -131,11 +133,12 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
     Parameters
     ----------
-    event : dp_accounting.DpEvent, ShuffledEpochs, FixedSizeBatches or BestOfRuns
+    event : dp_accounting.DpEvent, ShuffledEpochs, FixedSizeBatches, BallsInBins or BestOfRuns
     delta : float in (0, 1)
     relation : relation, default AddRemove()
         ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
-        default to these. The best of runs is that of any relation under which each run has sensitivity 1.
+        default to these. Balls in bins take AddRemove() and ZeroOut(), which are the same there. The best of runs is
+        that of any relation under which each run has sensitivity 1.
 
     Returns
     -------
@@ -171,6 +174,9 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, BestOfRuns):
         return _best_of_runs(event, level)
+    if isinstance(event, BallsInBins):
+        _require(relation, AddRemove, ZeroOut)
+        return bins_bracket(event, level)
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
@@ -184,9 +190,10 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     return loss.epsilon_lower_bound(level), loss.epsilon(level)
 
 
-def _require(relation: Any, kind: type) -> None:
-    if relation is not None and not isinstance(relation, kind):
-        raise InvalidArgument.of("relation", f"be {kind.__name__}() for this event, or left out", relation)
+def _require(relation: Any, *kinds: type) -> None:
+    if relation is not None and not isinstance(relation, kinds):
+        named = " or ".join(f"{kind.__name__}()" for kind in kinds)
+        raise InvalidArgument.of("relation", f"be {named} for this event, or left out", relation)
 
 
 def _check_steps(event: Any) -> None:
@@ -266,7 +273,7 @@ def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     rest = others * special.log_ndtr(c / sigma)
     with_it = -np.expm1(special.log_ndtr((c - 2) / sigma) + rest)
     blanked = -np.expm1(special.log_ndtr((c - 1) / sigma) + rest)
-    return _best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
+    return best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
 
 
 def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
@@ -278,7 +285,7 @@ def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
     c = np.linspace(-8 * sigma, 1 + 12 * sigma, _THRESHOLDS)
     tails = [-np.expm1(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (1, 0)]
     below = [np.exp(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (0, 1)]
-    lower = max(_best_event(tails[0], tails[1], delta), _best_event(below[0], below[1], delta))
+    lower = max(best_event(tails[0], tails[1], delta), best_event(below[0], below[1], delta))
     if event.number == "fixed":
         return lower, GaussianLoss(math.sqrt(event.runs) / sigma).epsilon(delta)
     return lower, selection_epsilon(sigma, event.runs, delta)
@@ -321,24 +328,16 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     c = np.linspace(-8 * sigma, 1 + 12 * sigma, _THRESHOLDS)
     below = [np.logaddexp(math.log1p(-rate) + special.log_ndtr(c / sigma),
                           math.log(rate) + special.log_ndtr((c - sign) / sigma)) for sign in (1, -1)]  # fmt: skip
-    best = _best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
+    best = best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
     most = np.arange(steps + 1) if steps <= _THRESHOLDS else np.arange(int(steps * rate + 20 * math.sqrt(steps)))
     chance = np.exp(_log_binomial(most, steps, rate))
     spread = sigma * math.sqrt(steps)
     cuts = np.linspace(0, steps * rate + 8 * (spread + math.sqrt(steps)), 400)
     sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
     floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # what the cut of the binomial law leaves out
-    return max(best, _best_event(sums[0] - floor, sums[1] + floor, delta))
+    return max(best, best_event(sums[0] - floor, sums[1] + floor, delta))
 
 
 def _log_binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
     ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return np.asarray(ways + k * math.log(p) + (n - k) * math.log1p(-p))
-
-
-def _best_event(first: np.ndarray, second: np.ndarray, delta: float) -> float:
-    """Return the largest epsilon with P(E) > e^epsilon Q(E) + delta over some events."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = np.log((first - delta) * (1 - 1e-9) / second)
-    found = found[(first > delta) & (second > 1e-14) & np.isfinite(found)]
-    return float(max(0.0, found.max(initial=0.0)))

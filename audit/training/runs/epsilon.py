@@ -6,11 +6,9 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from audit.training.runs.claim import TrainingClaim
 
-_THRESHOLDS = np.linspace(-2.0, 12.0, 1401)  # of the largest noisy sum, in standard deviations of the noise
 _CURVE = 6  # points of the curve of epsilon over the steps
 _CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
 _CELLS = 2e4  # of a large loss: beyond, they are wider
@@ -22,14 +20,16 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
 
     Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %.
     Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
-    by 2 C. Shuffled epochs: a lower bound when one record becomes a zero gradient, by `shuffled_epsilon_lower_bound`.
+    by 2 C. Shuffled epochs: a lower bound of one epoch when a record becomes a zero gradient, by `ShuffledEpochs`.
     """
     if noise_multiplier <= 0 or not math.isfinite(noise_multiplier):
         return math.inf if noise_multiplier <= 0 else 0.0
     if sampling == "separated":  # all steps together are one Gaussian mechanism, whose sensitivity scales the noise
         return epsilon_of("all", 1.0, noise_multiplier, 1, delta)
     if sampling == "shuffled":
-        return shuffled_epsilon_lower_bound(noise_multiplier, max(1, round(1 / rate)), delta)
+        from audit.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
+
+        return epsilon_bracket(ShuffledEpochs(noise_multiplier, max(1, round(1 / rate))), delta)[0]
     if sampling == "fixed":
         return epsilon_of("poisson", rate, noise_multiplier / 2, steps, delta)
     from dp_accounting import dp_event as events
@@ -42,26 +42,6 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
     largest = included / noise_multiplier**2 / 2 + 5 * math.sqrt(included) / noise_multiplier
     accountant = PLDAccountant(value_discretization_interval=max(_CELL, largest / _CELLS))
     return float(accountant.compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
-
-
-def shuffled_epsilon_lower_bound(noise_multiplier: float, batches: int, delta: float) -> float:
-    """Return a lower bound of epsilon of one shuffled epoch, when a record with gradient C becomes one without.
-
-    The other gradients are -C. Against a batch of those, the sum of the one batch with the record is larger by 2 C, or
-    by C where the record has become zero. In units of the noise, with F its distribution function, the largest sum
-    exceeds c with probability 1 - F(c - 2 / sigma) F(c)^(T - 1), or 1 / sigma. Every threshold c bounds epsilon.
-
-    References
-    ----------
-    Chua et al. (2024), How private are DP-SGD implementations?, section 4.
-    """
-    scaled = _THRESHOLDS
-    rest = (batches - 1) * special.log_ndtr(scaled)
-    with_it = -np.expm1(special.log_ndtr(scaled - 2 / noise_multiplier) + rest)
-    without = -np.expm1(special.log_ndtr(scaled - 1 / noise_multiplier) + rest)
-    usable = (with_it > delta) & (without > 0)
-    bounds = np.log((with_it[usable] - delta) / without[usable])
-    return float(max(0.0, bounds.max(initial=0.0)))
 
 
 def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:

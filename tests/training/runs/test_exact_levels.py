@@ -73,7 +73,7 @@ def test_central_sizes_hold_half():
 
 def test_epsilon_of_shuffled_epochs():
     """The numbers of Chua et al. (2024), section 4: sigma 0.7 and 1,000 batches, 0.61 as Poisson and 6.53 shuffled."""
-    assert accounting.shuffled_epsilon_lower_bound(0.7, 1000, 1e-5) == pytest.approx(6.53, abs=0.005)
+    assert accounting.epsilon_of("shuffled", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(6.53, abs=0.005)
     assert accounting.epsilon_of("poisson", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(0.61, abs=0.005)
 
 
