@@ -65,7 +65,7 @@ class BallsInBins:
 
     @property
     def mu(self) -> float:
-        """What the Gaussian noise of its steps amounts to where they are known."""
+        """The mu of its Gaussian noise where the step is known."""
         return math.sqrt(self.epochs) / self.noise_multiplier
 
 
