@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from audit.base.verdict import Verdict
 from audit.checks.privacy.stated_law import StatedLaw
 from audit.conformance.cells import Cell, CellPart, FirstLook
+from audit.conformance.library import LawfulCall
 
 Status = Literal[
     "PASS", "screened", "FAIL A", "FAIL B", "FAIL C", "FAIL D", "excluded", "refused", "raises on both", "waived",
@@ -45,7 +46,7 @@ class Finding(NamedTuple):
     status: Status
     reason: str
     pairs: int = 0
-    resolved: int = 0  # pairs of which a resolution within `RESOLVED` times the claim was reached
+    resolved: int = 0  # pairs of which `RESOLVED` times the claimed loss would have been seen, by outputs or by a law
     claimed: float | None = None
     bound: float | None = None  # certified epsilon, of what fails
     resolution: float | None = None  # the coarsest of its parameters, beside the claim
@@ -108,10 +109,19 @@ def _of_part(part: CellPart, seen: FirstLook, result: Any) -> Finding:
     if result.verdict is Verdict.FAIL or seen.exceeds:
         return _failed(part, seen, result, known)
     known["resolution"] = result.resolution if math.isfinite(result.resolution) else None
-    known["resolved"] = len(part.instances) if result.resolution <= RESOLVED * claimed else 0
+    known["resolved"] = len(part.instances) if result.resolution <= RESOLVED * claimed else _followed(part, result)
     if result.verdict is Verdict.PASS:
         return finding(part.cell, "PASS", result.reason, **known)
     return finding(part.cell, "screened" if _was_looked_at(result.evidence) else "undecided", result.reason, **known)
+
+
+def _followed(part: CellPart, result: Any) -> int:
+    """Return the number of pairs whose outputs follow a law so closely that `RESOLVED` times the loss would show."""
+    stated, mechanism = result.evidence.by(StatedLaw), part.mechanism
+    if stated is None or result.verdict is not Verdict.PASS or not isinstance(mechanism, LawfulCall):
+        return 0
+    least = {law.pair: mechanism.distance(part.instances[law.pair].left, RESOLVED) for law in stated.laws}
+    return sum(law.fit_resolution is not None and law.fit_resolution <= least[law.pair] for law in stated.laws)
 
 
 def _was_looked_at(evidence: Any) -> bool:

@@ -16,7 +16,8 @@ from audit.base.errors import InvalidArgument
 from audit.conformance.cases import CASES
 from audit.conformance.neighbors import RELATIONS
 from audit.conformance.queries import QUERIES, Parameters
-from audit.conformance.usual import LAWS, NATIVE, USUAL, quotation, sensitivity_of
+from audit.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
+from audit.laws import Product
 from audit.subjects.subject import PerCall, per_call
 
 Build = Callable[[Parameters], Callable[..., Any]]
@@ -148,9 +149,10 @@ class Library:
         noiseless : callable, optional
             `parameters -> (dataset -> number)` without noise, for which nothing is drawn; without it, an output at 2^40
             times the epsilon, whose noise is far below what a comparison allows for rounding.
-        law : callable or "usual", optional
-            `(parameters, dataset) -> law` of `audit.laws` that the documentation states; "usual" is the textbook's law
-            of Laplace or geometric noise.
+        law : callable, "usual" or "integer", optional
+            `(parameters, dataset) -> law` of `audit.laws` that the documentation states; "usual" is the textbook's: of
+            Laplace noise on a number or on counts, of geometric noise, randomized response, unary encoding, the
+            exponential mechanism. "integer" is geometric noise on counts.
         native : callable or "usual", optional
             `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
             is asked for.
@@ -172,11 +174,12 @@ class Library:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", held)
         if isinstance(sensitivity, str):
             sensitivity = sensitivity_of(name, held)
+        if isinstance(law, str):
+            law = law_of(name, held, law)
         answer = partial(
             Answer, query=name, relation=held, quote=quotation(quote) or self.quote,
             claim=_usual(claim, NATIVE, name, "claim"), sensitivity=sensitivity,
-            noiseless=noiseless, law=_usual(law, LAWS, name, "law"), native=_usual(native, NATIVE, name, "native"),
-            draws=draws or self.draws,
+            noiseless=noiseless, law=law, native=_usual(native, NATIVE, name, "native"), draws=draws or self.draws,
         )  # fmt: skip
 
         def offered(build: Build) -> Build:
@@ -266,6 +269,17 @@ class LawfulCall(Call):
     def law(self, dataset: Any) -> Any:
         """Return the stated law."""
         return self.stated(self.parameters, dataset)
+
+    def distance(self, dataset: Any, times: float) -> float:
+        """Return how far, at least in distribution, the law is from the same with `times` as much privacy loss.
+
+        It is half of the total variation, in the coordinate where that is largest.
+        """
+        p = self.parameters
+        changes = {"epsilon": p.epsilon * times} if p.scale is None else {"scale": p.scale / times}
+        laws = [self.stated(each, dataset) for each in (p, p.changed(changes))]
+        columns = [law.laws if isinstance(law, Product) else (law,) for law in laws]
+        return max(float(a.loss_against(b).total_variation()) for a, b in zip(*columns, strict=True)) / 2
 
 
 def _made(build: Build, parameters: Parameters) -> PerCall:

@@ -1,20 +1,24 @@
-"""Defaults of a query: the claim at a scale, the law of its noise, its sensitivity, and a quotation on its privacy."""
+"""Defaults of a query: its claim at a scale, the law of its release, its sensitivity, a quotation on its privacy."""
 
 from __future__ import annotations
 
 import inspect
 import math
 import re
+from bisect import bisect
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
 from audit.conformance.queries import Parameters
-from audit.laws import Laplace, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, Laplace, Product, TwoSidedGeometric
 
-USUAL = "usual"
+USUAL, INTEGER = "usual", "integer"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -40,15 +44,91 @@ NATIVE: dict[str, Callable[[Parameters], Any]] = {
 }
 """The claim that follows from a scale, or from the standard deviation of Gaussian noise; Bun & Steinke 2016."""
 
-LAWS: dict[str, Callable[[Parameters, Any], Any]] = {
-    "laplace noise": lambda p, value: Laplace(value, _scale(p)),
-    "geometric noise": lambda p, value: TwoSidedGeometric(value, math.exp(-1 / _scale(p))),
+
+def _response(p: Parameters, record: Any) -> Finite:
+    """Return the law of k-ary randomized response; Kairouz, Bonawitz & Ramage 2016, section 2.1."""
+    weights = {key: math.exp(p.epsilon * (key == record)) for key in p.categories}
+    return Finite({key: weight / sum(weights.values()) for key, weight in weights.items()})
+
+
+def _unary(p: Parameters, record: Any) -> Product:
+    """Return the law of optimized unary encoding; Wang, Blocki, Li & Jha 2017, section 4.3."""
+    flipped = 1 / (math.exp(p.epsilon) + 1)
+    ones = [0.5 if key == record else flipped for key in p.categories]
+    return Product(tuple(Finite({1: one, 0: 1 - one}) for one in ones))
+
+
+def _chosen(p: Parameters, scores: Any) -> Finite:
+    """Return the law of the exponential mechanism; Dwork & Roth 2014, definition 3.4."""
+    weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
+    return Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
+
+
+_VALUES: dict[str, Callable[[Parameters, Any], Any]] = {
+    "count": lambda p, data: len(data),
+    "sum": lambda p, data: sum(map(Fraction, data)),
+    "mean": lambda p, data: Fraction(sum(map(Fraction, data)), len(data)),
+    "variance": lambda p, data: (
+        Fraction(sum(Fraction(x) ** 2 for x in data), len(data)) - Fraction(sum(map(Fraction, data)), len(data)) ** 2
+    ),
+    "histogram of numbers": lambda p, data: [
+        sum(bisect(p.edges[1:-1], x) == place for x in data) for place in range(len(p.edges) - 1)
+    ],
+    "histogram of public keys": lambda p, data: [data.count(key) for key in p.categories],
+    "laplace noise": lambda p, value: value,
+    "geometric noise": lambda p, value: value,
 }
-"""The law of a value with noise of the textbook's scale."""
+"""What noise is added to, on the usual inputs."""
+
+
+def _gaussian(p: Parameters, value: float) -> Gaussian:
+    """Return Gaussian noise of the least deviation for epsilon and delta; Balle & Wang 2018, theorem 8."""
+
+    def excess(deviation: float) -> float:
+        half, far = 1 / (2 * deviation), p.epsilon * deviation
+        return float(ndtr(half - far) - math.exp(p.epsilon) * ndtr(-half - far)) - p.delta
+
+    return Gaussian(value, p.scale or p.sensitivity * float(brentq(excess, 1e-3, 1e9)))
+
+
+_LAWS = {
+    "randomized response": _response,
+    "frequency oracle": _unary,
+    "exponential mechanism": _chosen,
+    "gaussian noise": _gaussian,
+}
+
+
+def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
+    """Return the textbook's law of a release: with Laplace noise, or with two-sided geometric noise if `kind` says so.
+
+    Raises
+    ------
+    InvalidArgument
+        For a query that has none.
+    """
+    if query in _LAWS and kind == USUAL:
+        return _LAWS[query]
+    if query not in _VALUES or kind not in (USUAL, INTEGER):
+        raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
+    is_whole = kind == INTEGER or query == "geometric noise"
+    change = None if query.endswith("noise") else sensitivity_of(query, relation)
+
+    def law(p: Parameters, data: Any) -> Any:
+        value, scale = _VALUES[query](p, data), _scale(p) if change is None else float(change(p)) / p.epsilon
+        if isinstance(value, list):
+            return Product(tuple(_noisy(each, scale, is_whole) for each in value))
+        return _noisy(value, scale, is_whole)
+
+    return law
+
+
+def _noisy(value: Any, scale: float, is_whole: bool) -> Any:
+    return TwoSidedGeometric(int(value), math.exp(-1 / scale)) if is_whole else Laplace(float(value), scale)
 
 
 def sensitivity_of(query: str, relation: str) -> Callable[[Parameters], Fraction]:
-    """Return the largest change of a count, a sum, a mean or a variance of numbers within their bounds.
+    """Return the largest change of counts, of a sum, a mean or a variance of numbers within their bounds.
 
     Raises
     ------
@@ -59,6 +139,7 @@ def sensitivity_of(query: str, relation: str) -> Callable[[Parameters], Fraction
     found: dict[str, Callable[[Parameters], Fraction]] = {
         "count": lambda p: Fraction(1),
         "sum": lambda p: _width(p) if replaced else max(abs(Fraction(p.lower)), abs(Fraction(p.upper))),
+        **dict.fromkeys(("histogram of numbers", "histogram of public keys"), lambda p: Fraction(1 + replaced)),
     }
     if replaced:
         found["mean"] = lambda p: _width(p) / p.size

@@ -1,5 +1,7 @@
 """What the tables of libraries say in public: numbers, no finding; and words that occur in the distributions."""
 
+import re
+
 import pytest
 
 from audit.conformance.findings import Finding
@@ -35,6 +37,24 @@ def test_tables_are_kept_with_the_drafts_and_libraries_run_in_their_environments
     assert "wild.pydp.conformance" in command_of("pydp", [])[-1]
     for library in answering():
         assert len((CATALOGUE / library / "conformance.py").read_text().splitlines()) <= 100
+
+
+ACCUSED_WRONGLY = {  # what an adapter did itself, and what its library was then accused of
+    (
+        "*",
+        r"np\.(clip|sum|mean|var)\(|(?<![.\w])sum\(|min\(max\(",
+    ): "a sum of the adapter's own, which lets NaN through",
+    ("opendp", r"T=int\b"): "integers of 32 bits, where the library has those of 64",
+    ("pydp", r"\"int\" if"): "integers of 32 bits, where the library has those of 64",
+    ("privjail", r"\"range\""): "a range that the adapter declares, where the library clips",
+    ("dwork", r"add/remove"): "one record more or less, where the noise of a sum is for one that is replaced",
+}
+
+
+@pytest.mark.parametrize(("library", "pattern"), ACCUSED_WRONGLY)
+def test_an_adapter_leaves_to_the_library_what_the_library_is_asked_for(library, pattern):
+    for path in sorted(CATALOGUE.glob(f"{library}/conformance.py")):
+        assert not re.search(pattern, path.read_text()), (path, ACCUSED_WRONGLY[library, pattern])
 
 
 @pytest.mark.skipif(not (ROOT / TABLES).is_dir(), reason="the folder of drafts is not in this copy")

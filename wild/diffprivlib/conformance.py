@@ -31,22 +31,24 @@ library.answer({
     "histogram of numbers": lambda p: lambda data: tools.histogram(
         data, epsilon=p.epsilon, bins=list(p.edges), range=p.bounds
     )[0].tolist(),
-}, relation="add/remove", quote=tools.histogram)  # fmt: skip
+}, relation="add/remove", law="integer", quote=tools.histogram)  # fmt: skip
 library.answer({
     "gaussian noise": lambda p: mechanisms.GaussianAnalytic(
         epsilon=p.epsilon, delta=p.delta, sensitivity=p.sensitivity
     ).randomise,
-    "discrete gaussian noise": lambda p: mechanisms.GaussianDiscrete(
-        epsilon=p.epsilon, delta=p.delta, sensitivity=int(p.sensitivity)
-    ).randomise,
     "exponential mechanism": lambda p: lambda scores: mechanisms.Exponential(
         epsilon=p.epsilon, sensitivity=p.sensitivity, utility=list(scores)
     ).randomise(),
-}, quote=mechanisms.Exponential)  # fmt: skip
+}, law="usual", quote=mechanisms.Exponential)  # fmt: skip
+library.answer({
+    "discrete gaussian noise": lambda p: mechanisms.GaussianDiscrete(
+        epsilon=p.epsilon, delta=p.delta, sensitivity=int(p.sensitivity)
+    ).randomise,
+}, quote=mechanisms.GaussianDiscrete)  # fmt: skip
 library.answer({
     "laplace noise": lambda p: mechanisms.Laplace(epsilon=p.epsilon, sensitivity=p.sensitivity).randomise,
     "geometric noise": lambda p: mechanisms.Geometric(epsilon=p.epsilon, sensitivity=int(p.sensitivity)).randomise,
-}, quote=mechanisms.Laplace)  # fmt: skip
+}, law="usual", quote=mechanisms.Laplace)  # fmt: skip
 library.answer({
     "k-means": fitted(lambda p: models.KMeans(
         n_clusters=p.k, epsilon=p.epsilon, bounds=([-p.radius] * 2, [p.radius] * 2)

@@ -9,13 +9,17 @@ library = Library("dpcrpy", distribution="dpcrpy",
 library.typed('summary: "Differential privacy continual release mechanisms and utilities."')
 
 
-def noise(make):
+def noise(kind, native):
+    """Answer by noise for epsilon, or of a scale."""
+
     def build(p):
-        made = make(p)
+        asked = {"epsilon": p.epsilon, "delta": p.delta} if p.scale is None else {native: p.scale / p.sensitivity}
+        made = kind(sens=p.sensitivity, **asked)
         return lambda value: value + float(made.genNoise())
 
     return build
 
 
-library.answer({"laplace noise": noise(lambda p: LapNoiMech(p.epsilon, sens=p.sensitivity))})
-library.answer({"gaussian noise": noise(lambda p: GaussNoiMech(p.epsilon, p.delta, sens=p.sensitivity))})
+library.answer({
+    "laplace noise": noise(LapNoiMech, "b0"), "gaussian noise": noise(GaussNoiMech, "sigma0"),
+}, law="usual", native="usual")  # fmt: skip

@@ -9,7 +9,7 @@ from dwork.mechanisms import geometric_noise, laplace_noise
 from audit.conformance import Library
 from audit.conformance.library import once
 
-library = Library("dwork", relation="add/remove", distribution="dwork",
+library = Library("dwork", distribution="dwork",  # a sum has noise for upper - lower: records are replaced
                   quote='summary: "A Python toolkit for differentially private data science & analytics"')  # fmt: skip
 library.typed('docstrings of Integer and Float: "Represents integer data", "Represents floating point data"')
 
@@ -27,6 +27,6 @@ def table(ask):
 library.answer({
     "count": table(lambda data: data.len()),
     "sum": table(lambda data: data["v"].sum()),
-    "laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon) * p.sensitivity,
     "geometric noise": lambda p: lambda value: value + geometric_noise(p.epsilon),
 })  # fmt: skip
+library.answer({"laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon) * p.sensitivity}, law="usual")

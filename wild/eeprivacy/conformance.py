@@ -24,19 +24,24 @@ def quantile(p):
     return lambda data: found.execute(values=np.array(data), epsilon=p.epsilon, quantile=p.quantile)
 
 
-library.answer({"sum": operation(operations.PrivateClampedSum)}, sensitivity="usual")
+library.answer({"sum": operation(operations.PrivateClampedSum)}, sensitivity="usual", law="usual")
 library.answer({"mean": operation(operations.PrivateClampedMean), "vector mean": vectors})
 library.answer({
     "quantile": quantile,
     "median": quantile,
+}, relation="add/remove", quote='docstring of PrivateQuantile: "Find quantiles privately"')  # fmt: skip
+library.answer({
     "histogram of numbers": lambda p: lambda data: operations.PrivateHistogram(bins=list(p.edges)).execute(
         values=data, epsilon=p.epsilon
     ).tolist(),
-}, relation="add/remove", quote='docstring of PrivateQuantile: "Find quantiles privately"')  # fmt: skip
+}, relation="add/remove", law="usual",
+    quote='docstring of PrivateHistogram: "Computes the histogram of `values` privately."')  # fmt: skip
 library.answer({
     "laplace noise": lambda p: lambda value: mechanisms.LaplaceMechanism.execute(
         value=value, epsilon=p.epsilon, sensitivity=p.sensitivity
     ),
+}, law="usual")  # fmt: skip
+library.answer({
     "gaussian noise": lambda p: lambda value: mechanisms.GaussianMechanism.execute(
         value=value, epsilon=p.epsilon, delta=p.delta, sensitivity=p.sensitivity
     ),

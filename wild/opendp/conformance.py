@@ -11,11 +11,18 @@ dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",
                   quote='opendp.combinators: "d_in: maximum distance between adjacent input datasets"')  # fmt: skip
 library.typed('docstring of atom_domain: "T: The type of the atom"')
-library.outside(lambda query, p, data: 'docstring of atom_domain: "Whether the domain may contain NaN"'
-                if isinstance(data, list) and any(x != x for x in data) else None)  # fmt: skip
 
 
-NUMBER, KEY = dp.atom_domain(T=float, nan=False), dp.atom_domain(T=str)
+@library.outside
+def beyond(query, p, data):
+    records = data if isinstance(data, list) else [data]
+    if any(x != x for x in records):
+        return 'docstring of atom_domain: "Whether the domain may contain NaN"'
+    wide = any(isinstance(x, int) and not -(2**63) <= x < 2**63 for x in records)
+    return 'docstring of atom_domain: "T: The type of the atom"' if wide else None  # i64
+
+
+NUMBER, WHOLE, KEY = dp.atom_domain(T=float, nan=False), dp.atom_domain(T="i64"), dp.atom_domain(T=str)
 
 
 def table(domain, size=None):
@@ -23,7 +30,7 @@ def table(domain, size=None):
 
 
 def numbers(p, size=None):
-    return table(dp.atom_domain(T=int) if p.whole else NUMBER, size)
+    return table(WHOLE if p.whole else NUMBER, size)
 
 
 def least(make, p, d_in=1, budget=None):
@@ -31,8 +38,8 @@ def least(make, p, d_in=1, budget=None):
     return dp.binary_search_chain(make, d_in, budget or p.epsilon)
 
 
-def chained(name, chain, d_in=1):
-    said = {"sensitivity": lambda p: chain(p).map(d_in), "noiseless": chain}
+def chained(name, chain, d_in=1, law="usual"):
+    said = {"sensitivity": lambda p: chain(p).map(d_in), "noiseless": chain, "law": law}
     library.query(name, relation="substitution" if d_in == 2 else None, **said)(
         lambda p: least(lambda scale: chain(p) >> dp.m.then_laplace(scale), p, d_in)
     )
@@ -46,6 +53,10 @@ def bounded(then, is_sized=False):
     return chain
 
 
+def counted(p):
+    return table(KEY) >> dp.t.then_count_by_categories(list(p.categories), null_category=False)
+
+
 def quantile(p):
     grid, space = [int(x) if p.whole else x for x in p.grid()], (*numbers(p), dp.max_divergence())
     return least(lambda scale: dp.m.make_private_quantile(*space, candidates=grid, alpha=p.quantile, scale=scale), p)
@@ -57,14 +68,22 @@ def laplace(domain, kind):
 
 
 def gaussian(domain, kind):
+    space = domain, dp.absolute_distance(T=kind)
+
     def build(p):
         def noise(scale):
-            return dp.m.make_gaussian(domain, dp.absolute_distance(T=kind), scale=scale)
+            return dp.m.make_gaussian(*space, scale=scale)
 
         def approximate(scale):
             return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise(scale)), p.delta)
 
-        return noise(p.scale) if p.scale else least(approximate, p, kind(p.sensitivity), (p.epsilon, p.delta))
+        return (
+            noise(p.scale)
+            if p.scale
+            else least(
+                approximate, p, float(p.sensitivity) if kind is float else int(p.sensitivity), (p.epsilon, p.delta)
+            )
+        )
 
     return build
 
@@ -84,14 +103,17 @@ def response(p):
     return dp.m.make_randomized_response(list(p.categories), keep * (1 - 1e-12))
 
 
-chained("count", bounded(dp.t.then_count))
+chained("count", bounded(dp.t.then_count), law="integer")
 chained("sum", bounded(dp.t.then_sum))
 chained("mean", bounded(dp.t.then_mean, is_sized=True), 2)
 chained("variance", bounded(dp.t.then_variance, is_sized=True), 2)
-chained("histogram of public keys", lambda p: table(KEY) >> dp.t.then_count_by_categories(list(p.categories)))
+chained("histogram of public keys", counted, law="integer")
 library.query("thresholded counts", claim=lambda p: PrivacyClaim(*thresholded(p).map(1)))(thresholded)
 library.answer({
-    "laplace noise": laplace(NUMBER, float), "geometric noise": laplace(dp.atom_domain(T=int), int),
-    "gaussian noise": gaussian(NUMBER, float), "discrete gaussian noise": gaussian(dp.atom_domain(T=int), int),
+    "laplace noise": laplace(NUMBER, float), "geometric noise": laplace(WHOLE, "i64"),
+}, native="usual", law="usual")  # fmt: skip
+library.answer({
+    "gaussian noise": gaussian(NUMBER, float), "discrete gaussian noise": gaussian(WHOLE, "i64"),
 }, native="usual")  # fmt: skip
-library.answer({"quantile": quantile, "median": quantile, "noisy max": noisy_max, "randomized response": response})
+library.answer({"quantile": quantile, "median": quantile, "noisy max": noisy_max})
+library.answer({"randomized response": response}, law="usual")

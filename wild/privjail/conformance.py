@@ -16,7 +16,7 @@ library.typed('value_counts: "must be of a categorical type"')
 
 
 def read(p, data, column):
-    schema = {"v": {"type": "int64" if p.whole else "float64", "range": list(p.bounds)},
+    schema = {"v": {"type": "int64" if p.whole else "float64"},
               "k": {"type": "category", "categories": list(p.categories)}}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         file, described = Path(folder) / "data.csv", Path(folder) / "schema.json"
@@ -25,11 +25,11 @@ def read(p, data, column):
         return pj.pandas.read_csv(str(file), str(described), accountant="pure")[column]
 
 
-def asked(release, column="v"):
-    """Answer from a column that is read once."""
+def asked(statistic, release, column="v"):
+    """Release a statistic of a column, which is read and computed once."""
 
     def build(p):
-        held = once(lambda data: read(p, data, column))
+        held = once(lambda data: statistic(read(p, data, column), p))
         return lambda data: release(held(data), p)
 
     return build
@@ -39,23 +39,22 @@ def laplace(sensitive, p):
     return pj.laplace_mechanism(sensitive, eps=p.epsilon)
 
 
-def histogram(column, p):
-    return laplace(pj.pandas.cut(column, bins=list(p.edges)).value_counts(sort=False), p).tolist()
+def listed(sensitive, p):
+    return laplace(sensitive, p).tolist()
 
 
-def top(column, p):
-    counts = column.value_counts(sort=False)
-    return pj.argmax([counts[key] for key in p.categories], eps=p.epsilon)
+def counts(column, p):
+    return column.value_counts(sort=False)
 
 
 library.settings["top-k", "*"] = {"k": 1}  # argmax is of one
 library.answer({
-    "count": asked(lambda column, p: laplace(column.shape[0], p)),
-    "sum": asked(lambda column, p: laplace(column.sum(), p)),
-    "mean": asked(lambda column, p: column.mean(eps=p.epsilon)),
-    "histogram of numbers": asked(histogram),
-    "histogram of public keys": asked(
-        lambda column, p: laplace(column.value_counts(sort=False), p).tolist(), "k"
-    ),
-    "top-k": asked(top, "k"),
+    "count": asked(lambda column, p: column.shape[0], laplace),
+    "sum": asked(lambda column, p: column.clip(*p.bounds).sum(), laplace),
+    "histogram of public keys": asked(counts, listed, "k"),
+}, law="usual")  # fmt: skip
+library.answer({
+    "histogram of numbers": asked(lambda column, p: counts(pj.pandas.cut(column, bins=list(p.edges)), p), listed),
+    "mean": asked(lambda column, p: column.clip(*p.bounds), lambda column, p: column.mean(eps=p.epsilon)),
+    "top-k": asked(counts, lambda found, p: pj.argmax([found[key] for key in p.categories], eps=p.epsilon), "k"),
 })  # fmt: skip

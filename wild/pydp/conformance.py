@@ -14,7 +14,7 @@ def algorithm(kind, more=lambda p: {}):
     """Answer by a bounded algorithm, made anew for every output as in the README."""
 
     def build(p):
-        settings = {"epsilon": p.epsilon, "dtype": "int" if p.whole else "float", **more(p)}
+        settings = {"epsilon": p.epsilon, "dtype": "int64" if p.whole else "float", **more(p)}
         bounds = {} if kind is laplacian.Count else {"lower_bound": p.lower, "upper_bound": p.upper}
         return lambda data: kind(**settings, **bounds).quick_result(data)
 
@@ -25,9 +25,8 @@ def noise(mechanism):
     return lambda p: lambda value: mechanism(p).add_noise(value)
 
 
+library.answer({"count": algorithm(laplacian.Count)}, law="integer")
 library.answer({
-    "count": algorithm(laplacian.Count),
-    "sum": algorithm(laplacian.BoundedSum),
     "mean": algorithm(laplacian.BoundedMean),
     "variance": algorithm(laplacian.BoundedVariance),
     "standard deviation": algorithm(laplacian.BoundedStandardDeviation),
@@ -35,7 +34,11 @@ library.answer({
     "minimum": algorithm(laplacian.Min),
     "maximum": algorithm(laplacian.Max),
     "quantile": algorithm(laplacian.Percentile, lambda p: {"percentile": p.quantile}),
-    "laplace noise": noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)),
-    "geometric noise": noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity)),
-    "gaussian noise": noise(lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity)),
 })  # fmt: skip
+laplace = noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity))
+library.answer({
+    "sum": algorithm(laplacian.BoundedSum),
+    "laplace noise": laplace,
+    "geometric noise": laplace,
+    "gaussian noise": noise(lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity)),
+}, law="usual")  # fmt: skip

@@ -45,4 +45,5 @@ sql("histogram of discovered keys", "SELECT k, COUNT(v) AS r FROM T.T GROUP BY k
 library.answer({
     "laplace noise": noise(lambda p: Laplace(p.epsilon, sensitivity=p.sensitivity)),
     "gaussian noise": noise(lambda p: Gaussian(p.epsilon, delta=p.delta, sensitivity=p.sensitivity)),
-}, quote='docstring of AdditiveNoiseMechanism: "epsilon, the total privacy budget to use per-release"')  # fmt: skip
+}, law="usual", draws=60_000,
+    quote='docstring of AdditiveNoiseMechanism: "epsilon, the total privacy budget to use per-release"')  # fmt: skip

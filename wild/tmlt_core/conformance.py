@@ -9,6 +9,7 @@ from tmlt.core.measures import PureDP
 from tmlt.core.utils.exact_number import ExactNumber
 
 from audit.conformance import Library
+from audit.laws import Gaussian
 
 library = Library("tmlt_core", relation="add/remove", distribution="tmlt.core",
                   quote='SymmetricDifference: "treats each collection as a multiset of items"')  # fmt: skip
@@ -38,9 +39,11 @@ def quantile(share=None):
 library.answer({"quantile": quantile(), "median": quantile(), "minimum": quantile(0.0), "maximum": quantile(1.0)},
               quote='NoisyQuantile: "The pure-dp privacy parameter to use to produce the quantile."')  # fmt: skip
 MAP = 'docstring of privacy_function: "Returns the smallest d_out satisfied by the measurement"'
+SAID = {"native": "usual", "claim": "usual", "quote": MAP}
 library.answer({
     "laplace noise": lambda p: noise.AddLaplaceNoise(FLOATS, scale(p)),
     "geometric noise": lambda p: noise.AddGeometricNoise(scale(p)),
-    "gaussian noise": lambda p: noise.AddGaussianNoise(FLOATS, scale(p, 2)),
-    "discrete gaussian noise": lambda p: noise.AddDiscreteGaussianNoise(scale(p, 2)),
-}, native="usual", claim="usual", quote=MAP)  # fmt: skip
+}, law="usual", **SAID)  # fmt: skip
+library.answer({"gaussian noise": lambda p: noise.AddGaussianNoise(FLOATS, scale(p, 2))},
+               law=lambda p, value: Gaussian(value, p.scale or p.sensitivity / p.epsilon), **SAID)  # fmt: skip
+library.answer({"discrete gaussian noise": lambda p: noise.AddDiscreteGaussianNoise(scale(p, 2))}, **SAID)

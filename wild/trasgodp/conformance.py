@@ -15,6 +15,6 @@ def first(release):
     return lambda p: lambda record: str(release(np.array([record, *p.categories]), p.epsilon)[0])
 
 
-library.answer({"randomized response": first(dp_randomized_response_kary_array),
-               "frequency oracle": first(dp_exponential_array)})  # fmt: skip
+library.answer({"randomized response": first(dp_randomized_response_kary_array)}, law="usual")
+library.answer({"frequency oracle": first(dp_exponential_array)})
 library.outside(lambda query, p, record: 'README: "categorical data"' if record not in p.categories else None)
