@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from benchmarks.stability.opendp_grammar import DTYPES, KINDS, NAMES, Program
+from benchmarks.stability.opendp_grammar import DTYPES, KINDS, NAMES, REPLACED, USERS, Program
 from benchmarks.stability.opendp_text import by_text, value_text
 from benchmarks.stability.programs import Case, RefusedError
 
@@ -25,23 +25,30 @@ def _changed(left: Any, right: Any) -> int:
 def distance(case: Case) -> int:
     """Return the distance of a pair: rows of one side only, rows that are replaced, or users.
 
-    A user whose rows changed counts 2, as the library's text on identifier distances has it: the user leaves and
-    another comes.
+    By the library's text on identifier distances, users of both sides have the same rows. One whose rows changed
+    counts 2: the user leaves and another comes, or is replaced twice.
     """
     metric, left, right = case.program.metric, case.left, case.right
-    if metric == "change_one":
+    if metric in REPLACED:
         if len(left) != len(right):
             raise RefusedError("of two sizes")
+        if metric == "hamming":
+            return sum(key_text(one) != key_text(other) for one, other in zip(left, right, strict=True))
         return _changed(left, right) // 2
     if metric == "insert_delete":
         return len(left) + len(right) - 2 * _common(list(map(key_text, left)), list(map(key_text, right)))
-    if metric != "identifier":
+    if metric not in USERS:
         return _changed(left, right)
-    total = 0
+    gone, come, other = 0, 0, 0
     for user in {row[-1] for row in (*left, *right)}:
-        one, other = ([row for row in side if row[-1] == user] for side in (left, right))
-        total += 0 if not _changed(one, other) else 1 + bool(one and other)
-    return total
+        before, after = ([row for row in side if row[-1] == user] for side in (left, right))
+        gone, come = gone + (not after), come + (not before)
+        other += bool(before and after and _changed(before, after))
+    if metric == "identifier":
+        return gone + come + 2 * other
+    if gone != come:
+        raise RefusedError("of two numbers of users")
+    return gone + 2 * other
 
 
 def _common(left: list[str], right: list[str]) -> int:
@@ -127,8 +134,9 @@ def domain_text(case: Case) -> str:
 
 
 def metric_text(program: Program) -> str:
-    if program.metric == "identifier":
-        return 'dp.symmetric_id_distance(identifier=pl.col("id"))'
+    if program.metric in USERS:
+        name = "symmetric_id" if program.metric == "identifier" else "change_one_id"
+        return f'dp.{name}_distance(identifier=pl.col("id"))'
     if program.metric == "frame":
         return "dp.frame_distance(dp.symmetric_distance())"
     return f"dp.{program.metric}_distance()"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 KINDS = {"i": "int", "f": "float", "s": "str", "d": "date", "id": "int"}  # columns of every frame
@@ -21,11 +21,28 @@ CASTS = {
     "float": ("pl.Float64", "pl.Float32"),
     "str": ("pl.String",),
     "bool": ("pl.Boolean",),
-    "date": ("pl.Date", 'pl.Datetime("us")'),
+    "date": ("pl.Date", "pl.Date", 'pl.Datetime("us")'),
 }
 VALUES: Mapping[str, tuple[Any, ...]] = {
     "int": (0, 0, 1, -1, 2, 3, 10, 100, 300, -10, 2**30, 2**30, 2**31 - 1, 2**31, 2**40, -(2**62)),
-    "float": (0.0, 1.0, -1.0, 0.5, 3.0, 10.0, -10.0, 1e6, 1e17, 1e38, -1e38, 1e300, math.inf, math.nan, math.nan),
+    "float": (
+        0.0,
+        1.0,
+        -1.0,
+        0.5,
+        3.0,
+        10.0,
+        -10.0,
+        1e6,
+        1e17,
+        3e38,
+        -3e38,
+        1e300,
+        math.inf,
+        -math.inf,
+        math.nan,
+        math.nan,
+    ),
     "str": ("", "a", "b", "1", "-2.5", "nan", "true", "2024-02-29"),
     "bool": (True, False),
     "date": (
@@ -37,19 +54,28 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     ),
 }
 BOUNDS = {
-    "int": ((0, 1), (0, 10), (-10, 10), (-3, 7), (0, 2**30), (0, 2**30), (-(2**31), 2**31 - 1)),
-    "float": ((0.0, 1.0), (-10.0, 10.0), (0.0, 1e38), (-1e38, 1e38)),
+    "int": ((0, 1), (0, 10), (-10, 10), (-3, 7), *((0, 2**30),) * 3, (-(2**31), 2**31 - 1)),
+    "float": ((0.0, 1.0), (-10.0, 10.0), (0.0, 3e38), (-3e38, 3e38)),
 }
 ARITHMETIC = ("+", "-", "*", "//", "%", "/")
 COMPARED = ("<", "<=", "==", "!=", ">", ">=")
 PARTS_OF_DATES = ("year", "month", "day", "ordinal_day", "weekday", "quarter", "century")
-AGGREGATES = ("sum", "sum", "sum", "count", "count", "len", "size", "null_count", "n_unique")
+AGGREGATES = (*("sum",) * 5, "count", "count", "len", "size", "null_count", "n_unique")
+SPELLED = (
+    "sum",
+    "count",
+    "len",
+    "null_count",
+    "n_unique",
+)  # aggregates that may be spelled out: the library then adds nothing to them
 SUMMARIES = ("first", "last", "max", "min", "sum", "n_unique", "len")  # of the rows of a group
 INVARIANTS = ((None, "lengths"), (None, "keys", "keys", "lengths", "lengths"))  # of all rows, of groups
 # Descriptors and how often they are declared; lengths are those of the pair, or twice as long
 MARGINS = {"length": 0.95, "group length": 0.9, "groups": 0.9, "longer": 0.5}
-METRICS = ("symmetric", "symmetric", "frame", "frame", "identifier", "identifier", "change_one", "insert_delete")
-REPLACED = ("change_one",)  # metrics on datasets of one size
+USERS = ("identifier", "change_one_identifier")  # metrics on users
+NEW = 3  # a user who is in no dataset before another is replaced
+REPLACED = ("change_one", "hamming")  # on datasets of one size
+METRICS = (*("symmetric", "frame", "identifier") * 2, *REPLACED, "insert_delete", "change_one_identifier")
 
 
 class Program(NamedTuple):
@@ -59,7 +85,7 @@ class Program(NamedTuple):
     group: tuple[Any, ...]  # expressions; empty for a select
     keys: tuple[Any, ...] | None  # public ones, joined
     joined: int  # on how many columns of the group
-    aggregates: tuple[Any, ...]  # (what, expression, bounds)
+    aggregates: tuple[Any, ...]  # (what, expression, bounds); what is spelled out has "plain " before it
     metric: str
     measure: str  # "max_divergence" or "zero_concentrated_divergence"
     invariant: str | None
@@ -132,7 +158,7 @@ def _truth(source: random.Random, kind: str, depth: int) -> Any:
 
 
 def _date(source: random.Random, kind: str, depth: int) -> Any:
-    what = source.choice(("fill_null", "cast", "parse"))
+    what = source.choice(("fill_null", "cast", "cast", "parse"))
     if what == "cast":
         return _cast(source, kind, _expression(source, source.choice(("int", "date")), depth - 1))
     if what == "parse":
@@ -148,7 +174,8 @@ def _number_or_text(source: random.Random, kind: str, depth: int) -> Any:
         choices += ["arithmetic", "clip", "fill_nan", "fill_nan"]
     what = source.choice(choices)
     if what == "cast":
-        return _cast(source, kind, _expression(source, source.choice(tuple(VALUES)), depth - 1))
+        other = kind if source.random() < 0.5 else source.choice(tuple(VALUES))  # a cast to another width, or type
+        return _cast(source, kind, _expression(source, other, depth - 1))
     if what == "arithmetic":
         return (what, source.choice(ARITHMETIC), _expression(source, kind, depth - 1), _leaf(source, kind))
     if what == "clip":
@@ -156,7 +183,7 @@ def _number_or_text(source: random.Random, kind: str, depth: int) -> Any:
     if what == "part":
         return (what, _expression(source, "date", depth - 1), source.choice(PARTS_OF_DATES))
     if what == "physical":
-        inner = _expression(source, "date", depth - 1) if source.random() < 0.4 else _cut(source, depth)
+        inner = _expression(source, "date", depth - 1) if source.random() < 0.6 else _cut(source, depth)
         return ("to_physical", inner)
     inner = _expression(source, kind, depth - 1)
     return (what, inner, _leaf(source, kind) if source.random() < 0.2 else _literal(source, kind))
@@ -170,7 +197,7 @@ def _cut(source: random.Random, depth: int) -> Any:
 def draw_steps(source: random.Random, metric: str, group: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return steps; rows of users are limited first, without which the library knows no sensitivity."""
     steps = tuple(_step(source, metric, group) for _ in range(source.choice((0, 0, 0, 1, 1, 2))))
-    if metric != "identifier":
+    if metric not in USERS:
         return steps
     named = tuple(node[1] for node in group if node[0] == "col")
     if not named or source.random() < 0.3:
@@ -189,13 +216,14 @@ def _step(source: random.Random, metric: str, group: tuple[Any, ...]) -> Any:
     draw = source.random()
     if draw < 0.3:
         return ("filter", _expression(source, "bool", 2))
-    if draw < 0.4 and metric != "identifier":
+    if draw < 0.4 and metric not in USERS:
         by = source.choice((("i",), ("s",), ("i", "s")))
         return ("collapse", by, tuple((name, source.choice(SUMMARIES)) for name in NAMES if name not in by))
     keys = [node[1] for node in group if node[0] == "col"]
-    name = source.choice(keys if keys and source.random() < 0.4 else DATA)
-    what = "select" if draw < 0.5 and metric != "identifier" else "with"
-    return (what, name, _expression(source, KINDS[name], source.randint(0, 2)))
+    name = source.choice(keys if keys and source.random() < 0.5 else DATA)
+    what = "select" if draw < 0.5 and metric not in USERS else "with"
+    constant = source.random() < 0.2
+    return (what, name, _literal(source, KINDS[name]) if constant else _expression(source, KINDS[name], 1))
 
 
 def draw_group(source: random.Random) -> tuple[Any, ...]:
@@ -210,22 +238,27 @@ def draw_group(source: random.Random) -> tuple[Any, ...]:
     return (_expression(source, "bool", 1),)
 
 
-def draw_keys(source: random.Random, group: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, int]:
+def draw_keys(source: random.Random, group: tuple[Any, ...], steps: Any) -> tuple[tuple[Any, ...] | None, int]:
     """Return public keys of a group, or none, and on how many of its columns they are joined."""
     if any(node[0] != "col" for node in group) or not group or source.random() < 0.5:
         return None, 0
     joined = len(group) if source.random() < 0.7 else 1
-    rows = {tuple(source.choice(VALUES[KINDS[name]][:4]) for _, name in group[:joined]) for _ in range(2)}
+    own = _constants(steps)
+    rows = {
+        tuple(source.choice((*VALUES[KINDS[name]][:4], *own[KINDS[name]] * 4)) for _, name in group[:joined])
+        for _ in range(2)
+    }
     return tuple(sorted(rows, key=repr)), joined
 
 
 def draw_aggregate(source: random.Random) -> Any:
-    """Return what is released, of which expression, and within which bounds."""
+    """Return what is released, of which expression, and within which bounds; sometimes spelled out."""
     what = source.choice(AGGREGATES)
+    plain = "plain " if what in SPELLED and source.random() < 0.4 else ""
     if what == "len":
-        return (what, None, None)
+        return (plain + what, None, None)
     kind = source.choice(("int", "float")) if what == "sum" else source.choice(tuple(VALUES))
-    expression = _expression(source, kind, source.randint(0, 2))
+    expression = _expression(source, kind, source.choice((0, 1, 2, 2)))
     if what in ("count", "n_unique") and source.random() < 0.2:
         expression = _cut(source, 2)
     if what == "count" and source.random() < 0.5:  # what has no missing values may be counted for free
@@ -237,7 +270,7 @@ def draw_aggregate(source: random.Random) -> Any:
     if source.random() < 0.12:
         shorter = source.choice(("drop_nulls", "where", "drop_nans" if kind == "float" else "drop_nulls"))
         expression = (shorter, expression, *((_expression(source, "bool", 1),) if shorter == "where" else ()))
-    return (what, expression, source.choice(BOUNDS[kind]) if what == "sum" else None)
+    return (plain + what, expression, source.choice(BOUNDS[kind]) if what == "sum" else None)
 
 
 def _around(node: Any, wrapped: Any) -> Any:
@@ -257,42 +290,86 @@ GIVEN = ("cast", "fill_null", "fill_nan", "clip", "cut", "part", "parse", "repla
 NODES = frozenset(("col", "lit", "compare", "arithmetic", "both", *PLAIN, *GIVEN))
 
 
-def _row(source: random.Random) -> tuple[Any, ...]:
-    values = [None if source.random() < 0.1 else source.choice(VALUES[KINDS[name]]) for name in DATA]
+Pools = Mapping[str, tuple[Any, ...]]
+
+
+def _constants(node: Any) -> Mapping[str, tuple[Any, ...]]:
+    """Return the constants of a part of a program by type, bounds among them."""
+    found: dict[str, tuple[Any, ...]] = dict.fromkeys(VALUES, ())
+    for part in _scalars(node):
+        kind = {int: "int", float: "float", str: "str"}.get(type(part))
+        if kind:
+            found[kind] += (part,)
+    return found
+
+
+def _scalars(node: Any) -> Iterator[Any]:
+    if is_node(node) and node[0] == "lit":
+        yield node[1]
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _scalars(part)
+    elif isinstance(node, (int, float)):
+        yield node
+
+
+def _pools(source: random.Random, program: Program) -> Pools:
+    """Return the values of each column: all of its type, or two of them, so that sums of equal ones grow large.
+
+    Constants of the program are preferred, and both of its bounds.
+    """
+    own = _constants((program.steps, program.aggregates))
+    bounds = {"int": (), "float": ()} | {type(each[2][0]).__name__: each[2] for each in program.aggregates if each[2]}
+    pools = {}
+    for name in DATA:
+        of_type, of_program, draw = VALUES[KINDS[name]], own[KINDS[name]], source.random()
+        two = [source.choice(of_program if of_program and source.random() < 0.6 else of_type) for _ in range(2)]
+        pools[name] = tuple(two) if draw < 0.4 else (*of_type, *of_program)
+        if draw > 0.8 and bounds.get(KINDS[name]):
+            pools[name] = bounds[KINDS[name]]
+    return pools
+
+
+def _row(source: random.Random, pools: Pools) -> tuple[Any, ...]:
+    values = [None if source.random() < 0.12 else source.choice(pools[name]) for name in DATA]
     return (*values, source.randint(0, 2))
 
 
 def draw_pair(source: random.Random, program: Program) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return two datasets that differ in few rows, or in those of a user, and keep what is declared invariant."""
-    few = [_row(source) for _ in range(source.randint(1, 3))]
+    pools = _pools(source, program)
+    few = [_row(source, pools) for _ in range(source.randint(1, 3))]
     size = source.choice((0, 1, 1, 2, 2, 3, 4, 4, 8, 8))
-    rows = [source.choice(few) if source.random() < 0.5 else _row(source) for _ in range(size)]
-    right = _without_user(source, rows) if program.metric == "identifier" else _changed(source, rows, program)
+    rows = [source.choice(few) if source.random() < 0.5 else _row(source, pools) for _ in range(size)]
+    changed = _without_user if program.metric in USERS else _changed
+    right = changed(source, rows, program, pools)
     return (tuple(rows), tuple(right)) if source.random() < 0.5 else (tuple(right), tuple(rows))
 
 
-def _without_user(source: random.Random, rows: list[Any]) -> list[Any]:
+def _without_user(source: random.Random, rows: list[Any], program: Program, pools: Pools) -> list[Any]:
     if not rows:
-        rows.append(_row(source))
-    user = source.choice(rows)[-1]
+        rows.append(_row(source, pools))
+    user, another = source.choice(rows)[-1], program.metric == "change_one_identifier"
     right = [row for row in rows if row[-1] != user]
-    if source.random() < 0.2:
-        right += [(*_row(source)[:-1], user) for _ in range(source.randint(1, 3))]
+    if another or source.random() < 0.2:
+        new = NEW if another else user
+        right += [(*_row(source, pools)[:-1], new) for _ in range(source.randint(1, 3))]
     return right
 
 
-def _changed(source: random.Random, rows: list[Any], program: Program) -> list[Any]:
+def _changed(source: random.Random, rows: list[Any], program: Program, pools: Pools) -> list[Any]:
     right, replaced = list(rows), program.metric in REPLACED or program.invariant == "lengths"
     if replaced and not right:
-        rows.append(_row(source))
+        rows.append(_row(source, pools))
         right = list(rows)
     kept = [NAMES.index(node[1]) for node in program.group if node[0] == "col" and program.invariant]
+    less = source.choice((0.0, 0.5, 1.0))  # of rows that are added or removed, the share of those removed
     for _ in range(source.choice((1, 1, 1, 2, 3))):
-        new = _row(source)
+        new = _row(source, pools)
         at = source.randrange(len(right)) if right else 0
-        if replaced or (right and source.random() < 0.3):
+        if replaced or (right and source.random() < 0.2):
             right[at] = tuple(right[at][k] if k in kept else value for k, value in enumerate(new))
-        elif right and source.random() < 0.5:
+        elif right and source.random() < less:
             del right[at]
         else:
             right.insert(at, new)

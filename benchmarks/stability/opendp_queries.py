@@ -75,9 +75,10 @@ class OpenDPFrames:
     def draw(self, source: random.Random) -> Case:
         """Return a program and a pair."""
         metric, group = source.choice(grammar.METRICS), grammar.draw_group(source)
-        keys, joined = grammar.draw_keys(source, group)
+        steps = grammar.draw_steps(source, metric, group)
+        keys, joined = grammar.draw_keys(source, group, steps)
         program = Program(
-            steps=grammar.draw_steps(source, metric, group),
+            steps=steps,
             group=group,
             keys=keys,
             joined=joined,
@@ -164,11 +165,14 @@ class OpenDPFrames:
 
     def signature(self, program: Program) -> tuple[str, ...]:
         """Return the operators and declarations that are left."""
-        found = {f".{aggregate[0]}" for aggregate in program.aggregates} | {step[0] for step in program.steps}
+        found = {f".{aggregate[0].removeprefix('plain ')}" for aggregate in program.aggregates}
+        found |= {"plain" for aggregate in program.aggregates if aggregate[0].startswith("plain ")}
+        found |= {step[0] for step in program.steps}
         steps = (step[-1] for step in program.steps if step[0] in ("with", "filter", "select"))
         for expression in (*(each[1] for each in program.aggregates), *steps, *program.group):
             found |= _operators(expression)
         found |= {f"[{each.replace(' ', '-')}]" for each in (program.invariant, *program.margins) if each}
+        found |= {"[lengths]"} if program.metric in grammar.REPLACED else set()  # sizes are invariant under these
         found |= {"group"} if program.group else set()
         found |= {"two-keys"} if len(program.group) > 1 else set()
         found |= {"computed-key"} if any(node[0] != "col" for node in program.group) else set()

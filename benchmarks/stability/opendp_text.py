@@ -76,11 +76,16 @@ def group_names(group: Any) -> list[str]:
 
 def _aggregate_text(place: int, aggregate: Any, signed: str) -> str:
     what, expression, bounds = aggregate
+    spelled = what.removeprefix("plain ")
     name = f'.alias("c{place}")'
+    subject = "pl" if expression is None else expression_text(expression)
+    if spelled != what:
+        clipped = f".clip({bounds[0]}, {bounds[1]})" if bounds else ""
+        return f"{subject}{clipped}.{spelled}().dp.noise(){name}"
     if what == "len":
         return f"dp.len({signed}){name}"
     method = f"len({signed})" if what == "size" else f"{what}({bounds if what == 'sum' else signed})"
-    return f"{expression_text(expression)}.dp.{method}{name}"
+    return f"{subject}.dp.{method}{name}"
 
 
 def plan_text(program: Program, signed: str) -> str:

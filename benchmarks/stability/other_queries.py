@@ -1,9 +1,9 @@
 """Random programs of three other libraries, with their noise frozen, held to the epsilon that each is asked for.
 
-`python -m benchmarks.stability.other_queries LIBRARY [--seconds 60] [--seed 0] [--python PYTHON]` prints what it found;
-LIBRARY is `diffprivlib`, `pipeline_dp` or `smartnoise_sql`, and PYTHON has it. A library's mechanisms return what they
-are given, and note the scale of the noise that they would have added: a release breaks its claim when the differences
-over these scales add up to more. Limits of contributions are those of the pair.
+`python -m benchmarks.stability.other_queries LIBRARY [--seconds 60] [--seed 0] [--python PYTHON] [--causes FILE...]`
+prints what it found; LIBRARY is `diffprivlib`, `pipeline_dp` or `smartnoise_sql`, and PYTHON has it. A library's
+mechanisms return what they are given, and note the scale of the noise that they would have added: a release breaks its
+claim when the differences over these scales add up to more. Limits of contributions are those of the pair.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import random
+import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from benchmarks.stability.programs import Case, Query, RefusedError, tabulate, work
 
@@ -48,7 +50,7 @@ class Frozen:
         self.noted.append((float(value), float(scale)))
         return value
 
-    def pair(self, source: random.Random, *, replaced: bool, numbers: tuple[float, ...] = NUMBERS) -> Any:
+    def pair(self, source: random.Random, *, replaced: bool, numbers: tuple[float | None, ...] = NUMBERS) -> Any:
         """Return two datasets: a user is added, or a row replaced."""
         rows = tuple(
             (source.randrange(3), source.choice(KEYS), source.choice(numbers)) for _ in range(source.randint(1, 5))
@@ -210,10 +212,29 @@ class PipelineDP(Frozen):
 
 
 class SmartnoiseSQL(Frozen):
-    """Queries of smartnoise-sql on a table, with Laplace noise: a user is removed."""
+    """Queries of smartnoise-sql on a table, with Laplace noise: a user is removed.
+
+    Rows have a user, a key and a number. The grammar has what the library's parser reads; what it disables it refuses.
+    """
 
     module = "snsql"
     COUNTED = ("*", "v", "k", "DISTINCT u", "DISTINCT k", "DISTINCT v")
+    FROM = (
+        "(SELECT u, k, v FROM T.T WHERE v > 0) AS s",
+        "(SELECT * FROM T.T) AS s",
+        "T.T AS a JOIN T.T AS b USING (u)",
+    )
+    TABLE: ClassVar = {
+        "sample_max_ids": False,
+        "row_privacy": True,
+        "missing_value": 1.0,
+        "int": True,
+    }  # of its metadata
+    KEYS_OF: ClassVar = {  # groups, all of which are public here
+        "k": KEYS,
+        "UPPER(k)": ("A", "B", "C"),
+        "k, u": tuple(f"{key}, {user}" for key in KEYS for user in range(3)),
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -234,66 +255,115 @@ class SmartnoiseSQL(Frozen):
     def draw(self, source: random.Random) -> Case:
         """Return a query, and a pair."""
         asked = tuple(self._aggregate(source) for _ in range(source.choice((1, 1, 2))))
-        settings = [("by", "k")] if source.random() < 0.5 else []
-        if source.random() < 0.3:
-            settings.append(("where", f"{self._number(source)} {source.choice(('<', '=', '>='))} 1"))
-        return Case(Program(asked, source.choice(BOUNDS), tuple(settings)), *self.pair(source, replaced=False))
+        clauses = {
+            "by": (0.5, source.choice(("k", "k", *self.KEYS_OF))),
+            "where": (0.4, self._condition(source, 2)),
+            "from": (0.06, source.choice(self.FROM)),
+            "having": (0.15, f"{self._aggregate(source)} > 1"),
+            "order": (0.1, "c0"),
+            "limit": (0.1, "1"),
+        }
+        settings = [(name, text) for name, (share, text) in clauses.items() if source.random() < share]
+        settings += [(name, value) for name, value in self.TABLE.items() if source.random() < 0.15]
+        numbers = (*NUMBERS, None)
+        pair = self.pair(source, replaced=False, numbers=numbers)
+        return Case(Program(asked, source.choice(BOUNDS), tuple(settings)), *pair)
 
     def _number(self, source: random.Random) -> str:
-        constant, operator = source.choice((2, 0.5, 10)), source.choice("+-*/")
-        texts = ("v", "v", f"v {operator} {constant}", f"{constant} * v", "v * v", "v + v", "ABS(v)", "v - v")
-        return source.choice((*texts, f"CASE WHEN v > 1 THEN {constant} ELSE v END", "SQRT(v)", f"-{constant} * v"))
+        constant, operator = source.choice((2, 0.5, 10)), source.choice("+-*/%")
+        texts = ("v", "v", f"v {operator} {constant}", f"{constant} * v", "v * v", "ABS(v)", "v - v", "SQRT(v)")
+        return source.choice((*texts, f"CASE WHEN v > 1 THEN {constant} ELSE v END", f"-{constant} * v"))
+
+    def _condition(self, source: random.Random, depth: int) -> str:
+        """Return a condition of rows; one that asks for a statistic of the table among them."""
+        draw, compared = source.random(), source.choice(("<", "=", ">=", "<>"))
+        if depth and draw < 0.3:
+            return f"{self._condition(source, depth - 1)} {source.choice(('AND', 'OR'))} {self._condition(source, 0)}"
+        if draw < 0.4:
+            return f"v {compared} (SELECT {source.choice(('AVG', 'MAX', 'COUNT'))}(v) FROM T.T)"
+        plain = ("k IN ('a', 'b')", "v BETWEEN 0 AND 3", "v IS NOT NULL", "v IS NULL", "NOT v > 1", "k = 'a'")
+        return source.choice((*plain, *[f"{self._number(source)} {compared} 1"] * 6))
 
     def _aggregate(self, source: random.Random) -> str:
-        draw = source.random()
+        draw, what = source.random(), source.choice(("SUM", "AVG", "VAR", "STDDEV"))
         if draw < 0.3:
             return f"COUNT({source.choice(self.COUNTED)})"
-        return f"{source.choice(('SUM', 'AVG', 'VAR', 'STDDEV'))}(v)"
+        if draw < 0.35:
+            return f"{what}({self._number(source)})"
+        if draw < 0.5:
+            return source.choice(("SUM(v) / COUNT(*)", "2 * SUM(v)", "SQRT(COUNT(v))", f"{what}(DISTINCT v)", "MAX(v)"))
+        return f"{what}(v)"
+
+    def signature(self, program: Program) -> tuple[str, ...]:
+        """Return the words of SQL in a query, and the settings of its table."""
+        settings = dict(program.settings)
+        words = re.findall(r"[A-Z]{2,}", " ".join((*program.asked, *map(str, settings.values()))))
+        return tuple(sorted({*words, *settings}))
+
+    def _text(self, program: Program) -> str:
+        settings = dict(program.settings)
+        asked = [f"{each} AS c{at}" for at, each in enumerate(program.asked)]
+        asked = [*([settings["by"]] if "by" in settings else []), *asked]
+        clauses = {"where": "WHERE", "by": "GROUP BY", "having": "HAVING", "order": "ORDER BY", "limit": "LIMIT"}
+        rest = [f" {word} {settings[name]}" for name, word in clauses.items() if name in settings]
+        return f"SELECT {', '.join(asked)} FROM {settings.get('from', 'T.T')}{''.join(rest)}"
+
+    def _table(self, case: Case) -> tuple[dict[str, Any], int]:
+        """Return metadata that hold of both datasets, and the distance of the pair."""
+        settings, (lower, upper) = dict(case.program.settings), case.program.bounds
+        users = {row[0] for row in (*case.left, *case.right)}
+        sides = [[row for row in side if row[0] == user] for side in (case.left, case.right) for user in users]
+        own = {name: settings[name] for name in ("sample_max_ids", "row_privacy") if name in settings}
+        column = {"type": "int" if "int" in settings else "float", "lower": lower, "upper": upper}
+        if "missing_value" in settings:
+            column["missing_value"] = settings["missing_value"]
+        table = {**own, "max_ids": max((len(side) for side in sides), default=1) or 1, "censor_dims": False}
+        table |= {"u": {"type": "int", "private_id": "row_privacy" not in own}, "k": {"type": "string"}, "v": column}
+        one, other = Counter(map(repr, case.left)), Counter(map(repr, case.right))
+        changed = [row[0] for row in (*case.left, *case.right) if one[repr(row)] != other[repr(row)]]
+        rows = ((one - other) + (other - one)).total()
+        return table, rows if "row_privacy" in own else len(set(changed))
 
     def build(self, case: Case) -> Query:
         """Build a query whose limit of rows of a user holds of both datasets."""
-        settings, (lower, upper) = dict(case.program.settings), case.program.bounds
-        sides = [[row for row in side if row[0] == user] for side in (case.left, case.right) for user, *_ in case.left]
-        table = {
-            "max_ids": max((len(side) for side in sides), default=1) or 1,
-            "censor_dims": False,
-            "u": {"type": "int", "private_id": True},
-            "k": {"type": "string"},
-            "v": {"type": "float", "lower": lower, "upper": upper},
-        }
-        text = f"SELECT {', '.join(f'{each} AS c{at}' for at, each in enumerate(case.program.asked))}"
-        text = text.replace("SELECT ", f"SELECT {settings['by']}, ") if "by" in settings else text
-        text += " FROM T.T"
-        text += f" WHERE {settings['where']}" if "where" in settings else ""
-        text += f" GROUP BY {settings['by']}" if "by" in settings else ""
-        privacy = self.library.Privacy(epsilon=EPSILON, delta=0.01)
-
-        def reader(rows: Any) -> Any:
-            frame = self.pandas.DataFrame(list(rows), columns=["u", "k", "v"])
-            return self.library.from_df(frame, privacy=privacy, metadata={"": {"T": {"T": table}}})
-
+        text, (table, distance) = self._text(case.program), self._table(case)
+        by = dict(case.program.settings).get("by")
+        keys = self.KEYS_OF[by] if by else ("",)
         try:
-            asked = reader(case.left)
-            subquery, _ = asked._rewrite(text)
-            mechanisms = [symbol.mechanism for symbol in subquery._select_symbols]
-            claim = asked.get_privacy_cost(text)[0]
+            privacy = self.library.Privacy(epsilon=EPSILON, delta=0.01)
+            metadata = {"": {"T": {"T": table}}}
+            asked = self.library.from_df(self._frame(case.left), privacy=privacy, metadata=metadata)
+            query, rewritten = asked.parse_query_string(text), asked._rewrite(text)
+            asked._rewrite = asked._rewrite_ast = lambda _: rewritten  # once: parsing takes most of the time
+            scales = [self._scale(symbol) for symbol in rewritten[0]._select_symbols]
+            claim = asked.get_privacy_cost(text)[0] * distance
         except Exception as error:
             raise RefusedError(str(error)) from None
-        if not any(mechanisms):
-            raise RefusedError("no noise")
+        answers = [at for at, scale in enumerate(scales) if scale is not None]
 
         def run(rows: Any) -> Mapping[str, float]:
-            self.noted = [(0.0, mechanism.scale if mechanism else 1.0) for mechanism in mechanisms]
-            found = {f"{at}:{key}": 0.0 for at, each in enumerate(mechanisms) if each for key in self._keys(settings)}
-            for row in reader(rows).execute(text, postprocess=False):
-                key = next((str(value) for value, each in zip(row, mechanisms, strict=True) if not each), "")
-                found.update({f"{at}:{key}": row[at] for at, each in enumerate(mechanisms) if each})
+            self._frame(rows).to_sql("T_T", con=asked.reader.db_engine, if_exists="replace", index=False)
+            self.noted = [(0.0, scale or 0.0) for scale in scales]
+            found = {f"{at}:{key}": 0.0 for at in answers for key in keys}
+            for row in asked._execute_ast(query, postprocess=False):
+                key = ", ".join(str(value) for value, scale in zip(row, scales, strict=True) if scale is None)
+                found.update({f"{at}:{key}": row[at] or 0.0 for at in answers})
             return found
 
-        return self.query(run, claim, "by" in settings)
+        return self.query(run, claim, bool(by))
 
-    def _keys(self, settings: Any) -> tuple[str, ...]:
-        return KEYS if "by" in settings else ("",)
+    def _scale(self, symbol: Any) -> float | None:
+        """Return the scale of a column's noise, 0 for an aggregate without any, and None for a group."""
+        if symbol.mechanism:
+            return float(symbol.mechanism.scale)
+        return 0.0 if symbol.expression.xpath_first("//AggFunction") else None
+
+    def _frame(self, rows: Any) -> Any:
+        return self.pandas.DataFrame(list(rows), columns=["u", "k", "v"])
+
+    def script(self, case: Case) -> str:
+        """Return the query with the metadata and the pair."""
+        return f"{self._text(case.program)}\n{self._table(case)[0]}\nx = {list(case.left)}\ny = {list(case.right)}"
 
 
 LIBRARIES = {"diffprivlib": Diffprivlib, "pipeline_dp": PipelineDP, "smartnoise_sql": SmartnoiseSQL}
@@ -310,9 +380,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--causes", type=Path, nargs="*", default=[], help="tables of causes that are known")
     asked = parser.parse_args()
     command = [asked.python, "-m", "benchmarks.stability.other_queries", "work", asked.library]
-    sys.exit(bool(tabulate(command, asked.seed, asked.seconds, [], False)))
+    sys.exit(bool(tabulate(command, asked.seed, asked.seconds, asked.causes, False)))
 
 
 if __name__ == "__main__":

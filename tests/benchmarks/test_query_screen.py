@@ -22,6 +22,7 @@ from benchmarks.stability.programs import (
     shrunk,
     tabulate,
 )
+from benchmarks.stability.sessions import held
 
 PAIR = ((3.0,), (9.0,)), ((3.0,),)  # one row more, of a sum that is clipped to 5
 
@@ -167,6 +168,8 @@ def test_a_worker_that_never_runs_is_an_error():
         ("insert_delete", "abc", "abdc", 1),
         ("identifier", "", "xx", 1),
         ("identifier", "xy", "xx", 2),
+        ("change_one_identifier", "xy", "xx", 2),
+        ("hamming", "abc", "acb", 2),
     ],
 )
 def test_distances_follow_the_text_of_the_library(metric, left, right, expected):
@@ -175,6 +178,11 @@ def test_distances_follow_the_text_of_the_library(metric, left, right, expected)
     pair = [tuple((letter, 0) for letter in side) for side in (left, right)]
     assert distance(Case(program, *pair)) == expected
     assert distance(Case(program, *reversed(pair))) == expected
+
+
+def test_a_session_that_says_less_than_its_parts_cost_is_convicted():
+    parts = [("laplace", 1.0), ("laplace", 2.0)]
+    assert [str(held([(parts, stated)]).verdict) for stated in (1.5, 1.4)] == ["PASS", "FAIL"]
 
 
 def test_programs_of_the_grammar_are_python():
