@@ -84,6 +84,11 @@ class Parameters:
         """The lower and the upper bound."""
         return self.lower, self.upper
 
+    @property
+    def noise(self) -> float:
+        """The scale of noise: the one that is asked for, or sensitivity / epsilon."""
+        return self.sensitivity / self.epsilon if self.scale is None else self.scale
+
     def grid(self, cells: int = 8) -> list[float]:
         """Return `cells` + 1 candidates from bound to bound, finite where their difference overflows."""
         return [self.lower * (1 - i / cells) + self.upper * (i / cells) for i in range(cells + 1)]

@@ -23,17 +23,12 @@ _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privac
 _LONGEST = 300  # characters of a quotation
 
 
-def _scale(p: Parameters) -> float:
-    """Return the scale of noise for epsilon, or the one that is asked for."""
-    return p.sensitivity / p.epsilon if p.scale is None else p.scale
-
-
 def _pure(p: Parameters) -> PrivacyClaim:
-    return PrivacyClaim(p.sensitivity / _scale(p))
+    return PrivacyClaim(p.sensitivity / p.noise)
 
 
 def _concentrated(p: Parameters) -> ZeroConcentratedClaim:
-    return ZeroConcentratedClaim(p.sensitivity**2 / (2 * _scale(p) ** 2))
+    return ZeroConcentratedClaim(p.sensitivity**2 / (2 * p.noise ** 2))
 
 
 NATIVE: dict[str, Callable[[Parameters], Any]] = {
@@ -115,7 +110,7 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:
-        value, scale = _VALUES[query](p, data), _scale(p) if change is None else float(change(p)) / p.epsilon
+        value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
         if isinstance(value, list):
             return Product(tuple(_noisy(each, scale, is_whole) for each in value))
         return _noisy(value, scale, is_whole)

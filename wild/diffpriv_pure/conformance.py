@@ -16,9 +16,7 @@ library.answer({
     "count": lambda p: lambda data: pure.private_count(len(data), p.epsilon),
 }, relation="add/remove", quote='docstring of private_count: "Add geometric noise to integer count"')  # fmt: skip
 library.answer({
-    "laplace noise": lambda p: lambda value: value + pure.laplace_noise(
-        p.scale or p.sensitivity / p.epsilon, p.epsilon
-    ),
+    "laplace noise": lambda p: lambda value: value + pure.laplace_noise(p.noise, p.epsilon),
 }, law="usual", native="usual")  # fmt: skip
 library.answer({
     "geometric noise": lambda p: lambda value: value + pure.geometric_noise(p.epsilon / p.sensitivity),

@@ -10,92 +10,64 @@ from audit.conformance import Library
 dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",
                   quote='opendp.combinators: "d_in: maximum distance between adjacent input datasets"')  # fmt: skip
-library.typed('docstring of atom_domain: "T: The type of the atom"')
-
-
-@library.outside
-def beyond(query, p, data):
-    records = data if isinstance(data, list) else [data]
-    if any(x != x for x in records):
-        return 'docstring of atom_domain: "Whether the domain may contain NaN"'
-    wide = any(isinstance(x, int) and not -(2**63) <= x < 2**63 for x in records)
-    return 'docstring of atom_domain: "T: The type of the atom"' if wide else None  # i64
-
-
+DOMAIN = 'docstring of atom_domain: "T: The type of the atom", "Whether the domain may contain NaN"'
+library.typed(DOMAIN)
+library.outside(lambda query, p, data: DOMAIN if any(
+    x != x or (isinstance(x, int) and not -(2**63) <= x < 2**63) for x in (data if isinstance(data, list) else [data])
+) else None)  # fmt: skip
 NUMBER, WHOLE, KEY = dp.atom_domain(T=float, nan=False), dp.atom_domain(T="i64"), dp.atom_domain(T=str)
-
-
-def table(domain, size=None):
-    return dp.vector_domain(domain, size), dp.symmetric_distance()
+DISTANCE = {NUMBER: dp.absolute_distance(T=float), WHOLE: dp.absolute_distance(T="i64")}
 
 
 def numbers(p, size=None):
-    return table(WHOLE if p.whole else NUMBER, size)
+    return dp.vector_domain(WHOLE if p.whole else NUMBER, size), dp.symmetric_distance()
 
 
-def least(make, p, d_in=1, budget=None):
-    """Return the measurement at the smallest scale whose map is within the budget."""
-    return dp.binary_search_chain(make, d_in, budget or p.epsilon)
-
-
-def chained(name, chain, d_in=1, law="usual"):
-    said = {"sensitivity": lambda p: chain(p).map(d_in), "noiseless": chain, "law": law}
-    library.query(name, relation="substitution" if d_in == 2 else None, **said)(
-        lambda p: least(lambda scale: chain(p) >> dp.m.then_laplace(scale), p, d_in)
-    )
+def least(make, d_in=1):
+    """Answer by the measurement at the smallest scale whose map is within epsilon."""
+    return lambda p: dp.binary_search_chain(lambda scale: make(p, scale), d_in, p.epsilon)
 
 
 def bounded(then, is_sized=False):
-    def chain(p):
-        clamp = dp.t.then_clamp(tuple(map(int if p.whole else float, p.bounds)))
-        return numbers(p, p.size if is_sized else None) >> clamp >> then()
-
-    return chain
+    return lambda p: (
+        numbers(p, p.size if is_sized else None)
+        >> dp.t.then_clamp(tuple(map(int if p.whole else float, p.bounds)))
+        >> then()
+    )
 
 
 def counted(p):
-    return table(KEY) >> dp.t.then_count_by_categories(list(p.categories), null_category=False)
+    counts = dp.t.then_count_by_categories(list(p.categories), null_category=False)
+    return (dp.vector_domain(KEY), dp.symmetric_distance()) >> counts
 
 
-def quantile(p):
+def quantile(p, scale):
     grid, space = [int(x) if p.whole else x for x in p.grid()], (*numbers(p), dp.max_divergence())
-    return least(lambda scale: dp.m.make_private_quantile(*space, candidates=grid, alpha=p.quantile, scale=scale), p)
+    return dp.m.make_private_quantile(*space, candidates=grid, alpha=p.quantile, scale=scale)
 
 
-def laplace(domain, kind):
-    space = domain, dp.absolute_distance(T=kind)
-    return lambda p: dp.m.make_laplace(*space, scale=p.sensitivity / p.epsilon if p.scale is None else p.scale)
-
-
-def gaussian(domain, kind):
-    space = domain, dp.absolute_distance(T=kind)
-
+def gaussian(domain):
     def build(p):
         def noise(scale):
-            return dp.m.make_gaussian(*space, scale=scale)
+            return dp.m.make_gaussian(domain, DISTANCE[domain], scale=scale)
 
         def approximate(scale):
             return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise(scale)), p.delta)
 
-        return (
-            noise(p.scale)
-            if p.scale
-            else least(
-                approximate, p, float(p.sensitivity) if kind is float else int(p.sensitivity), (p.epsilon, p.delta)
-            )
-        )
+        change = p.sensitivity if domain is NUMBER else int(p.sensitivity)
+        return noise(p.scale) if p.scale else dp.binary_search_chain(approximate, change, (p.epsilon, p.delta))
 
     return build
 
 
 def thresholded(p):
     threshold = dp.m.then_laplace_threshold(scale=1 / p.epsilon, threshold=int(p.threshold))
-    return table(KEY) >> dp.t.then_count_by() >> threshold
+    return (dp.vector_domain(KEY), dp.symmetric_distance()) >> dp.t.then_count_by() >> threshold
 
 
-def noisy_max(p):
+def noisy_max(p, scale):
     space = dp.vector_domain(NUMBER), dp.linf_distance(T=float), dp.max_divergence()
-    return least(lambda scale: dp.m.make_noisy_max(*space, scale=scale), p, p.sensitivity)
+    return dp.m.make_noisy_max(*space, scale=scale)
 
 
 def response(p):
@@ -103,17 +75,22 @@ def response(p):
     return dp.m.make_randomized_response(list(p.categories), keep * (1 - 1e-12))
 
 
-chained("count", bounded(dp.t.then_count), law="integer")
-chained("sum", bounded(dp.t.then_sum))
-chained("mean", bounded(dp.t.then_mean, is_sized=True), 2)
-chained("variance", bounded(dp.t.then_variance, is_sized=True), 2)
-chained("histogram of public keys", counted, law="integer")
+for name, chain, relation, law in (
+    ("count", bounded(dp.t.then_count), "add/remove", "integer"),
+    ("sum", bounded(dp.t.then_sum), "add/remove", "usual"),
+    ("mean", bounded(dp.t.then_mean, is_sized=True), "substitution", "usual"),
+    ("variance", bounded(dp.t.then_variance, is_sized=True), "substitution", "usual"),
+    ("histogram of public keys", counted, "add/remove", "integer"),
+):
+    d_in = 2 if relation == "substitution" else 1
+    build = least(lambda p, scale, chain=chain: chain(p) >> dp.m.then_laplace(scale), d_in)
+    library.answer({name: build}, relation=relation, law=law, noiseless=chain,
+                   sensitivity=lambda p, chain=chain, d_in=d_in: chain(p).map(d_in))  # fmt: skip
 library.query("thresholded counts", claim=lambda p: PrivacyClaim(*thresholded(p).map(1)))(thresholded)
 library.answer({
-    "laplace noise": laplace(NUMBER, float), "geometric noise": laplace(WHOLE, "i64"),
+    "laplace noise": lambda p: dp.m.make_laplace(NUMBER, DISTANCE[NUMBER], scale=p.noise),
+    "geometric noise": lambda p: dp.m.make_laplace(WHOLE, DISTANCE[WHOLE], scale=p.noise),
 }, native="usual", law="usual")  # fmt: skip
-library.answer({
-    "gaussian noise": gaussian(NUMBER, float), "discrete gaussian noise": gaussian(WHOLE, "i64"),
-}, native="usual")  # fmt: skip
-library.answer({"quantile": quantile, "median": quantile, "noisy max": noisy_max})
+library.answer({"gaussian noise": gaussian(NUMBER), "discrete gaussian noise": gaussian(WHOLE)}, native="usual")
+library.answer({"quantile": least(quantile), "median": least(quantile), "noisy max": least(noisy_max, 1.0)})
 library.answer({"randomized response": response}, law="usual")

@@ -24,7 +24,7 @@ def exact(value):
 
 
 def scale(p, power=1):
-    return exact(p.sensitivity / p.epsilon if p.scale is None else p.scale) ** power
+    return exact(p.noise) ** power
 
 
 def quantile(share=None):
@@ -45,5 +45,5 @@ library.answer({
     "geometric noise": lambda p: noise.AddGeometricNoise(scale(p)),
 }, law="usual", **SAID)  # fmt: skip
 library.answer({"gaussian noise": lambda p: noise.AddGaussianNoise(FLOATS, scale(p, 2))},
-               law=lambda p, value: Gaussian(value, p.scale or p.sensitivity / p.epsilon), **SAID)  # fmt: skip
+               law=lambda p, value: Gaussian(value, p.noise), **SAID)  # fmt: skip
 library.answer({"discrete gaussian noise": lambda p: noise.AddDiscreteGaussianNoise(scale(p, 2))}, **SAID)
