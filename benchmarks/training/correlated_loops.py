@@ -1,8 +1,8 @@
 """Loops with noise that is correlated on purpose, right and wrong: what the check of a recorded run says of each.
 
-`python -m benchmarks.training.correlated_loops [--seeds 167]` prints the verdicts of six correct loops at that many
-seeds each, and of twelve faulty ones. 600 records, 60 of them in each batch; a record returns after ten steps, ten
-times.
+`python -m benchmarks.training.correlated_loops [--seeds 112]` prints the verdicts of nine correct loops at that many
+seeds each, and of the faulty ones. 600 records, 60 of them in each batch, about, over 100 steps. A record returns after
+ten steps, ten times; or is in one of ten bins; or in one of two groups, from which it enters at rate 0.2.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from audit import training
 from audit.training import Strategy
 
 RECORDS, STEPS, SEPARATION, DIMENSION, NOISE = 600, 100, 10, 40, 2.0
+GROUPS, RATE = 2, 0.2
+_BINS = np.random.default_rng(8).integers(SEPARATION, size=RECORDS)
 ROWS = np.random.default_rng(4).normal(size=(RECORDS, DIMENSION))
 ROWS /= np.linalg.norm(ROWS, axis=1, keepdims=True)
 BANDED = Strategy("banded", (1.0, 0.5, 0.375, 0.3125))
+TWO = Strategy("banded", (1.0, 0.5))
 BUFFERED = Strategy("buffered", (0.3, 0.9, 0.2, 0.5))
 _places = np.subtract.outer(np.arange(STEPS), np.arange(STEPS))
 _matrix = np.where(_places >= 0, 0.6 ** np.maximum(_places, 0) * (1 + 0.5 * np.cos(np.arange(STEPS))), 0.0)
@@ -40,11 +43,13 @@ class Loop:
     sample: Callable[[int, np.random.Generator], np.ndarray] | None = None
     fresh: Callable[[int, np.ndarray, np.random.Generator], np.ndarray] | None = None  # the numbers under the noise
     correlate: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # (whitening, numbers) -> noise
+    sampling: str = "separated"
 
     @property
     def claim(self) -> audit.TrainingClaim:
-        told = {"noise_multiplier": NOISE, "steps": STEPS, "clip": 1.0, "divisor": 60.0}
-        return audit.TrainingClaim(sampling="separated", separation=SEPARATION, strategy=self.strategy, **told)
+        told: dict[str, Any] = {"noise_multiplier": NOISE, "steps": STEPS, "clip": 1.0, "divisor": 60.0}
+        told |= {"separation": GROUPS, "rate": RATE} if self.sampling == "cyclic" else {"separation": SEPARATION}
+        return audit.TrainingClaim(sampling=self.sampling, strategy=self.strategy, **told)
 
     def recorded(self, seed: int) -> training.Recorder:
         """Return the recorder of one run."""
@@ -56,9 +61,15 @@ class Loop:
         strategy = self.run or self.strategy
         whitening = np.eye(STEPS) if strategy is None else strategy.whitening(STEPS)
         noise = (self.correlate or np.linalg.solve)(whitening, numbers)
-        order = rng.permutation(RECORDS)
+        order, group = rng.permutation(RECORDS), rng.integers(GROUPS, size=RECORDS)
+        bins = rng.integers(SEPARATION, size=RECORDS)
         for step in range(STEPS):
-            batch = self.sample(step, rng) if self.sample else order[step % 10 * 60 : (step % 10 + 1) * 60]
+            if self.sample:
+                batch = self.sample(step, rng)
+            elif self.sampling == "cyclic":
+                batch = np.flatnonzero((group == step % GROUPS) & (rng.random(RECORDS) < RATE))
+            else:
+                batch = np.flatnonzero(bins == step % SEPARATION) if self.sampling == "bins" else _part(order, step)
             clipped = ROWS[batch]
             noisy = clipped.sum(axis=0) + noise[step]
             recorder.step(batch, clipped=clipped, noisy_sum=noisy, released=noisy / 60)
@@ -76,9 +87,27 @@ def restarted(whitening: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _shuffled_anew(step: int, rng: np.random.Generator) -> np.ndarray:
-    order = np.random.default_rng([step // 10, 8]).permutation(RECORDS)
+def _part(order: np.ndarray, step: int) -> np.ndarray:
     return order[step % 10 * 60 : (step % 10 + 1) * 60]
+
+
+def _shuffled_anew(step: int, rng: np.random.Generator) -> np.ndarray:
+    return _part(np.random.default_rng([step // 10, 8]).permutation(RECORDS), step)
+
+
+def _drawn_anew(step: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the batch of a step where bins are drawn in each epoch."""
+    return np.flatnonzero(np.random.default_rng([step // 10, 9]).integers(SEPARATION, size=RECORDS) == step % 10)
+
+
+def _regrouped(step: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the batch of a step where groups are drawn in each round."""
+    group = np.random.default_rng([step // GROUPS, 9]).integers(GROUPS, size=RECORDS)
+    return np.flatnonzero((group == step % GROUPS) & (rng.random(RECORDS) < RATE))
+
+
+def _in_group(step: int) -> np.ndarray:
+    return np.arange(step % GROUPS, RECORDS, GROUPS)
 
 
 def _norm(strategy: Strategy) -> float:
@@ -92,6 +121,9 @@ CORRECT = {
     "matrix": Loop(MATRIX),
     "no correlation": Loop(None),
     "one band": Loop(Strategy("banded", (2.0,))),
+    "cyclic Poisson, two bands": Loop(TWO, sampling="cyclic"),
+    "balls in bins": Loop(None, sampling="bins"),
+    "balls in bins, banded": Loop(BANDED, sampling="bins"),
 }
 FAULTS = {
     "wrong band": Loop(BANDED, Strategy("banded", BANDED.numbers[:2])),
@@ -108,12 +140,30 @@ FAULTS = {
     ),
     "strategy in place of its inverse": Loop(BANDED, correlate=np.matmul),
     "independent noise": Loop(BANDED, Strategy("banded", (1.0,))),
+    "cyclic: Poisson from all records": Loop(
+        TWO, sampling="cyclic", sample=lambda step, rng: np.flatnonzero(rng.random(RECORDS) < RATE / GROUPS)
+    ),
+    "cyclic: a fixed size from each group": Loop(
+        TWO, sampling="cyclic", sample=lambda step, rng: rng.permutation(_in_group(step))[:60]
+    ),
+    "cyclic: groups drawn anew": Loop(TWO, sampling="cyclic", sample=_regrouped),
+    "cyclic: a rate of one quarter": Loop(
+        TWO, sampling="cyclic", sample=lambda step, rng: _in_group(step)[rng.random(RECORDS // GROUPS) < 0.25]
+    ),
+    "bins: epochs that are cut": Loop(
+        None, sampling="bins", sample=lambda step, rng: _part(np.random.default_rng(7).permutation(RECORDS), step)
+    ),
+    "bins: drawn anew in each epoch": Loop(None, sampling="bins", sample=_drawn_anew),
+    "bins: a record is in none": Loop(
+        None, sampling="bins", sample=lambda step, rng: np.flatnonzero(_BINS[:-1] == step % 10)
+    ),
+    "bins: noise for one participation": Loop(None, sampling="bins", scale=1 / math.sqrt(10)),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=167, help="of each correct loop")
+    parser.add_argument("--seeds", type=int, default=112, help="of each correct loop")
     seeds, together = parser.parse_args().seeds, Counter[str]()
     for name, loop in CORRECT.items():
         told = Counter(str(loop.verdict(seed).verdict) for seed in range(seeds))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from audit.training.runs.batches import batch_findings
-from audit.training.runs.claim import TrainingClaim
+from audit.training.runs.claim import SPACED, TrainingClaim
 from audit.training.runs.contributions import contribution_findings, release_findings
 from audit.training.runs.epsilon import curve_steps, epsilon_of, epsilon_of_claim
 from audit.training.runs.findings import TESTS, Finding, number
@@ -30,6 +30,7 @@ _MODELED = (  # an accountant can say what a run amounts to that differs in one 
 _SAYS = {  # which side of epsilon is known of a kind of sampling, and under which relation
     "fixed": "at least {} under substitution",
     "shuffled": "at least {} where a record becomes zero",
+    "bins": "at most {}",
 }
 
 
@@ -58,7 +59,8 @@ class _Run:
     @classmethod
     def of(cls, claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
         """Return the claimed mechanism."""
-        return cls(claim.sampling, claim.rate_among(evidence.batches.records), claim.noise_multiplier, claim.steps)
+        sampling = claim.sampling if claim.is_amplified else "separated"
+        return cls(sampling, claim.rate_among(evidence.batches.records), claim.noise_multiplier, claim.steps)
 
 
 def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
@@ -68,13 +70,14 @@ def _described(claim: TrainingClaim, evidence: TrainingEvidence) -> _Run:
     run = replace(run, steps=min(run.steps, evidence.steps))  # a run that stopped early spent less
     if not refuted:
         return run
-    is_fixed = len(batches.sizes) == 1
-    if refuted[0] not in _MODELED or (refuted[0] == "inclusions of records" and not is_fixed):
+    is_fixed = len(batches.sizes) == 1 and claim.sampling not in SPACED
+    is_uneven = refuted[0] == "spread of the batch sizes" and claim.sampling in SPACED
+    if refuted[0] not in _MODELED or is_uneven or (refuted[0] == "inclusions of records" and not is_fixed):
         return replace(run, is_known=False)
     sampling, rate, multiplier = run.sampling, run.rate, run.noise_multiplier
     if is_fixed and {"spread of the batch sizes", "inclusions of records"} & set(refuted):
         sampling = "fixed" if batches.again or not batches.inclusions else "shuffled"
-    if "sampling rate" in refuted or sampling != claim.sampling:
+    if "sampling rate" in refuted or sampling != run.sampling:
         rate = batches.included / (batches.records * batches.steps)
     if "size of the noise" in refuted:
         multiplier *= math.sqrt(noise.squares / (noise.steps * noise.dimension))
@@ -98,7 +101,8 @@ def epsilons(claim: TrainingClaim, evidence: TrainingEvidence) -> tuple[tuple[in
     for steps in curve_steps(claim.steps):
         claimed = epsilon_of_claim(claim, evidence.batches.records, steps)
         taken = max(1, round(steps * run.steps / claim.steps))
-        found = epsilon_of(run.sampling, run.rate, run.noise_multiplier, taken, claim.delta) if run.is_known else None
+        told = run.noise_multiplier, taken, claim.delta, claim.separation or 1
+        found = epsilon_of(run.sampling, run.rate, *told) if run.is_known else None
         points.append((steps, _short(claimed), None if found is None else _short(found)))
     return tuple(points)
 

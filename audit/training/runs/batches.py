@@ -1,7 +1,9 @@
 """The batches of a training run: their sizes, which records are in them, and how often; and their tests.
 
 Poisson sampling makes every size binomial and every record's number of inclusions binomial, all independent. A fixed
-size, an epoch and a second look at the same batch show against that with exact or finite-sample probabilities.
+size, an epoch and a second look at the same batch show against that with exact or finite-sample probabilities. Cyclic
+Poisson sampling is that of its rounds, each of as many steps as there are groups; of bins only the first round is
+random.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 from scipy import special
 
 from audit.base.errors import InvalidArgument
-from audit.training.runs.claim import TrainingClaim
+from audit.training.runs.claim import SPACED, TrainingClaim
 from audit.training.runs.findings import (
     Finding,
     Missing,
@@ -44,10 +46,11 @@ class BatchEvidence:
     repeated: int = 0  # batches that are the same as an earlier one
     twice: int = 0  # records that are more than once in a batch
     again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
-    close: int = 0  # inclusions of a record too few steps after its last one, by the claimed separation
+    close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group or bin
 
     @property
     def steps(self) -> int:
+        """The number of batches; of rounds where groups take turns, and of bins."""
         return sum(times for _, times in self.sizes)
 
     @property
@@ -61,7 +64,9 @@ class Batches:
     def __init__(self, claim: TrainingClaim, records: int) -> None:
         self._records = records
         self._epoch = max(1, records // claim.batch) if claim.batch else 0  # steps
-        self.sizes: list[int] = []
+        self.sizes: list[int] = []  # of all steps
+        self._kind, self._rounds, self._held = claim.sampling, list[int](), 0
+        self._round: Any = np.zeros(records, dtype=bool)
         self._counts, self._has_records = np.zeros(records, dtype=np.int64), True
         self._seen: set[bytes] = set()
         self._in_epoch = np.zeros(records, dtype=bool)
@@ -74,7 +79,7 @@ class Batches:
         """Add a batch: indices of its records, a mask of all records, or only its size. Return the size."""
         if isinstance(batch, (int, np.integer)) and not isinstance(batch, bool):
             self._has_records = False
-            self.sizes.append(int(batch))
+            self._count(int(batch))
             return int(batch)
         places = np.asarray(batch)
         if places.dtype == bool and places.shape == (self._records,):
@@ -83,8 +88,15 @@ class Batches:
             rule = f"be indices below {self._records}, a mask of {self._records} records, or the size of the batch"
             raise InvalidArgument.of("batch", rule, batch)
         self._add_records(places.astype(np.int64))
-        self.sizes.append(places.size)
+        self._count(places.size)
         return places.size
+
+    def _count(self, size: int) -> None:
+        self.sizes.append(size)
+        self._held += size
+        if self._kind != "cyclic" or len(self.sizes) % self._separation == 0:
+            self._rounds.append(self._held)
+            self._held = 0
 
     def _within(self, places: np.ndarray) -> bool:
         return bool(places.min() >= 0 and places.max() < self._records)
@@ -94,9 +106,25 @@ class Batches:
         mask[places] = True
         distinct = np.flatnonzero(mask)
         self._twice += places.size - distinct.size
-        self._counts += mask
-        self._close += int((step - self._seen_at[distinct] < self._separation).sum())
+        waited = step - self._seen_at
+        close = mask & (waited < self._separation)
+        if self._kind != "separated" and self._separation > 1:
+            close |= mask & (self._seen_at >= 0) & (waited % self._separation != 0)
+        if self._kind == "bins" and step >= self._separation:
+            close = mask ^ (waited == self._separation)
+        self._close += int(close.sum())
         self._seen_at[distinct] = step
+        if self._kind == "cyclic":
+            self._round |= mask
+            if (step + 1) % self._separation == 0:
+                self._add_round(step // self._separation, self._round.copy())
+                self._round[:] = False
+        elif self._kind != "bins" or step < self._separation:
+            self._add_round(step, mask)
+
+    def _add_round(self, step: int, mask: np.ndarray) -> None:
+        distinct = np.flatnonzero(mask)
+        self._counts += mask
         key = distinct.tobytes()
         self._repeated += key in self._seen
         self._seen.add(key)
@@ -112,7 +140,7 @@ class Batches:
 
     def evidence(self) -> BatchEvidence:
         """Return what was collected, as plain data."""
-        sizes = _counted(self.sizes)
+        sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
         if not (self._has_records and self.sizes):
             return BatchEvidence(self._records, sizes)
         return BatchEvidence(
@@ -137,13 +165,15 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
     if batches.twice:
         said = f"{batches.twice} records are in a batch more than once; a batch of {claim.summary} holds each once"
         yield Finding("repeats within a batch", 0.0, lambda: said)
-    if claim.sampling == "poisson":
-        yield from _poisson(claim, batches)
-    elif claim.sampling == "separated":
+    if claim.sampling in SPACED:
         yield from _separated(claim, batches)
-    else:
+    if claim.sampling in ("poisson", "cyclic"):
+        yield from _poisson(claim, batches)
+    elif claim.sampling == "bins":
+        yield from _bins(claim, batches)
+    elif claim.sampling != "separated":
         yield from _fixed(claim, batches)
-    if batches.inclusions and claim.sampling != "separated":
+    if batches.inclusions and claim.sampling not in ("separated", "bins"):
         yield _repetition(claim, batches)
 
 
@@ -247,12 +277,48 @@ def _inclusions(batches: BatchEvidence, rate: float) -> tuple[float, Any]:
 
 def _separated(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     if batches.close:
-        said = f"records return {batches.close} times within {claim.separation} steps"
+        said = {
+            "separated": f"records return {batches.close} times within {claim.separation} steps",
+            "cyclic": f"records are {batches.close} times in a step of another group",
+            "bins": f"records are {batches.close} times in another bin, or not in theirs",
+        }[claim.sampling]
         yield Finding("separation", 0.0, lambda: said)
     most = batches.inclusions[-1][0] if batches.inclusions else 0
     if most > claim.most_participations:
         often = f"some record is in {most} batches, in place of {claim.most_participations} at most"
         yield Finding("participations", 0.0, lambda: often)
+
+
+def _bins(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    """Yield whether each record has a bin, and whether the sizes of bins are as uneven as independent draws make them.
+
+    Given their sum, Poisson numbers are multinomial: an event is at most as much more probable as the sum is seldom.
+    """
+    n, bins = batches.records, claim.separation or 1
+    if batches.steps < bins:
+        return
+    if batches.inclusions and batches.inclusions[0][0] == 0:
+        said = f"{batches.inclusions[0][1]} records are in no bin"
+        yield Finding("participations", 0.0, lambda: said)
+    sizes = [size for size, _ in batches.sizes]
+    uneven = bins * min(count_pvalue(size, n, 1 / bins) for size in (sizes[0], sizes[-1])) if bins > 1 else 1.0
+    yield Finding(
+        "spread of the batch sizes",
+        min(1.0, 2 * uneven, 2 * _evenness(n, bins, max(sizes[-1] - n / bins, n / bins - sizes[0]))),
+        lambda: (
+            f"the bins have {sizes[0]} to {sizes[-1]} records; records that are drawn each by itself give "
+            f"{number(n / bins)} with standard deviation {number((n * (bins - 1)) ** 0.5 / bins)}"
+        ),
+    )
+
+
+def _evenness(n: int, bins: int, deviation: float) -> float:
+    """Return a bound of the probability that all bins are within a deviation of their mean."""
+    mean = n / bins
+    low, high = math.ceil(mean - deviation - 1e-9), math.floor(mean + deviation + 1e-9)
+    one = special.pdtr(high, mean) - (special.pdtr(low - 1, mean) if low > 0 else 0.0)
+    total = special.xlogy(n, n) - n - special.gammaln(n + 1)
+    return float(min(1.0, math.exp(bins * math.log(one) - total))) if 0 < one < 1 and bins > 1 else 1.0
 
 
 def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
@@ -279,7 +345,7 @@ def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
 def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
     """Test for whole batches that return: by the union over all pairs of steps."""
     n, pairs = batches.records, batches.steps * (batches.steps - 1) / 2
-    if claim.sampling == "poisson":
+    if claim.sampling in ("poisson", "cyclic"):
         rate = claim.rate_among(n)
         same = n * np.log(rate**2 + (1 - rate) ** 2)
     else:
@@ -297,7 +363,13 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
         return
     if not batches.inclusions:
         yield Missing("which records are in the batches", "give `batch` as indices, not as a size")
-    if claim.sampling != "poisson":
+    if claim.sampling == "bins":
+        bins = claim.separation or 1
+        if batches.steps < bins or _evenness(batches.records, bins, 0.5) > level / 2:
+            yield Missing(
+                "balls in bins against equal bins", f"{bins} bins show it too seldom, or were not all recorded"
+            )
+    if claim.sampling not in ("poisson", "cyclic"):
         return
     n, rate = batches.records, claim.rate_among(batches.records)
     if (fewest := 2 * central_sizes(n, rate)[1] ** batches.steps) > level:

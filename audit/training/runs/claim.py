@@ -9,21 +9,28 @@ from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.training.runs.strategy import Strategy
 
-Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated"]
+Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"]
+SPACED = ("separated", "cyclic", "bins")  # a record returns after some steps, and noise may be correlated
 _WORDS = {
     "poisson": "Poisson sampling at rate {rate:.4g}",
     "fixed": "{batch} records drawn without replacement at each step",
     "shuffled": "batches of {batch} from shuffled epochs",
     "all": "all records at each step",
     "separated": "each record at most once in {separation} steps",
+    "cyclic": "Poisson sampling at rate {rate:.4g} from one of {separation} groups in turn",
+    "bins": "each record in one of {separation} bins, which return in turn",
 }
 
 
-_NEEDED = (("rate", ("poisson",)), ("batch", ("fixed", "shuffled")), ("separation", ("separated",)))
+_NEEDED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("rate", ("poisson", "cyclic")),
+    ("batch", ("fixed", "shuffled")),
+    ("separation", SPACED),
+)
 _MEANING = {
     "rate": "the probability that a record enters a batch",
     "batch": "the number of records in a batch",
-    "separation": "the least number of steps from one participation of a record to the next",
+    "separation": "the least number of steps from one participation of a record to the next, or that of groups or bins",
 }
 
 
@@ -43,21 +50,24 @@ class TrainingClaim:
         Noisy sums that are released.
     clip : float > 0
         Bound on the Euclidean norm of the gradient of one record.
-    sampling : {"poisson", "fixed", "shuffled", "all", "separated"}
+    sampling : {"poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"}
         Each record by a coin of its own; `batch` records without replacement; epochs that are shuffled and cut; no
-        sampling; any batches in which a record returns after `separation` steps at the earliest.
+        sampling; any batches in which a record returns after `separation` steps at the earliest; `separation` groups
+        that take turns, from which each record enters by a coin; `separation` bins that take turns as they are, each
+        record in one of them, drawn by itself.
     rate : float in (0, 1), optional
-        Of Poisson sampling; only there.
+        Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
     batch : int >= 1, optional
         Records in a batch of fixed size or of a shuffled epoch; only there.
     separation : int >= 1, optional
-        Of separated batches; only there.
+        Of separated batches, or the number of groups or bins; only there.
     participations : int >= 1, optional
-        In how many of their steps a record may be at most; as many as fit unless given.
+        In how many of their steps a record may be at most; as many as fit unless given; only with separated batches.
     strategy : Strategy, optional
-        Of noise that is correlated over the steps; only with separated batches. The noise on the sum, whitened by it,
-        has the standard deviation `noise_multiplier * clip * strategy.sensitivity(...)`: where that is an upper bound,
-        a multiplier in units of a smaller sensitivity has to be stated in its units.
+        Of noise that is correlated over the steps; only with a separation. The noise on the sum, whitened by it,
+        has the standard deviation `noise_multiplier * clip * sensitivity`: where that is an upper bound, a multiplier
+        in units of a smaller sensitivity has to be stated in its units. For cyclic sampling it is that of one step, and
+        the strategy needs at most `separation` bands.
     divisor : float > 0, default 1.0
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5
@@ -118,10 +128,14 @@ class TrainingClaim:
                 object.__setattr__(self, name, integer(value, name, at_least=1))
         if self.strategy is not None and not isinstance(self.strategy, Strategy):
             raise InvalidArgument.of("strategy", "be an audit.training.Strategy", self.strategy)
-        for name in ("strategy", "participations"):
-            if getattr(self, name) is not None and self.sampling != "separated":
+        admitted: dict[str, tuple[str, ...]] = {"strategy": SPACED, "participations": ("separated",)}
+        for name, kinds in admitted.items():
+            if getattr(self, name) is not None and self.sampling not in kinds:
                 given = f"got sampling={self.sampling!r}"
-                raise InvalidArgument(f"`{name}` needs sampling='separated': give it, with `separation`; {given}")
+                raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, with `separation`; {given}")
+        if self.sampling == "cyclic" and self.strategy and self.strategy.bands(self.steps) > (self.separation or 1):
+            rule = f"have at most {self.separation} bands for cyclic sampling from as many groups"
+            raise InvalidArgument.of("strategy", rule, self.strategy.bands(self.steps))
 
     @classmethod
     def of_event(
@@ -170,11 +184,16 @@ class TrainingClaim:
 
     @property
     def sensitivity(self) -> float:
-        """By how many clipping norms one record moves the whitened sums of all its steps together; 1.0 for one step."""
-        if self.sampling != "separated":
+        """By how many clipping norms one record moves the whitened sums of all its steps together.
+
+        Where records are sampled step by step, of one step alone: 1.0 unless the noise is correlated.
+        """
+        if self.sampling not in SPACED:
             return 1.0
-        strategy = self.strategy or Strategy("banded", (1.0,))
-        return strategy.sensitivity(self.steps, self.separation or 1, self.participations)
+        strategy, separation = self.strategy or Strategy("banded", (1.0,)), self.separation or 1
+        if self.sampling == "bins":
+            return strategy.sensitivity_in_turn(self.steps, separation)
+        return strategy.sensitivity(self.steps, separation, 1 if self.sampling == "cyclic" else self.participations)
 
     @property
     def most_participations(self) -> int:
@@ -184,6 +203,13 @@ class TrainingClaim:
 
     def rate_among(self, records: int) -> float:
         """Return the probability that a record is in the batch of a step, for a number of records."""
-        return (
-            1.0 if self.sampling in ("all", "separated") else min(1.0, self.rate or (self.batch or 0) / max(1, records))
-        )
+        if self.sampling in ("all", "separated"):
+            return 1.0
+        if self.sampling == "bins":
+            return 1 / (self.separation or 1)
+        return min(1.0, self.rate or (self.batch or 0) / max(1, records))
+
+    @property
+    def is_amplified(self) -> bool:
+        """Whether epsilon counts on what nobody knows of the sampling: not if correlated noise meets balls in bins."""
+        return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1

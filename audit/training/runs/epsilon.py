@@ -15,10 +15,13 @@ _CELLS = 2e4  # of a large loss: beyond, they are wider
 
 
 @lru_cache(maxsize=4096)
-def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, delta: float) -> float:
+def epsilon_of(
+    sampling: str, rate: float, noise_multiplier: float, steps: int, delta: float, separation: int = 1
+) -> float:
     """Return epsilon at delta of T steps: by the privacy-loss distribution, or a lower bound of a kind of sampling.
 
-    Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %.
+    Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %. Cyclic
+    sampling: the same, of the turns of one group. Balls in bins: an upper bound, all their steps together.
     Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
     by 2 C. Shuffled epochs: a lower bound of one epoch when a record becomes a zero gradient, by `ShuffledEpochs`.
     """
@@ -26,6 +29,12 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
         return math.inf if noise_multiplier <= 0 else 0.0
     if sampling == "separated":  # all steps together are one Gaussian mechanism, whose sensitivity scales the noise
         return epsilon_of("all", 1.0, noise_multiplier, 1, delta)
+    if sampling == "cyclic":
+        return epsilon_of("poisson", rate, noise_multiplier, -(-steps // separation), delta)
+    if sampling == "bins":
+        from audit.training.accountants.brackets import BallsInBins, epsilon_bracket
+
+        return epsilon_bracket(BallsInBins(noise_multiplier, separation), delta)[1]
     if sampling == "shuffled":
         from audit.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 
@@ -47,7 +56,9 @@ def epsilon_of(sampling: str, rate: float, noise_multiplier: float, steps: int, 
 def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:
     """Return the epsilon of a claim after some steps, all unless given; see `epsilon_of` for which side it is."""
     taken = claim.steps if steps is None else steps
-    return epsilon_of(claim.sampling, claim.rate_among(records), claim.noise_multiplier, taken, claim.delta)
+    sampling = claim.sampling if claim.is_amplified else "separated"
+    told = claim.noise_multiplier, taken, claim.delta, claim.separation or 1
+    return epsilon_of(sampling, claim.rate_among(records), *told)
 
 
 def curve_steps(steps: int) -> list[int]:

@@ -64,7 +64,7 @@ def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Ite
 def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
     noise, batches = evidence.noise, evidence.batches
     seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
-    if claim.sampling == "poisson":
+    if claim.sampling in ("poisson", "cyclic"):
         rate = claim.rate_among(batches.records)
         seen.append(f"sampling rate {number(100 * rate_resolution(batches, rate, level))} %")
     early = (
@@ -84,7 +84,7 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
     if noise.steps:
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
     trials, included = batches.records * batches.steps, batches.included
-    if claim.sampling == "poisson" and trials:
+    if claim.sampling in ("poisson", "cyclic") and trials:
         low = special.betaincinv(included, trials - included + 1, level / 2) if included else 0.0
         high = special.betaincinv(included + 1, trials - included, 1 - level / 2) if included < trials else 1.0
         yield Interval("sampling rate", float(low), float(high))

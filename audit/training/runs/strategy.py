@@ -106,6 +106,22 @@ class Strategy:
             raise InvalidArgument.of("numbers", "be positive on the diagonal", float(np.diag(matrix).min()))
         return matrix
 
+    def bands(self, steps: int) -> int:
+        """Return the number of diagonals, the main one included, that are not zero; all of a tree."""
+        if self.kind == "tree":
+            return steps
+        rows, columns = np.nonzero(self._strategy(steps))
+        return int((rows - columns).max()) + 1
+
+    def sensitivity_in_turn(self, steps: int, bins: int) -> float:
+        """Return the sensitivity to one record that is in every `bins`-th step, from any of the first ones on.
+
+        Exact where all products of columns are at least 0; else an upper bound.
+        """
+        matrix = self._strategy(steps)
+        among = np.abs(matrix.T @ matrix)
+        return math.sqrt(max(float(among[first::bins, first::bins].sum()) for first in range(min(bins, steps))))
+
     def sensitivity(self, steps: int, separation: int, participations: int | None = None) -> float:
         """Return the sensitivity to one record whose steps are `separation` apart at least; see `participations`.
 

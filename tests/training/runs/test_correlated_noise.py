@@ -13,6 +13,8 @@ from audit import TrainingClaim, Verdict
 from audit.base.errors import InvalidArgument
 from audit.checks.plain import from_plain, to_plain
 from audit.training import Strategy
+from audit.training.accountants.brackets import BallsInBins, epsilon_bracket
+from audit.training.runs.batches import _evenness
 from audit.training.runs.epsilon import epsilon_of, epsilon_of_claim
 from benchmarks.training.correlated_loops import CORRECT, FAULTS
 
@@ -44,6 +46,26 @@ def test_sensitivities_by_enumeration(kind, participations, separation):
         assert found == pytest.approx(truth)
 
 
+@pytest.mark.parametrize("bins", [1, 3, 5])
+@pytest.mark.parametrize(
+    "strategy",
+    [Strategy("banded", (1.0, 0.5, 0.25)), Strategy("tree"), Strategy("buffered", (0.5, 0.8)),
+     Strategy("matrix", tuple(1.0 + i % 3 for i in range(36)))],
+)  # fmt: skip
+def test_sensitivity_of_bins_by_enumeration(strategy, bins):
+    matrix = strategy._strategy(8)
+    truth = max(np.linalg.norm(matrix[:, first::bins].sum(axis=1)) for first in range(bins))
+    assert strategy.sensitivity_in_turn(8, bins) == pytest.approx(truth)
+    signed = Strategy("banded", (1.0, -0.5))  # of opposite gradients the products of neighboring columns add up
+    assert signed.sensitivity_in_turn(2, 1) == pytest.approx(math.hypot(1, 1.5))
+
+
+def test_even_bins_by_the_multinomial_law():
+    """Four records in two bins are two and two in 6 of 16 cases; the bound by Poisson numbers is above."""
+    assert 6 / 16 <= _evenness(4, 2, 0.5) <= 0.5
+    assert _evenness(600, 10, 0.5) < 1e-10
+
+
 @pytest.mark.parametrize("name", CORRECT)
 def test_whitened_noise_is_independent(name):
     """Whitening undoes the covariance of the noise; of a tree, that of differences of prefix sums."""
@@ -64,7 +86,12 @@ def test_whitened_noise_is_independent(name):
 def test_a_correct_loop_passes(name):
     result = CORRECT[name].verdict(3, significance=1e-7, confirmation=None, tolerance=0.15)
     assert result.verdict is Verdict.PASS, result.reason
-    assert result.epsilon_claimed == pytest.approx(epsilon_of("all", 1.0, 2.0, 1, 1e-5), rel=1e-4)
+    gaussian = epsilon_of("all", 1.0, 2.0, 1, 1e-5)
+    due = {
+        "cyclic Poisson, two bands": epsilon_of("poisson", 0.2, 2.0, 50, 1e-5),  # turns of one group
+        "balls in bins": epsilon_bracket(BallsInBins(2.0, 10), 1e-5)[1],
+    }.get(name, gaussian)
+    assert result.epsilon_claimed == pytest.approx(due, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -84,6 +111,9 @@ def test_a_claim_is_plain_data_and_says_what_it_needs():
         ({"sampling": "separated"}, "needs `separation`"),
         ({"rate": 0.1, "strategy": Strategy("tree")}, "needs sampling='separated'"),
         ({"sampling": "separated", "separation": 5, "strategy": "tree"}, "`strategy` must be an"),
+        ({"sampling": "cyclic", "separation": 5}, "needs `rate`"),
+        ({"sampling": "bins", "separation": 5, "participations": 2}, "needs sampling='separated'"),
+        ({"sampling": "cyclic", "rate": 0.1, "separation": 5, "strategy": Strategy("tree")}, "at most 5 bands"),
     ):
         with pytest.raises(InvalidArgument, match=said):
             TrainingClaim(**told, **changed)
