@@ -211,5 +211,5 @@ class TrainingClaim:
 
     @property
     def is_amplified(self) -> bool:
-        """Whether epsilon counts on what nobody knows of the sampling: not if correlated noise meets balls in bins."""
+        """Say if epsilon uses that sampling is secret: it does, but for correlated noise with balls in bins."""
         return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1
