@@ -208,8 +208,7 @@ class _Base:
         varied = np.flatnonzero((sample != sample[0]).any(axis=0))
         self.varied = varied if len(varied) else np.arange(self.width)
         self.standard = Standard.of(self.rows)
-        total = len(self.rows[0]) + len(self.rows[1])
-        self.orders = [self.rng.permutation(total) for _ in range(tuning.DEALINGS)]
+        self.swaps = self.rng.random((tuning.DEALINGS, len(self.rows[0]))) < 0.5
 
     def families(self) -> Iterator[Family]:
         """Plant every family."""
@@ -258,8 +257,9 @@ class _Base:
 
     def _deal(self, values: np.ndarray) -> Sides:
         """Deal the outputs of both sides again; `values` may hold a row for each of them."""
-        half, order = len(self.rows[0]), self.orders[self.rng.integers(len(self.orders))]
-        return values[order[:half]], values[order[half:]]
+        half, swap = len(self.rows[0]), self.swaps[self.rng.integers(len(self.swaps))]
+        left, right, swap = values[:half], values[half:], swap.reshape(-1, *[1] * (values.ndim - 1))
+        return np.where(swap, right, left), np.where(swap, left, right)
 
     def _either(self, leading: np.ndarray, other: np.ndarray, sign: int) -> Sides:
         return (leading, other) if sign > 0 else (other, leading)

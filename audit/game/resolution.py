@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import scipy
 from scipy import special
 
 from audit.game.guesses import GameCounts, logit_lower_bound
@@ -17,6 +16,7 @@ LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benc
 _FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
 _UNLUCKY = 0.001  # probability that fewer runs are planned than confirm a violation, and that these do not
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
+_CLOSE = 1e-4  # to which the resolution is computed, from above
 _MOST_STEPS = 10**10
 _MOST_RUNS = 10**12
 _MOST_VARIED = 0.1  # power in excess, where runs are planned
@@ -57,10 +57,13 @@ def game_resolution(
         p, q = min(1.0, event_probability + delta), event_probability * math.exp(-epsilon)
         return power - test.power(runs, p / 2, q / 2)
 
-    if lack(claimed_epsilon + _HIGHEST) > 0:
-        return math.inf
     low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
-    return float(scipy.optimize.brentq(lack, low, high, xtol=1e-4)) if lack(low) > 0 else low
+    if lack(high) > 0:
+        return math.inf
+    while lack(low) > 0 and high - low > _CLOSE:  # SciPy's `brentq` is slower to import than this is to run
+        middle = (low + high) / 2
+        low, high = (middle, high) if lack(middle) > 0 else (low, middle)
+    return low if lack(low) <= 0 else high
 
 
 @lru_cache

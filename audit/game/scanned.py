@@ -23,7 +23,7 @@ from scipy import special
 from audit.game import tuning
 from audit.game.events import EventPair
 from audit.game.scorers.base import Score, Training, distinct, merged
-from audit.game.scorers.rows import Layout, Rows, at
+from audit.game.scorers.rows import Layout, Rows, at, thinned
 from audit.game.scorers.vectors import Feature, pairs_that_differ
 from audit.game.thresholds import TestDesign, Thresholds
 from audit.subjects import Outputs, Reading
@@ -248,6 +248,6 @@ def _thinned(training: Training) -> Rows:
     parts = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
     width = max(1, parts[0].shape[1])
     most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
-    left, right = (part[:: max(1, -(-len(part) // most))] for part in parts)
+    left, right = (thinned(part, most) for part in parts)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side
     return left[:size], right[:size]

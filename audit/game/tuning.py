@@ -100,6 +100,8 @@ OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself bes
 ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: what rounding leaves of the variance of a constant
 KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
 TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
+MISFIT_CELLS, MISFIT_ROUNDS = (16, 4), 3  # of each feature, alone and in pairs; corrections of each coordinate
+MISFIT = 0.01  # level at which cells contradict the logistic regression, so that trees are fitted. TIME
 MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
 
 # Logistic regression: Newton's method squares the error, so after a step of 1e-4 about 1e-8 is left. TIME

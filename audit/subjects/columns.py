@@ -144,11 +144,13 @@ def read_complex(values: Sequence[Any], place: str) -> Leaves:
 
 def read_texts(values: Sequence[Any], place: str) -> Leaves:
     """Return texts (or bytes) as they are, and their lengths."""
-    known: dict[Any, str] = {}
-    texts = Texts.of([known.get(value) or known.setdefault(value, shortened(repr(value))) for value in values])
-    return Leaves(
-        len(values), {f"len(output{place})": np.array(list(map(len, values)), float)}, {f"output{place}": texts}
-    )
+    known = {value: shortened(repr(value)) for value in dict.fromkeys(values)}
+    if len(known) == 1:
+        texts = Texts.same(next(iter(known.values())), len(values))
+    else:
+        texts = Texts.of(map(known.__getitem__, values))
+    lengths = np.fromiter(map(len, values), float, len(values))
+    return Leaves(len(values), {f"len(output{place})": lengths}, {f"output{place}": texts})
 
 
 def columns_of_array(array: np.ndarray, place: str = "") -> Leaves:

@@ -164,7 +164,10 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
     if len(lengths) > 1:
         return _ragged(values, place, list(map(len, values)), True)
     width = lengths.pop()
-    kinds = {type(entry) for row in values for entry in row}
+    plain = type(values[0]) in (list, tuple)  # a subclass may say otherwise what its entries are
+    columns = list(zip(*values, strict=True)) if plain else [[row[index] for row in values] for index in range(width)]
+    kinds_of = [set(map(type, column)) for column in columns]
+    kinds = set[type]().union(*kinds_of)
     if len(kinds) == 1 and kinds <= _IN_A_BLOCK | ({int} if width > _MOST_FIELDS else set()):
         kind = kinds.pop()
         try:
@@ -174,7 +177,7 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width} {kind.__name__}", len(values))
         _add_class_state(found, values, place)
         return found
-    is_mixed = len(kinds) > 1 and len({tuple(map(type, row)) for row in values}) > 1
+    is_mixed = any(len(each) > 1 for each in kinds_of)
     if width > _MOST_FIELDS:
         block = _numbers_of(values, place)
         if block is not None:
@@ -182,9 +185,9 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         return block or _ragged(values, place, None, is_mixed)
     found = Leaves(len(values), mixed=is_mixed)
     names = getattr(type(values[0]), "_fields", ())  # of a named tuple
-    for index in range(width):
+    for index, column in enumerate(columns):
         part = f"{place}.{names[index]}" if len(names) == width else f"{place}[{index}]"
-        found.update(flatten([row[index] for row in values], part))
+        found.update(flatten(column, part))
     found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
     _add_class_state(found, values, place)
     return found
@@ -269,9 +272,9 @@ def _objects(values: Sequence[Any], place: str) -> Leaves:
 
 
 def _add_class_state(found: Leaves, values: Sequence[Any], place: str) -> None:
-    """Add the attributes of classes of the mechanism's own as a text, where there are some."""
-    if any(states := [class_state(type(value)) for value in values]):
-        found.texts[f"class(output{place})"] = Texts.of(shortened(identify(state)) for state in states)
+    """Add the attributes of the one class of all values as a text, where it is the mechanism's own and has some."""
+    if state := class_state(type(values[0])):
+        found.texts[f"class(output{place})"] = Texts.same(shortened(identify(state)), len(values))
 
 
 def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mixed: bool = False) -> Leaves:

@@ -79,10 +79,9 @@ def _categories(column: Any) -> list[Any]:
 def _form_of_pandas(value: Any) -> list[Any]:
     found: list[Any] = [dict(_attributes(value))]
     if hasattr(value, "columns"):
-        dtypes = enumerate(value.dtypes)  # to take a column out is slow, and those of NumPy hold nothing else
-        forms = [
-            str(dtype) if type(dtype).__module__.startswith("numpy") else _form_of_array(value.iloc[:, number])
-            for number, dtype in dtypes
+        forms = [  # columns of NumPy hold nothing but their entries
+            str(column.dtype) if type(column.dtype).__module__.startswith("numpy") else _form_of_array(column)
+            for _, column in value.items()
         ]
         found += [_form_of_index(value.columns, with_labels=True), forms]
     elif hasattr(value, "index"):
@@ -164,8 +163,8 @@ def columns_of_table(table: Any) -> dict[str, Any] | None:
     """Return the columns of a table of pandas by their places, if their names differ; None for other tables."""
     if not (is_table(type(table)) and hasattr(table, "columns") and table.columns.is_unique):
         return None
-    names = (f'["{name}"]' if isinstance(name, str) else f"[{name!r}]" for name in table.columns.tolist())
-    return {name: table.iloc[:, number].to_numpy() for number, name in enumerate(names)}
+    columns = ((name, column.to_numpy()) for name, column in table.items())
+    return {f'["{name}"]' if isinstance(name, str) else f"[{name!r}]": values for name, values in columns}
 
 
 def structure_of_table(table: Any) -> tuple[Any, ...]:

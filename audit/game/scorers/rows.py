@@ -87,8 +87,13 @@ def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
 def numeric_rows(training: Training, most: int) -> Rows | None:
     """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None for too few of them."""
     numbers = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
-    left, right = (part[:: max(1, -(-len(part) // most))] for part in numbers)
+    left, right = (thinned(part, most) for part in numbers)
     return (left, right) if min(len(left), len(right)) >= 4 else None
+
+
+def thinned(rows: np.ndarray, most: int) -> np.ndarray:
+    """Return at most as many rows, evenly spaced."""
+    return rows[:: max(1, -(-len(rows) // most))]
 
 
 def sample_of(rows: Rows, size: int) -> np.ndarray:
