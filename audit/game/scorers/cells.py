@@ -3,8 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+from scipy import special
 
 from audit.game import tuning
 from audit.game.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
@@ -188,8 +190,25 @@ class Cells(Scorer):
     """Cut the line into intervals between quantiles of the pooled numbers; their number grows with the cube root."""
 
     def propose(self, training: Training) -> Sequence[CellScore]:
+        counted = CountedCells.of(training)
+        return [] if counted is None else [counted.score()]
+
+
+@dataclass(frozen=True)
+class CountedCells:
+    """Hold how often the numbers of either side fall into each interval."""
+
+    edges: np.ndarray  # as of a `CellScore`
+    left: np.ndarray  # outputs in each interval, shape (k,)
+    right: np.ndarray
+    totals: tuple[int, int]  # outputs of either side, symbols and repeated values included
+    atoms: AtomScore | None
+
+    @classmethod
+    def of(cls, training: Training) -> Self | None:
+        """Count single numbers; None for other outputs, and where fewer than two numbers do not repeat."""
         if not all(outputs.is_scalar for outputs in training.sides):
-            return []
+            return None
         atoms = count_atoms(training)
         if atoms is not None:  # what is not an atom is left to the intervals
             atoms = replace(atoms, table=replace(atoms.table, rare=math.nan))
@@ -199,9 +218,45 @@ class Cells(Scorer):
         left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
         pooled = merged(left, right)
         if len(pooled) < 2:
-            return []
+            return None
         cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, tuning.MOST_CELLS))
         edges = np.unique(pooled[(len(pooled) * np.arange(1, cells)) // cells])
         counts = [np.bincount(np.searchsorted(edges, x, "right"), minlength=len(edges) + 1) for x in (left, right)]
-        ratios = shrunk_log_ratio(counts[0], counts[1], len(training.left), len(training.right))
-        return [CellScore(edges, ratios, atoms)]
+        return cls(edges, counts[0], counts[1], (len(training.left), len(training.right)), atoms)
+
+    def score(self) -> CellScore:
+        """Return a log-ratio of each interval, shrunk."""
+        return CellScore(self.edges, shrunk_log_ratio(self.left, self.right, *self.totals), self.atoms)
+
+    def merged(self) -> CellScore:
+        """Return log-ratios of neighboring intervals merged, as a tree of halvings that is cut back.
+
+        A halving is kept where it, with those below it, explains more than `HALVING_PRICE` (Donoho 1997, CART and best
+        orthonormal basis, section 3). Sums over many coordinates add the noise of all cells: few ones have little.
+        """
+        width = 1 << len(self.edges).bit_length()
+        places = np.arange(len(self.left)) * width // len(self.left)  # halvings are of about equal mass
+        sides = [np.bincount(places, side, width) for side in (self.left, self.right)]
+        levels = [sides]  # from single intervals to all of them
+        while len(levels[-1][0]) > 1:
+            levels.append([side.reshape(-1, 2).sum(axis=1) for side in levels[-1]])
+        costs, kept = _misfit(*sides), [np.array([True])]
+        for merged_sides in levels[1:]:
+            halves, whole = costs.reshape(-1, 2).sum(axis=1), _misfit(*merged_sides)
+            kept.insert(1, halves < whole)
+            costs = np.minimum(halves, whole)
+        ratios, is_split = log_ratio(levels[-1][0], levels[-1][1], *self.totals), kept[0]
+        for level, splits in zip(reversed(levels[:-1]), kept[1:], strict=True):
+            is_split = np.repeat(is_split & splits, 2)
+            ratios = np.where(is_split, log_ratio(level[0], level[1], *self.totals), np.repeat(ratios, 2))
+        ratios = ratios[places]
+        steps = np.flatnonzero(np.diff(ratios))
+        return CellScore(self.edges[steps], ratios[np.r_[steps, len(ratios) - 1]], self.atoms)
+
+
+def _misfit(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the deviance of the outputs in each cell, at its own share of left ones, with the price of a cell."""
+    both = np.maximum(left + right, 1)
+    return np.asarray(
+        tuning.HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both))
+    )

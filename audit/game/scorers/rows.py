@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training, log_ratio
-from audit.game.scorers.cells import Cells, CellScore
+from audit.game.scorers.cells import CellScore, CountedCells
 from audit.subjects import Outputs
 
 Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs
@@ -164,7 +164,7 @@ class CoordinateScore(Score):
 
 
 class Coordinates(Scorer):
-    """Propose the sum of the coordinates' log-ratios, and the coordinate of largest divergence alone."""
+    """Propose sums of the coordinates' log-ratios, of each and of all alike, and the coordinate that differs most."""
 
     of_vectors = True
 
@@ -172,16 +172,35 @@ class Coordinates(Scorer):
         return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
-        parts, divergences = [], []
+        parts: list[tuple[int, CellScore]] = []
+        best, most = 0, -np.inf
         for index in range(training.left.numbers.shape[1]):
-            columns = [np.sort(side.numbers[:, index]) for side in training.sides]  # the order carries no information
-            column = Training(Outputs(columns[0], columns[0]), Outputs(columns[1], columns[1]))
-            for score in Cells().propose(column):
-                parts.append((index, score))
-                divergences.append(float(np.nanmean(score(column.left)) - np.nanmean(score(column.right))))
+            column = _single(training, *(side.numbers[:, index] for side in training.sides))
+            if (counted := CountedCells.of(column)) is None:
+                continue
+            score = counted.score()
+            parts.append((index, counted.merged()))
+            divergence = float(np.nanmean(score(column.left)) - np.nanmean(score(column.right)))
+            if divergence > most:
+                best, most, alone = index, divergence, score
         if not parts:
             return []
-        return [CoordinateScore(tuple(parts)), CoordinateScore((parts[int(np.argmax(divergences))],))]
+        found = [CoordinateScore(tuple(parts)), CoordinateScore(((best, alone),))]
+        return [*found, CoordinateScore(_alike(training, [index for index, _ in parts]))]
+
+
+def _alike(training: Training, indices: list[int]) -> tuple[tuple[int, CellScore], ...]:
+    """Return one log-ratio for some coordinates, from the numbers of all: answers to a repeated query are alike."""
+    most = max(1, tuning.NUMBERS_ALIKE // len(indices))
+    rows = (side.numbers[:: max(1, -(-len(side) // most)), indices].ravel() for side in training.sides)
+    counted = CountedCells.of(_single(training, *rows))
+    return () if counted is None else tuple((index, part) for part in [counted.merged()] for index in indices)
+
+
+def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training:
+    """Return single numbers as training outputs, sorted: the order carries no information."""
+    left, right = np.sort(left), np.sort(right)
+    return training.with_sides(Outputs(left, left), Outputs(right, right))
 
 
 @dataclass(frozen=True)
