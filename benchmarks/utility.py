@@ -1,12 +1,15 @@
 """The utility checks at the edge of their claims: how often they judge wrongly, and how tight the mean bounds are.
 
-    python -m benchmarks.utility --audits 2000
+    python -m benchmarks.utility --audits 2000     all tables
+    python -m benchmarks.utility --binary 30       the last two alone; about two minutes
 
 First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
 leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
 two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
 the verdict on "exponent 0.5 within 0.05" on nine sizes 64 ... 16384, exponential losses, significance 0.0005. Fourth
-table: true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early.
+table: true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early. Fifth
+table: audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by grid. Sixth
+table: means that decay like n^-0.5 up to logarithms, or later than the grid, where FAIL would be a mistake.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import summarize
 from audit.subjects import Stream
-from mechanisms.local.rates import MARGIN, ExcessOf
-from mechanisms.local.settings import SETTINGS
+from mechanisms.local.rates import EARLY, MARGIN, DrawnExcessOf, ExcessOf
+from mechanisms.local.settings import SETTINGS, Slab
 
 SIGNIFICANCE = 0.05
 Wrong = tuple[Verdict, ...]
@@ -211,6 +214,71 @@ def decided(truth: float, budget: int, audits: int) -> Verdict | None:
     return common if verdicts.count(common) >= 0.9 * audits else None
 
 
+BINARY_GRIDS = ((4, 32, 256), (4, 16, 64, 256), (8, 64, 512), (16, 128, 1024), (16, 64, 256, 1024), SIZES)
+LATE: dict[str, Callable[[int], float]] = {
+    "0.2 ln(n) n^-0.5": lambda n: 0.2 * math.log(n) * n**-0.5,
+    "min(1, 3 n^-0.5 / ln n)": lambda n: min(1.0, 3 * n**-0.5 / math.log(n)),
+    "(1 + n / 300)^-0.5": lambda n: (1 + n / 300) ** -0.5,
+}
+
+
+def binary_verdicts(mean: Callable[[int], float], sizes: tuple[int, ...], budget: int, audits: int) -> Counter[str]:
+    """Verdicts on "exponent 0.5 within 0.05" from losses of 0 and 1."""
+
+    def losses(n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return (rng.random(replicates) < mean(n)).astype(float)
+
+    check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5)
+    return Counter(
+        run_check(check, Allowance(budget, SIGNIFICANCE, Stream(seed))).verdict.value for seed in range(audits)
+    )
+
+
+def print_binary(audits: int) -> None:
+    """Print the tables of losses of 0 and 1."""
+    print(f"\n| sizes | true exponent 0.3: FAIL of {audits} | 0.5: PASS | 0.7: FAIL |\n| --- | --- | --- | --- |")
+    for sizes in BINARY_GRIDS:
+        row = []
+        for truth, right in ((0.3, "FAIL"), (0.5, "PASS"), (0.7, "FAIL")):
+            found = binary_verdicts(lambda n, truth=truth: float(n**-truth), sizes, 100_000, audits)  # type: ignore[misc]
+            row.append(str(found[right]) + (" and wrong ones" if set(found) > {right, "INCONCLUSIVE"} else ""))
+        print(f"| {', '.join(map(str, sizes))} | {' | '.join(row)} |", flush=True)
+    print(f"\n| mean | sizes | losses | FAIL of {audits} | PASS |\n| --- | --- | --- | --- | --- |")
+    for name, mean in LATE.items():
+        for sizes in ((16, 64, 256, 1024), (64, 512, 4096)):
+            for budget in (100_000, 500_000):
+                found = binary_verdicts(mean, sizes, budget, audits)
+                listed = ", ".join(map(str, sizes))
+                print(f"| {name} | {listed} | {budget} | {found['FAIL']} | {found['PASS']} |", flush=True)
+    for name in (name for name, setting in SETTINGS.items() if isinstance(setting, Slab)):
+        drawn = DrawnExcessOf(SETTINGS[name])  # type: ignore[arg-type]
+        counts: Counter[str] = Counter()
+        for sizes in (EARLY, (100, 1_000, 3_000, 10_000), tuple(100 * 2**k for k in range(7))):
+            check = RateCheck(
+                name=name,
+                losses=drawn,
+                sizes=sizes,
+                exponent=drawn.setting.exponent,
+                margin=MARGIN,
+                support=drawn.support,
+            )
+            for seed in range(2):
+                counts[run_check(check, Allowance(100_000, SIGNIFICANCE, Stream(seed))).verdict.value] += 1
+        print(
+            f"| {name} | three that begin too early, two seeds each | 100000 | {counts['FAIL']} | {counts['PASS']} |",
+            flush=True,
+        )
+
+
+def print_decided() -> None:
+    """Print the third table."""
+    print("\n| losses in all | true exponent 0.5 | 0.4 | 0.3 | 0.2 |")
+    print("| --- | --- | --- | --- | --- |")
+    for budget in (20_000, 50_000, 100_000, 200_000, 500_000):
+        row = (decided(truth, budget, 20) for truth in (0.5, 0.4, 0.3, 0.2))
+        print(f"| {budget} | {' | '.join(str(verdict or 'varies') for verdict in row)} |", flush=True)
+
+
 def early_grid(rng: np.random.Generator) -> list[int]:
     """100, 10,000, and four to seven sizes between them."""
     between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int)
@@ -240,8 +308,12 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=2000, help="audits of each row")
     parser.add_argument("--grids", type=int, default=200, help="random grids of each setting")
     parser.add_argument("--select", default="*", metavar="GLOB", help="only these rows, e.g. 'rate*'")
+    parser.add_argument("--binary", type=int, metavar="AUDITS", help="only the last two tables")
     options = parser.parse_args()
     audits = options.audits
+    if options.binary:
+        print_binary(options.binary)
+        return
     print(f"| at the edge | wrong verdict | losses | rate of {audits} audits | 99 % interval |")
     print("| --- | --- | --- | --- | --- |")
     for name, wrong, budget, check in edges():
@@ -259,16 +331,13 @@ def main() -> None:
         for count in (200, 2000, 20_000):
             shown = (f"{value:.2f}" if math.isfinite(value) else "–" for value in widths(law, count))
             print(f"| {name} | {count} | {' | '.join(shown)} |", flush=True)
-    print("\n| losses in all | true exponent 0.5 | 0.4 | 0.3 | 0.2 |")
-    print("| --- | --- | --- | --- | --- |")
-    for budget in (20_000, 50_000, 100_000, 200_000, 500_000):
-        row = (decided(truth, budget, 20) for truth in (0.5, 0.4, 0.3, 0.2))
-        print(f"| {budget} | {' | '.join(str(verdict or 'varies') for verdict in row)} |", flush=True)
+    print_decided()
     print("\n| setting | grids | FAIL by the grid alone | FAIL | PASS |")
     print("| --- | --- | --- | --- | --- |")
     for name in SETTINGS:
         alone, found = (early_verdicts(name, options.grids, declared) for declared in (True, False))
         print(f"| {name} | {options.grids} | {alone['FAIL']} | {found['FAIL']} | {found['PASS']} |", flush=True)
+    print_binary(30)
 
 
 if __name__ == "__main__":

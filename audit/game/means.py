@@ -209,6 +209,11 @@ class LossDrawer:
 
     def sample(self, count: int, support: Support, significance: float, stream: Stream, *leading: int) -> MeanSample:
         """Draw a pilot and a sample, `count` losses together, and summarize them for bounds of this significance."""
+        pilot = self.pilot(count, support, stream, *leading)
+        return pilot.sample(pilot.left, significance)
+
+    def pilot(self, count: int, support: Support, stream: Stream, *leading: int) -> Pilot:
+        """Draw the part of `count` losses that chooses the bets on the others."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
             raise Unusable(f"the budget gives {count} losses{at}, fewer than {_FEWEST}")
@@ -226,9 +231,30 @@ class LossDrawer:
             return np.clip(values, low, high)
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
-        pilot = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
-        left = count - PROBED_CALLS * per_call
-        return summarize(pilot, draw_blocks(draw, left, stream.child(_MAIN)), support, significance)
+        values = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
+        return Pilot(values, count - PROBED_CALLS * per_call, support, draw, stream)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Losses that choose the bets on those drawn after them, of which `left` are due."""
+
+    values: np.ndarray
+    left: int
+    support: Support
+    draw: Callable[[int, Stream], np.ndarray]
+    stream: Stream
+
+    @property
+    def relative_spread(self) -> float:
+        """An estimate of the standard deviation of a loss over its mean, finite for a pilot of zeros too."""
+        mean, most = float(self.values.mean()), math.sqrt(len(self.values))
+        return most if mean <= _TINY else min(max(float(self.values.std()) / mean, 1 / most), most)
+
+    def sample(self, count: int, significance: float) -> MeanSample:
+        """Draw `count` losses, and summarize them for bounds of this significance."""
+        losses = draw_blocks(self.draw, count, self.stream.child(_MAIN))
+        return summarize(self.values, losses, self.support, significance)
 
 
 @dataclass(frozen=True)

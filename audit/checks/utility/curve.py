@@ -15,6 +15,7 @@ from audit.game.means import (
     ROUNDING,
     LossDrawer,
     MeanSample,
+    Pilot,
     Support,
     Unusable,
     call,
@@ -114,6 +115,10 @@ class CurveCheck(StatedCheck):
         """Return the significance for which bets are chosen; the bounds hold whatever it is."""
         return significance / (2 * len(self.sizes))
 
+    def shared_out(self, pilots: Sequence[Pilot]) -> list[int]:
+        """Return how many losses to draw at each size after the pilots; as many at each, unless overridden."""
+        return [pilot.left for pilot in pilots]
+
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
         """Return further values of an evaluator, if the kind of check needs any."""
         return ()
@@ -127,24 +132,32 @@ class CurveCheck(StatedCheck):
         failure = None
         count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
 
-        def simulate(index: int, size: int) -> MeanSample:
+        def pilot(index: int, size: int) -> Pilot:
             support = self.support
             if callable(support):
                 try:
                     support = require_support(call(support, size, what=f"support({size})"))
                 except InvalidArgument as error:
                     raise Unusable(str(error)) from None
-            return drawer.sample(count, support, share, allowance.stream.child(index), size)
+            return drawer.pilot(count, support, allowance.stream.child(index), size)
 
+        pilots: list[Pilot] = []
         try:
-            for index, size in enumerate(self.sizes):
-                sample = simulate(index, size) if self.evaluator is None else None
-                points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
-            for index, size in enumerate(self.compared_at):
-                compared.append(CurvePoint(size, self._value(size), simulate(index, size), None))
-            beyond = self.look_beyond(tuple(points))
+            for index, size in enumerate(self.sizes if self.evaluator is None else ()):
+                pilots.append(pilot(index, size))
         except Unusable as unusable:
             failure = str(unusable)
+        try:
+            parts = [each.left for each in pilots] if failure else self.shared_out(pilots)
+            for index, size in enumerate(self.sizes if self.evaluator else self.sizes[: len(pilots)]):
+                sample = pilots[index].sample(parts[index], share) if pilots else None
+                points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
+            for index, size in enumerate(self.compared_at):
+                probe = pilot(index, size)
+                compared.append(CurvePoint(size, self._value(size), probe.sample(probe.left, share), None))
+            beyond = self.look_beyond(tuple(points))
+        except Unusable as unusable:
+            failure = failure or str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
         return CurveEvidence(
             drawer.drawn + values, tuple(points), beyond, tuple(compared), uses=self.uses, failure=failure

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
+import numpy as np
+
 from audit.base.arguments import integer, positive, real
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
@@ -15,11 +17,12 @@ from audit.checks.base import Judgment, Result, undecided
 from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.game.means import Support, Unusable, call_number
+from audit.game.means import LogGrid, Pilot, Support, Unusable, call_number
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
 _BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean, whatever the significance
+_LEAST_SHARE = 0.2  # of the losses, in equal parts for all sizes
 _LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each 16 times the one before
 _LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
 _MOST_BEYOND = 64  # values up to a horizon
@@ -130,6 +133,17 @@ class RateCheck(CurveCheck):
 
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE
+
+    def shared_out(self, pilots: Sequence[Pilot]) -> list[int]:
+        """Return more losses where the change of the exponent takes more: its coefficient times the relative spread."""
+        due = super().shared_out(pilots)
+        scales = [self.reference(size) or math.nan for size in self.sizes] if pilots else []
+        if not scales or any(b <= a for a, b in pairwise(scales)):
+            return due  # there is no exponent to fit
+        form = np.abs(LogGrid(np.log(scales), np.ones(len(scales))).bend)
+        wanted = form * [pilot.relative_spread for pilot in pilots]
+        shares = _LEAST_SHARE / len(due) + (1 - _LEAST_SHARE) * wanted / wanted.sum()
+        return [int(sum(due) * share) for share in shares]
 
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
         # none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim

@@ -1,5 +1,7 @@
 """Judge a rate from values without noise or from simulated means, by the rules that `docs/utility.md` derives."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,12 +20,14 @@ _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values
 _FEWEST_VALUES = 3
 _FASTEST = 1e3  # largest factor per doubling by which a drift is taken to speed up
 _GRAIN = 1e-9  # a change of the exact exponent up to this is rounding
-_DRIFT = 3.0  # times the simulated change over half the grid is prolonged beyond the grid
+_DRIFT = 4.0  # times the estimated change over half the grid is prolonged
+_MOST_DOUBLINGS = 12  # of the losses, in advice
 _STEADY = 2.0  # an exponent below the claim must exceed its change over half the grid this many times
 _UNDER_WAY = 0.5  # part of the predicted fall of the risk that must be seen before a decay is called too slow
 _BEND = 2.0  # margins by which the exponent may change over half the grid under a PASS
 
 Points = tuple[CurvePoint, ...]
+Ends = tuple[float, float]
 
 
 class Band(NamedTuple):
@@ -173,32 +177,25 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     if region.unbounded:
         mean = f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}"
         return undecided(f"{mean} cannot be told from 0, or is not bounded: raise the budget, or tighten the support")
-    fit = SimulatedFit(terms, evidence, region)
+    fit = SimulatedFit.of(terms, evidence, region)
     found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
-    off, trust = terms.band.gap(*fit.exponent), f"error probability {significance:.2g}"
-    room = _BEND * terms.margin  # growth helps a claim of "at least"
-    straight = fit.bend[0] >= -room and (fit.bend[1] <= room or terms.sense == "at_least")
-    broken = why_open = None
-    if off != 0:
-        if barred := fit.why_not_settled or (fit.why_hardly_begun if off > 0 else None):
-            why_open = f"{shown}; {barred}"
-        else:
-            broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
-    elif not terms.band.contains(*fit.exponent):
-        why_open = f"not refuted, but {shown}: raise the budget"
-    elif not straight:
-        change = f"over half the grid it may change by {fit.shown_bend}"
-        why_open = f"{shown}, but {change}: raise the budget or begin the grid later"
+    trust = f"error probability {significance:.2g}"
+    broken, why_open = None, fit.why_open
+    if why_open is not None:
+        why_open = f"{shown}; {why_open}{fit.advice(evidence.samples)}"
+    elif fit.off != 0:
+        broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
     elif terms.constant is not None:
-        ends, along = (fit.log_constant(form) for form in (fit.grid.at(-1), fit.grid.at(-1) - fit.grid.at(0)))
+        grid = fit.grid
+        ends, along = (fit.log_constant(region, form) for form in (grid.at(-1), grid.at(-1) - grid.at(0)))
         return _judge_constant(terms, ends, lambda gap: _closing(along, gap), shown, found, "by simulation", trust)
     return conclude("statistical", found, broken=broken, why_open=why_open, kept=f"{shown} (by simulation)")
 
 
 def _judge_constant(
     terms: RateTerms,
-    ends: tuple[float, float],  # bounds of its log
+    ends: Ends,  # bounds of its log
     drift: Callable[[float], float],  # how far the drift leads towards a gap
     shown: str,
     found: tuple[Interval, ...],
@@ -225,57 +222,102 @@ def _judge_constant(
     )
 
 
+@dataclass(frozen=True)
 class SimulatedFit:
-    """The bounds of the exponent by the joint region of the means; all of them hold together."""
+    """What the joint region of the means says of the exponent: bounds that hold together, and estimates."""
 
-    def __init__(self, terms: RateTerms, evidence: CurveEvidence, region: Region) -> None:
+    terms: RateTerms
+    sizes: tuple[int, ...]
+    grid: LogGrid
+    exponent: Ends  # over the whole grid
+    bend: Ends  # of the change of the exponent over half the grid
+    end: Ends  # of the exponent at the largest size, if it changes steadily along the grid
+    fall: Ends  # of the log mean, from the first size to the last
+    estimates: tuple[float, ...]  # of these four, and of the exponents of both halves
+
+    @classmethod
+    def of(cls, terms: RateTerms, evidence: CurveEvidence, region: Region) -> SimulatedFit:
+        """Return the bounds by a region; the weights may depend on it, since its bounds hold for all forms at once."""
         widths = np.maximum(region.widths, float(region.widths.max()) / 10)  # weights within a hundredfold
-        scales = [point.reference or math.nan for point in evidence.points]
-        self.terms, self.evidence, self.region = terms, evidence, region
-        self.grid = LogGrid(np.log(scales), 1.0 / widths**2)
-        self.exponent = region.bounds(self.grid.exponent())  # over the whole grid
-        self.bend = region.bounds(self.grid.bend)  # of the change of the exponent over half the grid
-        self.shown_bend = f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
-
-    def log_constant(self, form: np.ndarray) -> tuple[float, float]:
-        low, high = (bound + self.terms.exponent * float(form @ self.grid.x) for bound in self.region.bounds(form))
-        return low, high
+        grid = LogGrid(np.log([point.reference or math.nan for point in evidence.points]), 1.0 / widths**2)
+        forms = (grid.exponent(), grid.bend, grid.exponent() + grid.bend, grid.at(-1) - grid.at(0))
+        logs = np.log([point.sample.mean if point.sample else math.nan for point in evidence.points])
+        estimates = tuple(float(form @ logs) for form in (*forms, *map(grid.exponent, grid.halves)))
+        whole, bend, end, fall = map(region.bounds, forms)
+        return cls(terms, evidence.sizes, grid, whole, bend, end, fall, estimates)
 
     @property
-    def why_not_settled(self) -> str | None:
+    def off(self) -> float:
+        """How far the bounds of the exponent lie outside the band; 0.0 if they touch it."""
+        return self.terms.band.gap(*self.exponent)
+
+    @property
+    def shown_bend(self) -> str:
+        return f"[{self.bend[0]:.3g}, {self.bend[1]:.3g}]"
+
+    def log_constant(self, region: Region, form: np.ndarray) -> Ends:
+        low, high = (bound + self.terms.exponent * float(form @ self.grid.x) for bound in region.bounds(form))
+        return low, high
+
+    def advice(self, drawn: int) -> str:
+        """Return how many losses would decide if the estimates are right; bounds shrink as one over the root."""
+        narrowed = (self._narrowed(2 ** (step / 2)) for step in range(1, _MOST_DOUBLINGS + 1))
+        enough = next((step for step, fit in enumerate(narrowed, 1) if fit.why_open is None), None)
+        if enough is None:
+            return "; more losses alone would not decide it: begin the grid later"
+        return f"; about {drawn * 2.0**enough:.1g} losses would decide it: raise the budget, or give fewer sizes"
+
+    def _narrowed(self, factor: float) -> SimulatedFit:
+        def near(ends: Ends, middle: float) -> Ends:
+            low, high = (middle + (end - middle) / factor for end in ends)
+            return low, high
+
+        whole, bend, end, fall = map(near, (self.exponent, self.bend, self.end, self.fall), self.estimates)
+        return replace(self, exponent=whole, bend=bend, end=end, fall=fall)
+
+    @property
+    def why_open(self) -> str | None:
+        """The reason why the exponent is not decided, or None."""
+        room = _BEND * self.terms.margin  # growth helps a claim of "at least"
+        straight = self.bend[0] >= -room and (self.bend[1] <= room or self.terms.sense == "at_least")
+        if self.off != 0:
+            return self._why_not_settled or (self._why_hardly_begun if self.off > 0 else None)
+        if not self.terms.band.contains(*self.exponent):
+            return "it is not refuted"
+        return None if straight else f"over half the grid it may change by {self.shown_bend}"
+
+    @property
+    def _why_not_settled(self) -> str | None:
         """The reason why the change of an exponent outside the band, prolonged, may lead there, or None."""
-        whole = self.terms.band.gap(*self.exponent)
-        upper = self.terms.band.gap(*self.region.bounds(self.grid.exponent(self.grid.halves[1])))
-        closing = _closing(self.bend, whole)
+        whole, end = self.off, self.terms.band.gap(*self.end)
         # a risk that begins to decay has a small exponent that grows by a large part of itself
-        steady = whole < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
-        if whole * upper > 0 and min(abs(whole), abs(upper)) > _DRIFT * closing and steady:
+        most, estimated = _closing(self.bend, whole), _closing((self.estimates[1],) * 2, whole)
+        steady = whole < 0 or most <= max(0.0, self.exponent[0]) / _STEADY
+        closing = max(most, _DRIFT * estimated)
+        if whole * end > 0 and abs(whole) > closing and steady:
             return None
         if self.bend[0] <= 0 <= self.bend[1]:
             open_ends = "the grid may be pre-asymptotic, or the risk may not have begun to decay"
-            change = f"over half the grid it changes by {self.shown_bend}"
-            return f"{change}: {open_ends}: raise the budget, or begin the grid later"
-        sizes = self.evidence.sizes
-        logs = np.log([point.sample.mean if point.sample else math.nan for point in self.evidence.points])
-        lower, upper = (float(self.grid.exponent(rows) @ logs) for rows in self.grid.halves)
-        place = round(math.sqrt(sizes[len(sizes) // 2] * sizes[-1]))
-        return self.terms.seen_from(lower, upper, math.log2(sizes[-1] / sizes[0]) / 2, place)
+            return f"over half the grid it changes by {self.shown_bend}: {open_ends}"
+        place = round(math.sqrt(self.sizes[len(self.sizes) // 2] * self.sizes[-1]))
+        doublings = math.log2(self.sizes[-1] / self.sizes[0]) / 2
+        *_, lower, upper = self.estimates
+        return self.terms.seen_from(lower, upper, doublings, place)
 
     @property
-    def why_hardly_begun(self) -> str | None:
+    def _why_hardly_begun(self) -> str | None:
         """The reason why a decay that is too slow may be one that has hardly begun, or None."""
         if self.terms.exponent <= 0:
             return None
-        fallen = -math.expm1(self.region.bounds(self.grid.at(-1) - self.grid.at(0))[1])
+        fallen = -math.expm1(self.fall[1])
         predicted = -math.expm1(-self.terms.exponent * float(self.grid.x[-1] - self.grid.x[0]))
         # a risk near its value at small sizes looks the same whether its rate is lost or late
         if fallen >= _UNDER_WAY * predicted:
             return None
         seen = f"over the grid the risk has certainly fallen by {max(0.0, fallen):.0%} only"
-        expected = f"the claim predicts {predicted:.0%}: a rate that is late looks like this too"
-        return f"{seen}, where {expected}; begin the grid later"
+        return f"{seen}, where the claim predicts {predicted:.0%}: a rate that is late looks like this too"
 
 
-def _closing(change: tuple[float, float], gap: float) -> float:
+def _closing(change: Ends, gap: float) -> float:
     """Return the largest change in the direction that closes a gap."""
     return max(0.0, change[1] if gap > 0 else -change[0])

@@ -1,6 +1,7 @@
 """Rates, computed and simulated. Simulations use significance 1e-7: the probability of each false alarm."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -287,3 +288,20 @@ def test_required_arguments_are_required(missing, says):
         audit.check_rate(**{name: value for name, value in complete.items() if name != missing})
     with pytest.raises(TypeError, match="got an unexpected keyword argument 'marign'"):
         audit.check_rate(**complete, marign=0.1)
+
+
+def binary(power, budget):
+    def losses(n, replicates, rng):
+        return rng.random(replicates) < n**-power
+
+    return audit.check_rate(losses, [4, 16, 64, 256], 0.5, budget=budget, significance=1e-8, seed=7)
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(0.3, FAIL), (0.5, PASS), (0.7, FAIL)])
+@pytest.mark.false_alarm(1e-08)
+def test_few_losses_of_0_and_1_say_how_many_would_decide(power, verdict):
+    """The estimate is one of the order of magnitude, so that four times as many losses are drawn."""
+    few = binary(power, 12_000)
+    assert few.verdict is OPEN
+    enough = float(re.search(r"about ([0-9e+.]+) losses would decide", few.reason)[1])
+    assert binary(power, int(4 * enough)).verdict is verdict
