@@ -8,6 +8,7 @@ for each fit that the object holds nothing else, so that the audit can compare t
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 from collections.abc import Callable
@@ -90,13 +91,17 @@ class Released(FittedLearner):
         Fitted learner -> all that it releases.
     rebuild : callable
         (unfitted learner, what was revealed, number of records) -> learner with the fitted attributes that follow.
+        With `left_out` it gets the output and what is left out instead, so that the two determine what was revealed.
     shown : callable, default the identity
         What was revealed -> the output, such as the part whose law is known.
+    left_out : callable, optional
+        What was revealed -> the part that `shown` drops: noise, or public features. Each fit is repeated on labels of
+        one class, with the same randomness: if this part then changes, the whole learner is the output.
 
     Raises
     ------
     InvalidArgument
-        If `build`, `reveal`, `rebuild` or `shown` is not callable.
+        If `build`, `reveal`, `rebuild`, `shown` or `left_out` is not callable.
 
     Examples
     --------
@@ -120,19 +125,25 @@ class Released(FittedLearner):
     reveal: Callable[[Any], Any]
     rebuild: Callable[[Any, Any, int], Any]
     shown: Callable[[Any], Any] = identity
+    left_out: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_callable(reveal=self.reveal, rebuild=self.rebuild, shown=self.shown)
+        require_callable(reveal=self.reveal, rebuild=self.rebuild, shown=self.shown, left_out=self.left_out or identity)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        before = copy.deepcopy(rng)
         learner = unseeded(self._fit(dataset, rng), self.own_randomness)
         revealed = self.reveal(learner)
+        shown = self.shown(revealed)
+        known = revealed if self.left_out is None else (shown, self.left_out(revealed))
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
-        again = self.rebuild(fresh, revealed, size)
-        same = _everything(learner) == _everything(again)
-        return self.shown(revealed) if same else self._released(learner)
+        same = _everything(learner) == _everything(self.rebuild(fresh, known, size))
+        if same and self.left_out is not None:
+            one_class = Labeled(dataset.X, np.full(size, np.min(dataset.y)))
+            same = identify(self.left_out(self.reveal(self._fit(one_class, before)))) == identify(known[1])
+        return shown if same else self._released(learner)
 
     def _released(self, learner: Any) -> dict[str, Any]:
         return carried(learner)

@@ -14,6 +14,7 @@ from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.adapters import Documented, Released
 from audit.laws import Finite, Product
 from mechanisms.fitted.orders import Pair, exact, one_by_one
+from mechanisms.labels.encoder import one_hot
 from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, neighbors
 from mechanisms.labels.network import VectorTargetMLP
 from mechanisms.labels.pate import SOURCE as VOTES
@@ -52,13 +53,27 @@ def model_of(learner: Any) -> Any:
     return np.array(model.targets), np.array(model.tree.data), learner.ties_
 
 
-def with_model(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
-    """Set the nearest neighbors that follow from released targets and public points, in the order of the release."""
-    targets, order, learner.ties_ = released
-    rounds = getattr(learner, "rounds", 0)
-    learner.model_ = NeighborSum(learner.n_neighbors if hasattr(learner, "n_neighbors") else 2, rounds)
+def order_and_ties(released: Any) -> Any:
+    """Return what is noise or public: the order of the points, and the seed of the ties."""
+    return released[1:]
+
+
+def with_targets(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
+    """Set the nearest neighbors that follow from released targets and public points."""
+    targets, (order, learner.ties_) = released
+    learner.model_ = NeighborSum(learner.n_neighbors, getattr(learner, "rounds", 0))
     if sorted(order[:, 0].tolist()) == sorted(points.tolist()):
-        learner.model_.fit(order, targets, np.random.default_rng(0))
+        learner.model_.fit(order, targets.reshape(len(points), -1), np.random.default_rng(0))
+    return learner
+
+
+def with_labels(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
+    """Set the nearest neighbors that follow from released labels by point, in the order of the release."""
+    labels, (order, learner.ties_) = released
+    learner.model_ = NeighborSum(2)
+    if sorted(order[:, 0].tolist()) == sorted(points.tolist()):
+        place = np.searchsorted(np.sort(points), order[:, 0])
+        learner.model_.fit(order, one_hot(labels[place], 2), np.random.default_rng(0))
     return learner
 
 
@@ -125,13 +140,14 @@ def starred_of(learner: Any) -> Any:
 
 
 def with_starred(points: np.ndarray, learner: Any, released: Any, size: int) -> Any:
-    """Set the nearest neighbors, on public features, that follow from released targets."""
-    targets, order, learner.ties_ = released
-    seen = {tuple(row): point for row, point in zip(FEATURES(points[:, None]).tolist(), points.tolist(), strict=True)}
+    """Set the nearest neighbors, on public features, that follow from released labels by point."""
+    labels, (order, learner.ties_) = released
+    points = np.sort(points)
+    seen = {tuple(row): at for at, row in enumerate(FEATURES(points[:, None]).tolist())}
     learner.model_ = OnFeatures(FEATURES, NeighborSum(2))
     if sorted(map(tuple, order.tolist())) == sorted(seen):
-        placed = np.array([seen[tuple(row)] for row in order.tolist()])
-        learner.model_.fit(placed[:, None], targets, np.random.default_rng(0))
+        place = [seen[tuple(row)] for row in order.tolist()]
+        learner.model_.fit(points[place, None], one_hot(labels[place], 2), np.random.default_rng(0))
     return learner
 
 
@@ -171,10 +187,11 @@ def pate_law(dataset: Labeled) -> Finite:
 
 def with_student(learner: PATELabelTrainer, released: Any, size: int) -> PATELabelTrainer:
     """Set the student that follows from the winners at public points."""
-    targets, asked, learner.ties_ = released
+    shown, (asked, learner.ties_) = released
     learner.model_ = NeighborSum(1)
-    if len(targets) == PATE.n_queries and set(asked[:, 0].tolist()) <= set(FOUR.tolist()):
-        learner.model_.fit(asked, targets, np.random.default_rng(0))
+    if len(shown) == 2 * PATE.n_queries and set(asked[:, 0].tolist()) <= set(FOUR.tolist()):
+        winners = shown[PATE.n_queries :][np.argsort(np.argsort(asked[:, 0]))]
+        learner.model_.fit(asked, one_hot(winners, 2), np.random.default_rng(0))
     return learner
 
 
@@ -201,21 +218,24 @@ def _checks() -> list[PrivacyCheck]:
     public = PrivacyClaim(1.0, 0.0, LabelFlip(), STARRED)
     central = PrivacyClaim(PATE.epsilon, PATE.delta, LabelFlip(), VOTES)
     encoder = SymmetricUnaryLabelEncoder(3, 1.0)
-    on_line, on_four = (partial(with_model, points) for points in (LINE, FOUR))
-    plain = Released(partial(VectorTargetKNN, encoder, 1), model_of, on_line, targets_in_a_row)
-    smooth = Released(partial(VectorTargetKNN, encoder, 2, 2), model_of, on_line, targets_in_a_row)
+    on_line, on_four, noise = partial(with_targets, LINE), partial(with_labels, FOUR), order_and_ties
+    plain = Released(partial(VectorTargetKNN, encoder, 1), model_of, on_line, targets_in_a_row, noise)
+    smooth = Released(partial(VectorTargetKNN, encoder, 2, 2), model_of, on_line, targets_in_a_row, noise)
     network = Released(
         partial(VectorTargetMLP, encoder, hidden=1, epochs=1), network_of, with_network, signs_of_offsets
     )
     trainer = partial(TwoStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2))
-    two = Released(trainer, model_of, on_four, labels_by_point)
-    one = Released(partial(OneStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2)), model_of, on_four, labels_by_point)
+    two = Released(trainer, model_of, on_four, labels_by_point, noise)
+    one = Released(
+        partial(OneStageLabelTrainer, 2, 1.0, partial(NeighborSum, 2)), model_of, on_four, labels_by_point, noise
+    )
     starred = [
         Released(
             partial(kind, 2, 1.0, partial(NeighborSum, 2), features=FEATURES),
             starred_of,
             partial(with_starred, FOUR),
             starred_by_point,
+            noise,
         )
         for kind in (PretrainedOneStageTrainer, PretrainedTwoStageTrainer)
     ]
@@ -224,6 +244,7 @@ def _checks() -> list[PrivacyCheck]:
         model_of,
         with_student,
         winners_by_point,
+        noise,
     )
     three = label_flips(LINE, (0, 2, 1), 3)
     four = label_flips(FOUR, (0, 0, 1, 1), 2)

@@ -11,7 +11,7 @@ import pickle
 import numpy as np
 import pytest
 
-from audit import PrivacyClaim, Substitution, Verdict, check_privacy
+from audit import Labeled, PrivacyClaim, Substitution, Verdict, check_privacy
 from audit.adapters import Documented, FittedObject, Released
 from audit.adapters.fitted import carried
 from audit.base.errors import InvalidArgument
@@ -168,6 +168,44 @@ def with_both(learner, revealed, size):
 
 def first(revealed):
     return revealed[0]
+
+
+class SignedSum:
+    """Release a noisy sum of the labels, and keep a number beside it."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(self.random_state)
+        self.sum_ = float(np.sum(y) + rng.laplace())
+        self.ties_ = self.tie(y, rng.spawn(1)[0])
+        return self
+
+    def tie(self, y, rng):
+        return int(rng.integers(2**31))
+
+
+class KeepsCount(SignedSum):
+    def tie(self, y, rng):
+        return int(np.sum(y))
+
+
+class TiesFromLabels(SignedSum):
+    def tie(self, y, rng):
+        return int(rng.integers(2**31)) ^ int(y[0])
+
+
+def ties(revealed):
+    return revealed[1]
+
+
+def test_what_is_left_out_must_be_noise():
+    data = Labeled([[0.0], [1.0], [2.0]], [1, 0, 1])
+    for kind, passes in ((SignedSum, True), (KeepsCount, False), (TiesFromLabels, False)):
+        released = Released(kind, sum_and_ties, with_both, first, ties)
+        outputs = released(data, 3, np.random.default_rng(0))
+        assert all(isinstance(output, float if passes else dict) for output in outputs), kind
 
 
 def test_a_part_of_the_release_may_be_shown():
