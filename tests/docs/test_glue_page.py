@@ -1,5 +1,6 @@
 """The page on stability maps runs as printed; faults of its pipeline are convicted, decoys are not. FAIL is a fact."""
 
+import json
 import re
 import subprocess
 import sys
@@ -19,12 +20,16 @@ STEPS, OPENDP, SPENT = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
 QUICK = ("a mean with a private count", "keys from private data", "missing values filled with the mean", "running sums")
 
 
-def test_the_blocks_run_and_print_what_is_shown(capsys):
+def test_the_blocks_run_and_print_what_is_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {}
     exec(STEPS, names)
     printed = capsys.readouterr().out
     assert SHOWN in printed
     assert printed.count("PASS") == 2
+    assert len([line for line in STEPS.splitlines() if line]) == 10
+    kept = json.loads((tmp_path / "glue" / "certificate.json").read_text())
+    assert "pairs" in json.dumps(kept)
     pytest.importorskip("opendp")
     exec(OPENDP, names)
     assert capsys.readouterr().out == "PASS\n"

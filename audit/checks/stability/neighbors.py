@@ -36,13 +36,13 @@ class Plan:
 
 
 def plans(datasets: st.SearchStrategy[Any], metric: Metric) -> st.SearchStrategy[Plan]:
-    """Return the strategy of plans; of partitions, in every third dataset all records are equal.
+    """Return the strategy of plans; of partitions, in every second dataset all records are equal.
 
     Where a statistic of all records decides what becomes of each, few records near it move little. Many equal ones move
-    at once.
+    at once, and a partition of equal records in the place of another one moves farthest.
     """
-    drawn = st.one_of(datasets, datasets, datasets.map(_uniform)) if isinstance(metric, PerPartition) else datasets
-    return st.builds(Plan, drawn, datasets, _CODES)
+    drawn = st.one_of(datasets, datasets.map(_uniform)) if isinstance(metric, PerPartition) else datasets
+    return st.builds(Plan, drawn, drawn, _CODES)
 
 
 def _uniform(dataset: Any) -> Any:
