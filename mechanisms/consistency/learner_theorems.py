@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,9 +19,11 @@ from mechanisms.consistency.semi_private import (
     PUBLIC,
     SemiPrivateRelease,
     equal_pair,
+    interval_error,
     labeled_size,
     mistakes,
     public_size,
+    quadrant_error,
     softmax_choice,
     threshold_errors,
 )
@@ -41,6 +44,20 @@ class SemiPrivateTrials:
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
         return threshold_errors(self.target, self.labeled, self.public, 1.0, replicates, rng) <= ACCURACY
+
+
+@dataclass(frozen=True)
+class TwoEndedTrials:
+    """Test whether the learned interval or quadrant errs by at most `ACCURACY`."""
+
+    error: Callable[[tuple[float, float], int, int, np.random.Generator], float]
+    target: tuple[float, float]
+    labeled: int
+    public: int
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        found = [self.error(self.target, self.labeled, self.public, rng) for _ in range(replicates)]
+        return np.array(found) <= ACCURACY
 
 
 @dataclass(frozen=True)
@@ -196,7 +213,17 @@ def _semi_private() -> list[GuaranteeCheck]:
             said.format(25),
             Verdict.FAIL,
         ),
+        *_of_two_ends(),
     ]
+
+
+def _of_two_ends() -> Iterator[GuaranteeCheck]:
+    public, labeled = public_size(ACCURACY, FAILURE, 2), labeled_size(ACCURACY, FAILURE, 1.0, 2)
+    for kind, error, target in (("intervals", interval_error, (0.3, 0.7)), ("quadrants", quadrant_error, (0.6, 0.7))):
+        for records, verdict in ((labeled, Verdict.PASS), (25, Verdict.FAIL)):
+            name = f"semi-private/theorem 4.10 m={records} {kind}{' is too few' if verdict is Verdict.FAIL else ''}"
+            said = f"error <= 0.1 with probability 0.9 from {records} labelled records and {public} public points"
+            yield _guarantee(name, TwoEndedTrials(error, target, records, public), said, verdict)
 
 
 ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "log tail": 10**5, "pareto": 10**6}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy import stats
 
 from audit import ConsistencyCheck, InequalityCheck, Verdict
 from mechanisms.consistency.spaces import (
@@ -182,6 +183,31 @@ def visit_values() -> list[Value]:
     return found
 
 
+def visit_chain(step: int) -> list[Value]:
+    """One step of the proof of Lemma A.9 on the Cauchy line, cell by cell: theta = sqrt n, cells of width r.
+
+    0: P(N <= k) where the cells meet T, and P(not T), against (8); 1: (8) against Chebyshev's bound of it, before (9);
+    2: that against (2 k + 4) / n times (4 theta / r), and P(not T).
+    """
+    found = []
+    for n, k in itertools.product((10**3, 10**5, 10**6), (0, 5)):
+        theta, radius = math.sqrt(n), radius_for(n, 1.0)
+        reach = math.ceil(theta / radius)
+        starts = np.arange(-reach, reach) * radius
+        mass, count = Cauchy().mass(starts, starts + radius), 4 * theta / radius
+        outside, heavy = 2 * float(Cauchy().mass(theta, np.inf)), mass > 2 * k / n
+        light = 2 * k / n * count + outside
+        deviate = stats.binom.cdf(np.floor(n * mass / 2), n, mass)
+        steps = (
+            float(mass @ stats.binom.cdf(k, n, mass)) + outside,
+            float((mass * deviate)[heavy].sum()) + light,
+            float((4 * (1 - mass) / n)[heavy].sum()) + light,
+            (2 * k + 4) / n * count + outside,
+        )
+        found.append((f"n={n:g} k={k}", steps[step], steps[step + 1]))
+    return found
+
+
 def packing_count() -> list[Value]:
     """The line, theta = r: -2r, -r, 0, r, 2r are an r-packing of [-2 theta, 2 theta], against (4 theta / r)^1."""
     radius = theta = 0.5
@@ -219,6 +245,10 @@ _STATED: list[tuple[str, Values]] = [
     ("lemma A.8 diameter at most 2r", diameter_values),
     ("lemma A.8 cylinders of binary sequences are below r", ultrametric_values),
     ("lemma A.9 visits on the cauchy line", visit_values),
+    ("equation 8 bounds the visits on the cauchy line", partial(visit_chain, 0)),
+    ("equation 9 follows from 8 by Chebyshev on the cauchy line", partial(visit_chain, 1)),
+    ("equation 9 is at most the bound of lemma A.9", partial(visit_chain, 2)),
+    ("footnote 2 packings are no larger than covers", covering_values),
 ]
 _FALSE: list[tuple[str, Values]] = [
     ("theorem A.4(2) as printed, distances from 2r on,", covering_as_printed),

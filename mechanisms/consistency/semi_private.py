@@ -8,8 +8,9 @@ Proof note. The representatives depend on public points only; the caller promise
 rest is the exponential mechanism: (epsilon, 0) under substitution of a labeled record, approached from below: two
 complementary hypotheses and m equal labels give log((1 + e^(m epsilon / 2)) / (1 + e^((m - 2) epsilon / 2))).
 
-Explicit sample sizes (the text leaves the constants open), for VC dimension 1:
-public >= (8 / alpha) log(2 / beta), labeled >= (16 / (epsilon alpha)) log(4 (public + 1) / beta), for epsilon <= 1.
+Explicit sample sizes (the text leaves the constants open), for concepts with v ends: thresholds have 1, intervals and
+quadrants 2, as many as their VC dimension. public >= (8 v / alpha) log(2 v / beta), since then some representative has
+each end within alpha / (4 v); labeled >= (16 / (epsilon alpha)) log(4 (public + 1)^v / beta), for epsilon <= 1.
 """
 
 from __future__ import annotations
@@ -94,15 +95,16 @@ def softmax_choice(wrong: np.ndarray, epsilon: float, rng: np.random.Generator) 
     return int(np.argmax(rng.gumbel(size=wrong.size) - epsilon * wrong / 2))
 
 
-def public_size(accuracy: float, failure: float) -> int:
-    """Return the number of public points that is enough for VC dimension 1: (8 / alpha) log(2 / beta)."""
-    return math.ceil(8 / open_probability(accuracy, "accuracy") * math.log(2 / open_probability(failure, "failure")))
+def public_size(accuracy: float, failure: float, ends: int = 1) -> int:
+    """Return the number of public points that is enough: (8 v / alpha) log(2 v / beta) for a concept with v ends."""
+    accuracy, failure = open_probability(accuracy, "accuracy"), open_probability(failure, "failure")
+    return math.ceil(8 * ends / accuracy * math.log(2 * ends / failure))
 
 
-def labeled_size(accuracy: float, failure: float, epsilon: float) -> int:
-    """Return the number of labeled records that is enough for VC dimension 1 and epsilon <= 1."""
-    public = public_size(accuracy, failure)
-    return math.ceil(16 / (positive(epsilon, "epsilon") * accuracy) * math.log(4 * (public + 1) / failure))
+def labeled_size(accuracy: float, failure: float, epsilon: float, ends: int = 1) -> int:
+    """Return the number of labeled records that is enough for a concept with v ends and epsilon <= 1."""
+    dichotomies = (public_size(accuracy, failure, ends) + 1) ** ends
+    return math.ceil(16 / (positive(epsilon, "epsilon") * accuracy) * math.log(4 * dichotomies / failure))
 
 
 def threshold_errors(
@@ -114,6 +116,35 @@ def threshold_errors(
     quantile `target` in [0, 1] of the true threshold: ranks are drawn in place of features.
     """
     return np.array([_threshold_error(target, labeled, rng.random(public), epsilon, rng) for _ in range(replicates)])
+
+
+def interval_error(target: tuple[float, float], labeled: int, public: int, rng: np.random.Generator) -> float:
+    """Draw the error of the learned interval for uniform features and epsilon = 1, by sums over the sorted records."""
+    (low, high), points = target, np.sort(rng.random(public))
+    ranks = np.sort(rng.random(labeled))
+    signs = np.where((ranks >= low) & (ranks <= high), 1, -1)
+    sums = np.r_[0, np.cumsum(signs)]
+    first, last = np.triu_indices(public)
+    gain = sums[np.searchsorted(ranks, points, "right")][last] - sums[np.searchsorted(ranks, points)][first]
+    chosen = softmax_choice(-np.r_[gain, 0], 1.0, rng)
+    if chosen == gain.size:
+        return high - low
+    a, b = points[first[chosen]], points[last[chosen]]
+    return float(b - a + high - low - 2 * max(0.0, min(b, high) - max(a, low)))
+
+
+def quadrant_error(target: tuple[float, float], labeled: int, public: int, rng: np.random.Generator) -> float:
+    """Draw the error of the learned quadrant for uniform features and epsilon = 1, by sums over a grid."""
+    axes, rows = np.sort(rng.random((2, public))), rng.random((2, labeled))
+    inside = (rows[0] <= target[0]) & (rows[1] <= target[1])
+    cells = np.zeros((public + 1, public + 1))
+    np.add.at(cells, tuple(np.searchsorted(axis, row) for axis, row in zip(axes, rows, strict=True)), 2 * inside - 1)
+    gain = cells.cumsum(axis=0).cumsum(axis=1)[:-1, :-1].ravel()
+    chosen, mass = softmax_choice(-np.r_[gain, 0], 1.0, rng), target[0] * target[1]
+    if chosen == gain.size:
+        return mass
+    a, b = axes[0][chosen // public], axes[1][chosen % public]
+    return float(a * b + mass - 2 * min(a, target[0]) * min(b, target[1]))
 
 
 def _threshold_error(

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from audit.base.errors import InvalidArgument
 from mechanisms.consistency.any_space import Integers, PublicPoints
@@ -15,7 +16,13 @@ from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.learner_theorems import mean_error
 from mechanisms.consistency.metric_votes import WORDS
-from mechanisms.consistency.semi_private import SemiPrivateLearner, labeled_size, public_size
+from mechanisms.consistency.semi_private import (
+    SemiPrivateLearner,
+    interval_error,
+    labeled_size,
+    public_size,
+    quadrant_error,
+)
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.spaces import Circle, Cube, EuclideanSquare
 from mechanisms.consistency.stable_votes import PairHistogramClassifier, StableVoronoiClassifier
@@ -169,6 +176,7 @@ def test_semi_supervised_thresholds_on_real_data(tumours):
 
 def test_sizes_that_are_enough():
     assert (public_size(0.1, 0.1), labeled_size(0.1, 0.1, 1.0)) == (240, 1468)
+    assert (public_size(0.1, 0.1, 2), labeled_size(0.1, 0.1, 1.0, 2)) == (591, 2633)
 
 
 def test_the_circle_joins_its_ends():
@@ -203,3 +211,20 @@ def test_mean_error_on_two_shattered_points_by_hand():
     for epsilon in (0.5, 4.0):
         error = mean_error(Intervals(), np.array([[0.2], [0.7]]), 1, epsilon)
         assert error == pytest.approx(0.25 + 0.5 / (1 + np.exp(epsilon / 2)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "target"), [(Intervals, interval_error, (0.3, 0.7)), (Quadrants, quadrant_error, (0.6, 0.7))]
+)
+@pytest.mark.false_alarm(1e-09)
+def test_errors_by_sums_have_the_law_of_the_learner(kind, drawn, target):
+    """300 errors each: under the null the Kolmogorov-Smirnov p-value is below 1e-9 with probability 1e-9."""
+    rng, concepts = np.random.default_rng(3), kind()
+    aim, points = np.array([target]), rng.random((4000, concepts.dim))
+    literal = []
+    for seed in range(300):
+        public, rows = rng.random((8, concepts.dim)), rng.random((10, concepts.dim))
+        learner = SemiPrivateLearner(concepts, public, random_state=seed).fit(rows, concepts.labels(aim, rows)[0])
+        literal.append(np.mean(learner.predict(points) != concepts.labels(aim, points)[0]))
+    summed = [drawn(target, 10, 8, rng) for _ in range(300)]
+    assert stats.ks_2samp(literal, summed).pvalue > 1e-9
