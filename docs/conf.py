@@ -3,6 +3,8 @@
 import functools
 import gc
 import inspect
+import json
+import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -51,7 +53,21 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 
-Path(__file__).with_name("kinds.rst").write_text(kinds_page())  # included by the reference
+HERE = Path(__file__).parent
+HERE.joinpath("kinds.rst").write_text(kinds_page())  # included by the reference
+sys.path.insert(0, str(HERE.parent))  # the register is no part of the distribution
+
+
+def libraries_page():
+    """Show what libraries answer to what every library is asked."""
+    from audit.conformance.cases import CASES
+    from audit.conformance.queries import QUERIES
+    from wild.matrix import page
+
+    return page(json.loads(HERE.joinpath("libraries.json").read_text()), list(QUERIES), len(CASES))
+
+
+HERE.joinpath("libraries.md").write_text(libraries_page())
 
 gc.set_threshold(100_000)  # trees of pages are large and stay: looking through them for garbage takes long
 

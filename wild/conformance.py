@@ -2,34 +2,33 @@
 
 `wild/<library>/conformance.py` holds an `audit.conformance.Library`. The environment's own packages come first; the
 auditor and what it needs come after them. Every quotation must occur in the text of the installed distribution. The
-tables accuse, so they are kept in `drafts/conformance`, with the drafts; `--summary` prints their numbers.
+tables accuse, so they are kept in `drafts/conformance`, with the drafts. `--publish` writes what may be public of them
+to `docs/libraries.json`, of which `make docs` makes a page, and `--summary` prints its totals.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import sysconfig
-from collections import Counter
-from collections.abc import Sequence
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
-from audit.conformance.findings import RESOLVED, Finding
-from audit.faces.conformance.matrix import counts_of, load
+from audit.faces.conformance.matrix import load
+from audit.report.certificate import write_whole
 from wild.environments import CATALOGUE, libraries, pin_of, prepare, python_of
+from wild.matrix import Table, public_data, totals
 from wild.texts import place_of, site_of, texts_of
 
-TABLES = Path("drafts/conformance")
+TABLES, PUBLIC = Path("drafts/conformance"), Path("docs/libraries.json")
 _START = (
     "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); from audit.faces.command_line import main"
 )
-_NOT_ASKED = ("not offered", "does not apply")
-
-Table = tuple[dict[str, Any], list[Finding]]
 
 
 def answering(catalogue: Path = CATALOGUE) -> list[str]:
@@ -51,31 +50,28 @@ def quotations(table: Table) -> set[str]:
     return {part for text in said for part in re.findall(r'"([^"]+)"', text)}
 
 
-def summary(tables: Sequence[Table]) -> str:
-    """Return what was asked of each library, and the counts of all of them, in Markdown; no finding is named."""
-    fine, lines = f"resolved within {RESOLVED:g} times the claim", []
-    for head, found in tables:
-        asked = [each for each in found if each.status not in _NOT_ASKED]
-        pairs = f"{sum(each.pairs for each in asked):,}", f"{sum(each.resolved for each in asked):,}"
-        queries = len({each.query for each in asked})
-        lines.append(f"| {head['library']} {head['version']} | {queries} | {len(asked)} | {' | '.join(pairs)} |")
-    every = [each for _, found in tables for each in found]
-    counts: Counter[str] = Counter(counts_of(every))
-    told = ", ".join(f"{count:,} {status}" for status, count in counts.items() if status not in _NOT_ASKED)
-    pairs, seconds = sum(each.pairs for each in every), sum(each.seconds for each in every)
-    total = f"{len(tables)} libraries, {pairs:,} pairs in {seconds / 60:.0f} minutes. Cells: {told}."
-    head = ["| release | queries | cells | pairs | of them, " + fine + " |", "| --- | --- | --- | --- | --- |"]
-    return "\n".join([*head, *lines, "", total])
+def tables() -> list[Table]:
+    """Return the saved tables."""
+    return [load(path) for path in sorted(TABLES.glob("*.json"))]
+
+
+def causes() -> list[dict[str, Any]]:
+    """Return what was found in the libraries' code for cells that fail."""
+    found: list[dict[str, Any]] = tomllib.loads((TABLES / "causes.toml").read_text(encoding="utf-8"))["cause"]
+    return found
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--library", "chosen", multiple=True, help="Only this one; may be repeated.")
-@click.option("--summary", "only_summary", is_flag=True, help="Print the numbers of the saved tables.")
+@click.option("--summary", "only_summary", is_flag=True, help="Print the numbers of the published tables.")
+@click.option("--publish", is_flag=True, help="Write what may be public of the saved tables.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def main(chosen: tuple[str, ...], only_summary: bool, options: tuple[str, ...]) -> None:
+def main(chosen: tuple[str, ...], only_summary: bool, publish: bool, options: tuple[str, ...]) -> None:
     """Ask the libraries that have a table of answers; further OPTIONS are those of `dp-audit conformance`."""
-    if only_summary:
-        click.echo(summary([load(path) for path in sorted(TABLES.glob("*.json"))]))
+    if publish:
+        write_whole(PUBLIC, json.dumps(public_data(tables(), causes()), separators=(",", ":")) + "\n")
+    if publish or only_summary:
+        click.echo(totals(json.loads(PUBLIC.read_text(encoding="utf-8"))))
         return
     status = 0
     for library in chosen or answering():

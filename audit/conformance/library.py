@@ -17,7 +17,7 @@ from audit.conformance.cases import CASES
 from audit.conformance.neighbors import RELATIONS
 from audit.conformance.queries import QUERIES, Parameters
 from audit.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
-from audit.laws import Product
+from audit.laws import Finite, Product
 from audit.subjects.subject import PerCall, per_call
 
 Build = Callable[[Parameters], Callable[..., Any]]
@@ -271,15 +271,22 @@ class LawfulCall(Call):
         return self.stated(self.parameters, dataset)
 
     def distance(self, dataset: Any, times: float) -> float:
-        """Return how far, at least in distribution, the law is from the same with `times` as much privacy loss.
+        """Return how far the law is from the same with `times` as much privacy loss, in the coordinate that tells most.
 
-        It is half of the total variation, in the coordinate where that is largest.
+        Outcomes are tested one by one, so that the distance is that of the outcome that tells most; numbers by their
+        distribution function, which for symmetric noise differs by half of the total variation.
         """
         p = self.parameters
         changes = {"epsilon": p.epsilon * times} if p.scale is None else {"scale": p.scale / times}
         laws = [self.stated(each, dataset) for each in (p, p.changed(changes))]
         columns = [law.laws if isinstance(law, Product) else (law,) for law in laws]
-        return max(float(a.loss_against(b).total_variation()) for a, b in zip(*columns, strict=True)) / 2
+        return max(_distance(*pair) for pair in zip(*columns, strict=True))
+
+
+def _distance(law: Any, other: Any) -> float:
+    if isinstance(law, Finite):
+        return max(abs(mass - other.pmf.get(outcome, 0.0)) for outcome, mass in law.pmf.items())
+    return float(law.loss_against(other).total_variation()) / 2
 
 
 def _made(build: Build, parameters: Parameters) -> PerCall:

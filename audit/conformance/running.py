@@ -19,7 +19,7 @@ from audit.subjects import Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import Pool, open_pool
 
-SUSPECTED = 0.5  # probability that any cell of a library without faults is looked at twice
+SUSPECTED = 0.01  # probability that any cell of a library without faults is looked at twice, or seems to leave its law
 
 
 def conform(

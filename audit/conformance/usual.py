@@ -28,7 +28,7 @@ def _pure(p: Parameters) -> PrivacyClaim:
 
 
 def _concentrated(p: Parameters) -> ZeroConcentratedClaim:
-    return ZeroConcentratedClaim(p.sensitivity**2 / (2 * p.noise ** 2))
+    return ZeroConcentratedClaim(p.sensitivity**2 / (2 * p.noise**2))
 
 
 NATIVE: dict[str, Callable[[Parameters], Any]] = {

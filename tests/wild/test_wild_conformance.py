@@ -1,30 +1,61 @@
 """What the tables of libraries say in public: numbers, no finding; and words that occur in the distributions."""
 
+import json
 import re
 
 import pytest
 
+from audit.conformance.cases import CASES
 from audit.conformance.findings import Finding
-from audit.faces.conformance.matrix import load
-from wild.conformance import TABLES, answering, command_of, quotations, summary
+from audit.conformance.queries import QUERIES
+from wild.conformance import PUBLIC, TABLES, answering, causes, command_of, quotations, tables
 from wild.environments import CATALOGUE
 from wild.findings import DRAFTS, ROOT
+from wild.matrix import CauseMissing, page, public_data, totals
 
-HEAD = {"library": "mine", "version": "1.0", "quote": 'README: "one person"', "quotes": {"sum": 'sum(): "is private"'}}
+HEAD = {
+    "library": "mine",
+    "version": "1.0",
+    "relation": "add/remove",
+    "quote": 'README: "one person"',
+    "quotes": {"sum": 'sum(): "is private"'},
+}
 FOUND = [
     Finding("mine", "sum", "NaN", "FAIL C", "certified epsilon >= 7", 2, 0, 1.0, 7.0, left="[nan]", right="[]"),
+    Finding("mine", "sum", "infinity", "screened", "not refuted", 2),
     Finding("mine", "sum", "missing value", "excluded", 'sum(): "numbers"; certified epsilon >= 7', 2),
     Finding("mine", "count", "ordinary", "PASS", "held", 3, 3, 1.0, None, 1.2, seconds=60.0),
     Finding("mine", "median", "", "not offered", ""),
 ]
-PAGE = ROOT / "docs" / "conformance.md"
+DRAFT = {"name": "somewhere", "libraries": ["mine"], "queries": ["sum"], "cases": ["N*"]}
 
 
-def test_a_summary_names_no_finding():
-    told = summary([(HEAD, FOUND)])
-    assert "| mine 1.0 | 2 | 3 | 7 | 3 |" in told
-    assert "1 libraries, 7 pairs in 1 minutes. Cells: 1 FAIL C, 1 PASS, 1 excluded." in told
-    assert not [word for word in ("NaN", "nan", "certified", "sum") if word in told]
+def test_what_is_published_hides_what_is_not_public():
+    """A cell that fails without a public thread looks like one that was looked at briefly, in all but the totals."""
+    data = public_data([(HEAD, FOUND)], [DRAFT])
+    (library,) = data["libraries"]
+    assert library["queries"] == {
+        "sum": {"open": ["NaN", "infinity"], "excluded": ["missing value"]},
+        "count": {"PASS": ["ordinary"], "resolved": 1},
+    }
+    assert (data["pairs"], data["resolved"], data["drafts"]) == (9, 3, {"cells": 1, "causes": 1})
+    told = page(data, ["sum", "count", "median"], 41)
+    assert "| sum | 2 open, 1 excluded |\n| count | 1 PASS (1) |\n| median | – |" in told
+    assert "1 FAIL C, 1 PASS, 1 screened, 1 excluded" in totals(data)
+    assert not [word for word in ("certified", "somewhere", "7.0", "[nan]") if word in told + str(data)]
+
+
+def test_what_is_public_is_shown_with_its_address():
+    data = public_data([(HEAD, FOUND)], [{**DRAFT, "address": "https://example.org/1"}])
+    assert data["libraries"][0]["queries"]["sum"]["FAIL C"] == ["NaN"]
+    assert data["drafts"] == {"cells": 0, "causes": 0}
+    assert "| sum | NaN | FAIL C | 1 | 7 | <https://example.org/1> |" in page(data, ["sum"], 41)
+
+
+def test_a_failing_cell_needs_a_cause_before_anything_is_published():
+    for cause in ({"libraries": ["other"]}, {"queries": ["count"]}, {"cases": ["bounds *"]}):
+        with pytest.raises(CauseMissing, match="mine, sum, NaN fails"):
+            public_data([(HEAD, FOUND)], [{**DRAFT, **cause}])
 
 
 def test_every_quotation_of_a_table_is_looked_up():
@@ -57,10 +88,21 @@ def test_an_adapter_leaves_to_the_library_what_the_library_is_asked_for(library,
         assert not re.search(pattern, path.read_text()), (path, ACCUSED_WRONGLY[library, pattern])
 
 
+def test_the_published_tables_name_no_draft_and_make_a_page():
+    data = json.loads((ROOT / PUBLIC).read_text())
+    assert {each["library"] for each in data["libraries"]} <= set(answering())
+    assert sum(len(each["refuted"]) for each in data["libraries"]) + data["drafts"]["cells"] == sum(
+        count for status, count in data["counts"].items() if status.startswith("FAIL")
+    )
+    assert totals(data) in page(data, list(QUERIES), len(CASES))
+
+
 @pytest.mark.skipif(not (ROOT / TABLES).is_dir(), reason="the folder of drafts is not in this copy")
-def test_the_page_shows_the_numbers_of_the_saved_tables():
-    tables = [load(path) for path in sorted((ROOT / TABLES).glob("*.json"))]
-    assert summary(tables) in PAGE.read_text()
-    for head, found in tables:
+def test_what_is_published_is_that_of_the_saved_tables():
+    assert public_data(tables(), causes()) == json.loads((ROOT / PUBLIC).read_text())
+    for head, found in tables():
         assert head["library"] in answering()
         assert quotations((head, found)), head["library"]
+    for cause in causes():
+        assert cause["read"]
+        assert "finding" not in cause or (ROOT / DRAFTS / cause["finding"]).is_dir(), cause

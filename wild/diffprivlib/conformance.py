@@ -1,6 +1,7 @@
 """diffprivlib's answers to the queries that every library is asked; runs in the library's environment."""
 
 import warnings
+from functools import partial
 
 from diffprivlib import mechanisms, models, tools
 from diffprivlib.utils import PrivacyLeakWarning
@@ -16,6 +17,11 @@ def tool(function):
     return lambda p: lambda data: function(data, epsilon=p.epsilon, bounds=p.bounds)
 
 
+def noise(mechanism, kind=float, *more):
+    given = ("epsilon", *more)
+    return lambda p: mechanism(sensitivity=kind(p.sensitivity), **{each: getattr(p, each) for each in given}).randomise
+
+
 def fitted(model, released, split=lambda data: (data,)):
     return lambda p: lambda data: getattr(model(p).fit(*split(data)), released).tolist()
 
@@ -23,32 +29,23 @@ def fitted(model, released, split=lambda data: (data,)):
 library.answer({"sum": tool(tools.sum), "mean": tool(tools.mean), "variance": tool(tools.var)}, sensitivity="usual")
 library.answer({
     "count": lambda p: lambda data: tools.count_nonzero([x > p.lower for x in data], epsilon=p.epsilon),
-    "standard deviation": tool(tools.std),
-    "median": tool(tools.median),
+    "standard deviation": tool(tools.std), "median": tool(tools.median),
     "quantile": lambda p: lambda data: tools.quantile(data, p.quantile, epsilon=p.epsilon, bounds=p.bounds),
 })  # fmt: skip
 library.answer({
     "histogram of numbers": lambda p: lambda data: tools.histogram(
         data, epsilon=p.epsilon, bins=list(p.edges), range=p.bounds
     )[0].tolist(),
-}, relation="add/remove", law="integer", quote=tools.histogram)  # fmt: skip
+}, relation="add/remove", quote=tools.histogram)  # fmt: skip
 library.answer({
-    "gaussian noise": lambda p: mechanisms.GaussianAnalytic(
-        epsilon=p.epsilon, delta=p.delta, sensitivity=p.sensitivity
-    ).randomise,
-    "exponential mechanism": lambda p: lambda scores: mechanisms.Exponential(
-        epsilon=p.epsilon, sensitivity=p.sensitivity, utility=list(scores)
-    ).randomise(),
-}, law="usual", quote=mechanisms.Exponential)  # fmt: skip
-library.answer({
-    "discrete gaussian noise": lambda p: mechanisms.GaussianDiscrete(
-        epsilon=p.epsilon, delta=p.delta, sensitivity=int(p.sensitivity)
-    ).randomise,
-}, quote=mechanisms.GaussianDiscrete)  # fmt: skip
-library.answer({
-    "laplace noise": lambda p: mechanisms.Laplace(epsilon=p.epsilon, sensitivity=p.sensitivity).randomise,
-    "geometric noise": lambda p: mechanisms.Geometric(epsilon=p.epsilon, sensitivity=int(p.sensitivity)).randomise,
+    "laplace noise": noise(mechanisms.Laplace), "geometric noise": noise(mechanisms.Geometric, int),
+    "gaussian noise": noise(mechanisms.GaussianAnalytic, float, "delta"),
+    "exponential mechanism": lambda p: lambda scores: noise(
+        partial(mechanisms.Exponential, utility=list(scores))
+    )(p)(None),
 }, law="usual", quote=mechanisms.Laplace)  # fmt: skip
+library.answer({"discrete gaussian noise": noise(mechanisms.GaussianDiscrete, int, "delta")},
+               quote=mechanisms.GaussianDiscrete)  # fmt: skip
 library.answer({
     "k-means": fitted(lambda p: models.KMeans(
         n_clusters=p.k, epsilon=p.epsilon, bounds=([-p.radius] * 2, [p.radius] * 2)

@@ -10,35 +10,30 @@ library = Library("pydp", relation="add/remove", distribution="python-dp",
 library.typed('README: "aggregate statistics over numeric data sets"')
 
 
-def algorithm(kind, more=lambda p: {}):
-    """Answer by a bounded algorithm, made anew for every output as in the README."""
+def algorithm(kind, bounded=True, **more):
+    """Answer by an algorithm, made anew for every output as in the README."""
 
     def build(p):
-        settings = {"epsilon": p.epsilon, "dtype": "int64" if p.whole else "float", **more(p)}
-        bounds = {} if kind is laplacian.Count else {"lower_bound": p.lower, "upper_bound": p.upper}
-        return lambda data: kind(**settings, **bounds).quick_result(data)
+        bounds = {"lower_bound": p.lower, "upper_bound": p.upper} if bounded else {}
+        given = {"epsilon": p.epsilon, "dtype": "int64" if p.whole else "float", **bounds}
+        given |= {name: getattr(p, held) for name, held in more.items()}
+        return lambda data: kind(**given).quick_result(data)
 
     return build
 
 
-def noise(mechanism):
-    return lambda p: lambda value: mechanism(p).add_noise(value)
+def laplace(p):
+    return LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity).add_noise
 
 
-library.answer({"count": algorithm(laplacian.Count)}, law="integer")
+library.answer({"count": algorithm(laplacian.Count, bounded=False)}, law="integer")
 library.answer({
-    "mean": algorithm(laplacian.BoundedMean),
-    "variance": algorithm(laplacian.BoundedVariance),
-    "standard deviation": algorithm(laplacian.BoundedStandardDeviation),
-    "median": algorithm(laplacian.Median),
-    "minimum": algorithm(laplacian.Min),
-    "maximum": algorithm(laplacian.Max),
-    "quantile": algorithm(laplacian.Percentile, lambda p: {"percentile": p.quantile}),
-})  # fmt: skip
-laplace = noise(lambda p: LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity))
-library.answer({
-    "sum": algorithm(laplacian.BoundedSum),
-    "laplace noise": laplace,
-    "geometric noise": laplace,
-    "gaussian noise": noise(lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity)),
+    "sum": algorithm(laplacian.BoundedSum), "laplace noise": laplace, "geometric noise": laplace,
+    "gaussian noise": lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity).add_noise,
 }, law="usual")  # fmt: skip
+library.answer({
+    "mean": algorithm(laplacian.BoundedMean), "variance": algorithm(laplacian.BoundedVariance),
+    "standard deviation": algorithm(laplacian.BoundedStandardDeviation), "median": algorithm(laplacian.Median),
+    "minimum": algorithm(laplacian.Min), "maximum": algorithm(laplacian.Max),
+    "quantile": algorithm(laplacian.Percentile, percentile="quantile"),
+})  # fmt: skip

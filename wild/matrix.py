@@ -1,0 +1,175 @@
+"""`docs/libraries.md`: libraries against queries, made by `make docs` from `docs/libraries.json`.
+
+The data hold what may be public: a cell that fails without a public thread is in them as one that is open, like a cell
+that a brief look left undecided, and counts in the totals only. `python -m wild.conformance --publish` writes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatch
+from typing import Any
+
+from audit.conformance.findings import RESOLVED, Finding
+from audit.faces.conformance.matrix import counts_of
+from wild.markdown import anchor, escaped, table
+
+Table = tuple[dict[str, Any], list[Finding]]
+NOT_ASKED = ("not offered", "does not apply")
+OPEN = "open"  # which fails or was not decided: a reader cannot tell one from the other
+HIDDEN = ("screened", "undecided")
+MEANINGS = {
+    "PASS": f"no violation found; in brackets, in how many a loss of {RESOLVED:g} times the claim would have shown",
+    "FAIL": "refuted, and public; A to D is the class of the [register](found.md)",
+    OPEN: "looked at briefly, not decided, or refuted and not public yet",
+    "excluded": "differs where the documentation excludes the input",
+    "refused": "the library refuses the public parameters",
+    "raises on both": "the library refuses both inputs alike",
+    "waived": "not asked, with a reason",
+    "does not return": "a call took longer than the limit",
+    "–": "not offered",
+}
+
+_PAGE = """# What each library answers
+
+Libraries against queries: how many cases of a query, of the {cases} that [every library is asked](conformance.md),
+have which outcome. A number of PASS says nothing of the cases beside it. How each library is called is in
+`wild/<library>/conformance.py`; `python -m wild.conformance` asks again.
+
+{matrix}
+
+{words}
+
+## In numbers
+
+{totals}
+
+{numbers}
+
+## Cases
+
+{sections}
+"""
+
+
+class CauseMissing(Exception):
+    """A cell fails that no cause is about: it must not be counted before somebody has read the library's code."""
+
+
+def cause_of(found: Finding, causes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the first cause that is about a failing cell.
+
+    Raises
+    ------
+    CauseMissing
+        When there is none.
+    """
+    for cause in causes:
+        queries, cases = cause.get("queries", ["*"]), cause.get("cases", ["*"])
+        about = found.library in cause["libraries"] and any(fnmatch(found.query, query) for query in queries)
+        if about and any(fnmatch(found.case, case) for case in cases):
+            return cause
+    raise CauseMissing(f"{found.library}, {found.query}, {found.case} fails, and causes.toml says nothing of it")
+
+
+def public_data(tables: Sequence[Table], causes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what may be shown of tables: cells by outcome, what fails in public, and the totals of all."""
+    every = [each for _, found in tables for each in found if each.status not in NOT_ASKED]
+    failing = [(each, cause_of(each, causes)) for each in every if each.fails]
+    hidden = [cause for _, cause in failing if "address" not in cause]
+    return {
+        "libraries": [_public_library(head, found, causes) for head, found in tables],
+        "counts": counts_of([each for _, found in tables for each in found]),
+        "pairs": sum(each.pairs for each in every),
+        "resolved": sum(each.resolved for each in every),
+        "seconds": round(sum(each.seconds for each in every)),
+        "drafts": {"cells": len(hidden), "causes": len({cause["name"] for cause in hidden})},
+    }
+
+
+def _public_library(head: Mapping[str, Any], found: Sequence[Finding], causes: Any) -> dict[str, Any]:
+    asked = [each for each in found if each.status not in NOT_ASKED]
+    queries: dict[str, dict[str, Any]] = {}
+    refuted = []
+    for each in asked:
+        status = OPEN if each.status in HIDDEN else each.status
+        if each.fails:
+            address = cause_of(each, causes).get("address")
+            status = each.status if address else OPEN
+            if address:
+                refuted.append([each.query, each.case, each.status, each.claimed, each.bound, address])
+        cells = queries.setdefault(each.query, {})
+        cells.setdefault(status, []).append(each.case)
+        if status == "PASS" and each.resolved == each.pairs:
+            cells["resolved"] = cells.get("resolved", 0) + 1
+    pairs, resolved = sum(each.pairs for each in asked), sum(each.resolved for each in asked)
+    numbers = {"pairs": pairs, "resolved": resolved, "cells": len(asked)}
+    return {
+        **{key: head[key] for key in ("library", "version", "relation")},
+        **numbers,
+        "queries": queries,
+        "refuted": refuted,
+    }
+
+
+def page(data: Mapping[str, Any], queries: Sequence[str], cases: int) -> str:
+    """Return the page, in Markdown; `queries` in the order of its rows."""
+    libraries = data["libraries"]
+    names = [f"[{escaped(each['library'])}](#{anchor(_release(each))})" for each in libraries]
+    rows = [[query, *(_cell(each["queries"].get(query)) for each in libraries)] for query in queries]
+    numbers = [
+        [_release(each), len(each["queries"]), each["cells"], f"{each['pairs']:,}", f"{each['resolved']:,}"]
+        for each in libraries
+    ]
+    return _PAGE.format(
+        cases=cases,
+        matrix=table(["query", *names], rows),
+        words=table(["outcome", "meaning"], [[status, meaning] for status, meaning in MEANINGS.items()]),
+        totals=totals(data),
+        numbers=table(["release", "queries", "cells", "pairs", f"resolved within {RESOLVED:g}"], numbers),
+        sections="\n\n".join(_section(each) for each in libraries),
+    )
+
+
+def totals(data: Mapping[str, Any]) -> str:
+    """Return the counts of all libraries in words; no finding is named."""
+    counts = {status: count for status, count in data["counts"].items() if status not in NOT_ASKED}
+    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    not_asked = ", ".join(f"{data['counts'].get(status, 0):,} {status}" for status in NOT_ASKED)
+    drafts = data["drafts"]
+    return (
+        f"{len(data['libraries'])} libraries, {data['pairs']:,} pairs, {data['resolved']:,} of them resolved within "
+        f"{RESOLVED:g} times the claim, in {data['seconds'] / 60:.0f} minutes. Cells: {told} (and {not_asked}). "
+        f"Of the cells that fail, {drafts['cells']:,} with {drafts['causes']} causes are not public yet."
+    )
+
+
+def _release(library: Mapping[str, Any]) -> str:
+    return f"{library['library']} {library['version']}"
+
+
+def _cell(cells: Mapping[str, Any] | None) -> str:
+    if cells is None:
+        return "–"
+    fine = f" ({cells['resolved']})" if cells.get("resolved") else ""
+    counts = Counter({status: len(found) for status, found in cells.items() if status != "resolved"})
+    order = sorted(counts, key=lambda status: (not status.startswith("FAIL"), status != "PASS", status != OPEN, status))
+    return ", ".join(f"{counts[status]} {status}{fine if status == 'PASS' else ''}" for status in order)
+
+
+def _section(library: Mapping[str, Any]) -> str:
+    rows = [
+        [query, status, ", ".join(found)]
+        for query, cells in library["queries"].items()
+        for status, found in cells.items()
+        if status != "resolved"
+    ]
+    parts = [f"### {_release(library)}", f"Neighbors of tables: {library['relation']}."]
+    if library["refuted"]:
+        shown = [
+            [query, case, status, f"{claimed:g}", "–" if bound is None else f"{bound:.4g}", f"<{address}>"]
+            for query, case, status, claimed, bound, address in library["refuted"]
+        ]
+        parts.append(table(["query", "case", "outcome", "claimed", "certified ≥", "public at"], shown))
+    return "\n\n".join([*parts, table(["query", "outcome", "cases"], rows)])
