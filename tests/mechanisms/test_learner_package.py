@@ -34,6 +34,7 @@ from mechanisms.learners import (
 )
 from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
 from mechanisms.stability.aggregate import SubsampleAggregate
+from mechanisms.stability.calibration import least
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
 KINDS = pytest.mark.parametrize("kind", EVERY)
@@ -105,6 +106,76 @@ def test_labels_of_any_kind_and_the_metadata_of_the_budget(kind):
     assert spent.delta == (1e-5 if kind is TeacherVoteClassifier else 0.0)
     assert spent.relation in ("substitution", "local", "label flip")
     assert not hasattr(kind(), "privacy_spent_")
+
+
+BUDGET_OF = {
+    LabelPrivateNeighbors: lambda learner: learner.encoder,
+    TeacherVoteClassifier: lambda learner: learner.service,
+}
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@pytest.mark.parametrize("kind", [*EVERY, CubeMeanRegressor])
+def test_the_learner_of_the_paper_gets_the_budget_and_the_seed(kind):
+    learner = kind(epsilon=2.0, random_state=3).fit(X, MARKS)
+    inner = BUDGET_OF.get(kind, lambda learner: learner)(learner.learner_)
+    assert inner.epsilon == learner.epsilon == 2.0
+    if hasattr(learner, "delta"):
+        assert inner.delta == learner.privacy_spent_.delta == learner.delta
+    again, other = kind(epsilon=2.0, random_state=3).fit(X, MARKS), kind(epsilon=2.0, random_state=4).fit(X, MARKS)
+    np.testing.assert_array_equal(learner.predict(X), again.predict(X))
+    if kind not in (TeacherVoteClassifier, CubeMeanRegressor):  # silent
+        assert not np.array_equal(learner.predict(X), other.predict(X))
+
+
+def test_teachers_and_their_queries_follow_from_public_numbers():
+    """60 records: 30 queries, and 11 teachers; 6,000: the rule, 3 (w + 4 lam) for the cutoff."""
+    few, many = TeacherVoteClassifier(random_state=0), TeacherVoteClassifier(30.0, 1e-3, cutoff=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        service = few.fit(X, MARKS).learner_.service
+        assert (service.n_teachers, service.max_queries, service.cutoff, service.calibrated) == (11, 30, 1, True)
+        assert (service.epsilon, service.delta) == (1.0, 1e-5)
+        rows = np.tile(X, (100, 1))
+        service = many.fit(rows, np.tile(MARKS, 100)).learner_.service
+        own = TeacherVoteClassifier(n_teachers=5, teacher=LogisticRegression(C=2.0), student=LogisticRegression(C=3.0))
+        learner = own.fit(X, MARKS).learner_
+    noise = least(30.0, 1e-3, 2)
+    assert service.n_teachers == round(3 * (noise.threshold + 4 * noise.lam)) > 11
+    assert (learner.service.n_teachers, learner.service.learner.C, learner.student.C) == (5, 2.0, 3.0)
+
+
+def test_the_bandwidth_follows_from_public_numbers():
+    """Two features: (30 * 40^2 / 2)^(-1/8) = 0.2834, of 30 users in each half; at most 1/2."""
+    learner = LocalVoteClassifier(epsilon=40.0, random_state=0).fit(X, MARKS)
+    assert learner.learner_.bandwidth == pytest.approx((30 * 1600) ** (-1 / 8))
+    assert LocalVoteClassifier(random_state=0).fit(X, MARKS).learner_.bandwidth == 0.5
+    assert LocalVoteClassifier(bandwidth=0.7, random_state=0).fit(X, MARKS).learner_.bandwidth == 0.7
+
+
+def test_features_are_mapped_by_hand():
+    """Clipped, scaled to the unit cube, and projected to directions divided by their largest sum over sqrt(d)."""
+    bounds, directions = ([-2.0, -1.0, 0.0, -3.0], [2.0, 3.0, 1.0, 3.0]), RNG.normal(size=(4, 2))
+    unit = (np.clip(X, *bounds) - bounds[0]) / (np.array(bounds[1]) - bounds[0])
+    np.testing.assert_allclose(CubeVoteClassifier(bounds=bounds, projection=None)._mapped(X), unit)
+    wanted = ((2 * unit - 1) @ directions / np.abs(directions).sum(axis=0) * 2 / 2 + 1) / 2
+    found = CubeVoteClassifier(bounds=bounds, projection=directions)._mapped(X)
+    np.testing.assert_allclose(found, np.clip(wanted, 0, 1))
+    drawn = np.random.default_rng(0).standard_normal((4, 3))
+    np.testing.assert_array_equal(CubeVoteClassifier(projection=3)._directions(4), drawn)
+    assert CubeVoteClassifier(projection=9)._directions(4).shape == (4, 4)
+
+
+def test_probabilities_take_the_flips_off():
+    """Bits of a class are kept with probability p and set with q: a mean m estimates (m - q) / (p - q)."""
+    learner = LabelPrivateNeighbors(epsilon=1.0, n_neighbors=7, random_state=0).fit(X, MARKS)
+    means, encoder = learner.learner_.model_.scores(learner._mapped(X)) / 7, learner.learner_.encoder
+    shares = np.maximum((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0)
+    total = shares.sum(axis=1)
+    seen = total > 0
+    np.testing.assert_allclose(learner.predict_proba(X)[seen], shares[seen] / total[seen, None])
+    assert (learner.predict_proba(X)[~seen] == 0.5).all()
+    np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1.0)
 
 
 def test_what_was_spent_adds_up_over_fits_and_follows_no_parameter():
