@@ -126,7 +126,8 @@ class Strategy:
         """Return the sensitivity to one record whose steps are `separation` apart at least; see `participations`.
 
         Exact for Toeplitz matrices with falling coefficients, where the first steps are the worst ones (Kalinin &
-        Lampert), and where no two steps of a record share a row; else an upper bound (Choquette-Choo et al.).
+        Lampert), and for up to twice as many bands as the separation, where only successive steps of a record share
+        rows; else an upper bound (Choquette-Choo et al.).
         """
         return _sensitivity(self, steps, separation, participations or -(-steps // separation))
 
@@ -136,8 +137,23 @@ def _sensitivity(strategy: Strategy, steps: int, separation: int, participations
     matrix, first = strategy._strategy(steps), strategy.coefficients(steps)
     if first is not None and (first >= 0).all() and (np.diff(first) <= 0).all():
         return float(np.linalg.norm(matrix[:, ::separation][:, :participations].sum(axis=1)))
-    among = _best(np.abs(matrix.T @ matrix), separation, participations)
-    return math.sqrt(float(_best(among[None, :], separation, participations)[0]))
+    among = np.abs(matrix.T @ matrix)
+    if not np.triu(among, 2 * separation).any():
+        return math.sqrt(_chain(among, separation, participations))
+    return math.sqrt(float(_best(_best(among, separation, participations)[None, :], separation, participations)[0]))
+
+
+def _chain(among: np.ndarray, separation: int, participations: int) -> float:
+    """Return the largest squared norm of a sum of columns, of either sign, where only successive ones overlap.
+
+    Signs that alternate as their products do make all of these add up.
+    """
+    last = best = np.diag(among)
+    for _ in range(participations - 1):
+        reached = np.where(np.triu(np.ones_like(among), separation) > 0, last[:, None] + 2 * among, 0.0)
+        last = np.diag(among) + reached.max(axis=0)
+        best = np.maximum(best, last)
+    return float(best.max())
 
 
 def _best(values: np.ndarray, separation: int, participations: int) -> np.ndarray:

@@ -42,8 +42,15 @@ def test_sensitivities_by_enumeration(kind, participations, separation):
     truth = enumerated(strategy._strategy(8), separation, participations)
     found = strategy.sensitivity(8, separation, participations)
     assert truth * (1 - 1e-12) <= found <= 1.15 * truth  # a bound where the worst steps are not known
-    if kind in ("banded", "buffered"):
+    if kind in ("banded", "buffered", "rising"):
         assert found == pytest.approx(truth)
+
+
+def test_sensitivity_of_columns_with_negative_products():
+    """Two steps of opposite gradients: columns (1, -0.5, 0) and (0, 1, -0.5), of which the difference is longer."""
+    signed = Strategy("banded", (1.0, -0.5))
+    assert signed.sensitivity(3, 1, 2) == pytest.approx(math.sqrt(1 + 1.5**2 + 0.25))
+    assert signed.sensitivity(3, 2, 2) == pytest.approx(math.sqrt(1.25 + 1))  # the last column has one number
 
 
 @pytest.mark.parametrize("bins", [1, 3, 5])
