@@ -21,6 +21,7 @@ from audit.conformance.queries import QUERIES, Parameters, Query
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
 NEGLIGIBLE = 2.0**40  # times epsilon: what noise is left is far below `_ROUNDING`
+_REPEATED = 8  # outputs that show whether noise is left: where the scale overflows, it does not shrink
 _ROUNDING = 1e-3  # of what noise was scaled for: by less a value without noise may move more
 
 
@@ -153,7 +154,8 @@ def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> floa
     if answer.sensitivity is None:
         return 0.0
     try:
-        noiseless, declared = answer.noiseless or _frozen(answer), Fraction(answer.sensitivity(parameters))
+        declared = Fraction(answer.sensitivity(parameters))
+        noiseless = answer.noiseless or _frozen(answer, float(declared) * _ROUNDING)
         exact = noiseless(parameters)
         left, right = (exact(side) for side in (instance.left, instance.right))
         if not declared or not all(math.isfinite(value) for value in (left, right)):
@@ -163,12 +165,17 @@ def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> floa
         return 0.0
 
 
-def _frozen(answer: Answer) -> Callable[[Parameters], Callable[[Any], Any]]:
-    """Return the release itself with next to no noise, as the value without noise."""
+def _frozen(answer: Answer, rounding: float) -> Callable[[Parameters], Callable[[Any], Any]]:
+    """Return the release with next to no noise, as the value without noise; NaN where outputs vary all the same."""
 
     def noiseless(p: Parameters) -> Callable[[Any], Any]:
         call = Call(answer.build, p.changed({"epsilon": p.epsilon * NEGLIGIBLE}))
-        return lambda data: call(data, 1, np.random.default_rng(0))[0]
+
+        def value(data: Any) -> Any:
+            found = call(data, _REPEATED, np.random.default_rng(0))
+            return found[0] if max(found) - min(found) <= rounding else math.nan
+
+        return value
 
     return noiseless
 

@@ -4,6 +4,7 @@ A right library has a cell that fails by its outputs with probability at most `c
 together: RARE here, with fixed seeds on top.
 """
 
+import itertools
 import json
 import math
 from dataclasses import replace
@@ -326,6 +327,15 @@ def test_a_release_with_next_to_no_noise_is_the_value_without_noise():
     )
     assert probe(wrong, calls=0).excess > 2
     assert probe(right, calls=0).excess == pytest.approx(100, rel=1e-3)  # it does not clamp
+
+
+def test_a_release_whose_noise_does_not_shrink_is_no_value_without_noise():
+    """Where a scale overflows, the noise is as large at 2^40 times the epsilon, and outputs differ by it alone."""
+    signs = itertools.cycle([1e9, -1e9])
+    library = Library("overflowing")
+    library.query("sum", sensitivity="usual")(lambda p: lambda data: next(signs))
+    (part,) = Cell(library, "sum", "one record").parts()
+    assert probe(part, calls=0).excess == 0
 
 
 def test_records_of_another_type_are_excluded_with_the_words_that_say_so():

@@ -15,7 +15,9 @@ library.typed(DOMAIN)
 library.outside(lambda query, p, data: DOMAIN if any(
     x != x or (isinstance(x, int) and not -(2**63) <= x < 2**63) for x in (data if isinstance(data, list) else [data])
 ) else None)  # fmt: skip
-NUMBER, WHOLE, KEY = dp.atom_domain(T=float, nan=False), dp.atom_domain(T="i64"), dp.atom_domain(T=str)
+NUMBER, WHOLE = dp.atom_domain(T=float, nan=False), dp.atom_domain(T="i64")
+KEYS = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
+SCORES = dp.vector_domain(NUMBER), dp.linf_distance(T=float), dp.max_divergence()
 DISTANCE = {NUMBER: dp.absolute_distance(T=float), WHOLE: dp.absolute_distance(T="i64")}
 
 
@@ -34,11 +36,6 @@ def bounded(then, is_sized=False):
         >> dp.t.then_clamp(tuple(map(int if p.whole else float, p.bounds)))
         >> then()
     )
-
-
-def counted(p):
-    counts = dp.t.then_count_by_categories(list(p.categories), null_category=False)
-    return (dp.vector_domain(KEY), dp.symmetric_distance()) >> counts
 
 
 def quantile(p, scale):
@@ -61,13 +58,8 @@ def gaussian(domain):
 
 
 def thresholded(p):
-    threshold = dp.m.then_laplace_threshold(scale=1 / p.epsilon, threshold=int(p.threshold))
-    return (dp.vector_domain(KEY), dp.symmetric_distance()) >> dp.t.then_count_by() >> threshold
-
-
-def noisy_max(p, scale):
-    space = dp.vector_domain(NUMBER), dp.linf_distance(T=float), dp.max_divergence()
-    return dp.m.make_noisy_max(*space, scale=scale)
+    release = dp.m.then_laplace_threshold(scale=1 / p.epsilon, threshold=int(p.threshold))
+    return KEYS >> dp.t.then_count_by() >> release
 
 
 def response(p):
@@ -80,8 +72,9 @@ for name, chain, relation, law in (
     ("sum", bounded(dp.t.then_sum), "add/remove", "usual"),
     ("mean", bounded(dp.t.then_mean, is_sized=True), "substitution", "usual"),
     ("variance", bounded(dp.t.then_variance, is_sized=True), "substitution", "usual"),
-    ("histogram of public keys", counted, "add/remove", "integer"),
-):
+    ("histogram of public keys", lambda p: KEYS >> dp.t.then_count_by_categories(list(p.categories), False),
+     "add/remove", "integer"),
+):  # fmt: skip
     d_in = 2 if relation == "substitution" else 1
     build = least(lambda p, scale, chain=chain: chain(p) >> dp.m.then_laplace(scale), d_in)
     library.answer({name: build}, relation=relation, law=law, noiseless=chain,
@@ -92,5 +85,8 @@ library.answer({
     "geometric noise": lambda p: dp.m.make_laplace(WHOLE, DISTANCE[WHOLE], scale=p.noise),
 }, native="usual", law="usual")  # fmt: skip
 library.answer({"gaussian noise": gaussian(NUMBER), "discrete gaussian noise": gaussian(WHOLE)}, native="usual")
-library.answer({"quantile": least(quantile), "median": least(quantile), "noisy max": least(noisy_max, 1.0)})
+library.answer({
+    "quantile": least(quantile), "median": least(quantile),
+    "noisy max": least(lambda p, scale: dp.m.make_noisy_max(*SCORES, scale=scale), 1.0),
+})  # fmt: skip
 library.answer({"randomized response": response}, law="usual")
