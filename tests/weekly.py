@@ -110,6 +110,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "training/runs/test_small_loops.py::test_a_faulty_loop_is_convicted[": ("-network",),
     "training/test_accounting.py::test_sampled_noise_is_bracketed": (),
     "training/test_accounting.py::test_an_accountant_is_asked_about_the_usual_events": (),
+    "training/test_accounting.py::test_an_accountant_that_samples_is_held": (),
     # Processes, clusters and other programs: one way of each is asked on every commit
     "benchmarks/test_training_faults.py::test_runs_of_jax_privacy": (),
     "subjects/test_blocks.py::test_memory_does_not_grow_with_the_budget": (),

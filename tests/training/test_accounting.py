@@ -1,7 +1,11 @@
 """Accountants held to brackets: closed forms, sampled noise from both sides, shuffled epochs, verdicts, refusals."""
 
+import importlib.util
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from dp_accounting import dp_event
@@ -24,6 +28,7 @@ from audit.training.accountants.brackets import (
     selection_epsilon,
     usual_events,
 )
+from benchmarks.accountants import ACCOUNTANTS, SAMPLED_DELTA
 
 DELTA = 1e-5
 
@@ -185,6 +190,20 @@ def test_an_accountant_is_asked_about_the_usual_events():
     low = check_accounting(lambda event, delta: 1.0)
     assert low.verdict is Verdict.FAIL
     assert low.samples == len(usual_events()) == 6
+
+
+def test_there_are_as_many_accountants_as_the_page_says():
+    assert len(ACCOUNTANTS) >= 14
+    assert sum(delta == SAMPLED_DELTA for *_, delta in ACCOUNTANTS.values()) >= 2
+
+
+def test_an_accountant_that_samples_is_held():
+    """Its seeds are fixed. In an interpreter of its own: what imports jax must not be forked."""
+    if importlib.util.find_spec("jax_privacy") is None:
+        pytest.skip("the extra `jax` is not installed")
+    command = [sys.executable, "-m", "benchmarks.accountants", "jax-privacy, sampled waits"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout
+    assert [line.split()[-1] for line in told.splitlines()[1:]] == ["PASS", "PASS"]
 
 
 def test_what_cannot_be_said_is_open():
