@@ -218,7 +218,8 @@ class _Reader:
         elif array.dtype in (np.longdouble, np.clongdouble) or array.size <= _SHOWN_ENTRIES:
             yield str([_entry_text(entry) for entry in array.ravel()])
         else:
-            yield hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+            fields = [array] if array.dtype.names is None else [array[name] for name in array.dtype.names]  # no padding
+            yield hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in fields)).hexdigest()
         if isinstance(value, np.ma.MaskedArray):
             yield from self.texts((np.ma.getmaskarray(value), value.fill_value), place, depth)
         extra = fields_of(value) if isinstance(value, np.ndarray) and type(value) is not np.ndarray else {}

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from audit.game.scorers.cells import atom_keys
 from audit.subjects import BadBatch, BadLength, Raised, Reading, concatenate, encode
+from audit.subjects.identity import identify
 from tests.offenders import for_each
 
 
@@ -452,3 +453,15 @@ def test_nor_does_it_for_any_outputs(training, rows):
 @pytest.mark.parametrize("equal", [({1: 2.5}, {True: 2.5}, {1.0: 2.5}), ({0.0: 2.5}, {-0.0: 2.5})])
 def test_keys_that_are_equal_but_not_alike_are_told_apart(equal):
     assert len(set(encode(list(equal), len(equal)).keys().tolist())) == len(equal)
+
+
+def test_padding_between_fields_is_no_part_of_an_array():
+    """Trees of scikit-learn leave it as the memory was."""
+    kind = np.dtype([("value", "f8"), ("flag", "u1")], align=True)
+
+    def made(padding, value):
+        array = np.full(16 * 200, padding, np.uint8).view(kind)
+        array["value"], array["flag"] = value, 1
+        return array
+
+    assert identify(made(0, 1.0)) == identify(made(7, 1.0)) != identify(made(0, 2.0))
