@@ -73,7 +73,7 @@ class Case:
     def named_pairs(self) -> list[int]:
         law = self["stated law"] or {"laws": (), "curve": None}
         games = (self["guess game"], self["sequential game"], self["early look"])
-        single = (*games, law["curve"], self["witness"], self["conversation"])
+        single = (*games, law["curve"], self["witness"], self["conversation"], self["forks"])
         return [part["pair"] for part in (*law["laws"], *single) if part]
 
     @property
@@ -174,6 +174,7 @@ PRIVACY_RULES: tuple[Rule, ...] = (
         p[side] >= q[side] for side in ("left", "right") for p, q in pairwise(
             [dict.fromkeys(("left", "right"), c["conversation"]["conversations"]), *c["conversation"]["turns"]]))),
     ("ledger", "read more conversations than were held", lambda c: c["ledger"]["conversations"] <= c["samples"]),
+    ("forks", "opened more conversations than were held", lambda c: 2 * c["forks"]["conversations"] <= c["samples"]),
     ("stated law", "does not state the law of each pair", lambda c: (
         [p["pair"] for p in c.laws] == list(range(len(c["pairs"]))))),
     ("stated law", "fits more outputs than were drawn", lambda c: (

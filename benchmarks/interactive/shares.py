@@ -1,11 +1,13 @@
 """Measure what audits of conversations certify, as a share of the exact loss of the list of moves, and their cost.
 
-`python -m benchmarks.interactive.shares [TEXT]` prints a line for each conversation whose name holds the text: at
-100,000 conversations per dataset without a stated law, and what the harness adds to a turn.
+`python -m benchmarks.interactive.shares [TEXT [SEEDS]]` prints a line for each conversation whose name holds the text:
+at 100,000 conversations per dataset without a stated law, forked at 1,000,000 answers per dataset, and what the harness
+adds to a turn. Of several seeds it prints the mean share and the least one.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
 import time
 from functools import partial
@@ -17,8 +19,9 @@ from audit import PrivacyClaim, check_interactive
 from audit.checks.interactive.conversation import Conversation
 from mechanisms.interactive.counters import TreeCounter
 from mechanisms.interactive.sessions import PAIRS, Session
+from mechanisms.interactive.sparse import SparseVector
 
-BUDGET, LENGTH = 100_000, 16
+BUDGET, ANSWERS, LENGTH, QUERIES = 100_000, 1_000_000, 16, 8
 
 
 class GeometricCounter(TreeCounter):
@@ -47,20 +50,36 @@ def nodes_of(time_of_event: int) -> int:
     return sum((time_of_event >> level) % 2 == 0 for level in levels)
 
 
+def loss_of_sparse_vector() -> float:
+    """Return the exact epsilon of 7 queries about row 0 and one about row 1, for (0, 1) beside (1, 0)."""
+    grid, step = np.linspace(-80.0, 80.0, 400_001, retstep=True)
+    density = np.exp(-np.abs(grid) / 2) / 4  # of the threshold
+    laws = []
+    for rows in ((0, 1), (1, 0)):
+        below, law = density * step, []
+        for row in (rows[0],) * (QUERIES - 1) + (rows[1],):
+            tail = np.exp(-np.abs(grid - row) / 4) / 2
+            law.append(float((below * np.where(grid > row, tail, 1 - tail)).sum()))
+            below = below * np.where(grid > row, 1 - tail, tail)
+        laws.append(np.array([*law, below.sum()]))
+    return float(np.abs(np.log(laws[0] / laws[1])).max())
+
+
 def cases() -> Any:
-    """Yield a name, an object, pairs, moves, and the exact epsilon."""
+    """Yield a name, an object, pairs, moves, the exact epsilon, and how objects are copied."""
     for each in (0.1, 0.3):
         limited = partial(Session, limit=10 * each)
-        yield f"Laplace, 10 answers at {each}", limited, PAIRS, [("ask", 0, each)] * 10, 10 * each
-    for at in (0, 7, 15):
+        asked = [("ask", 0, each)] * 10
+        yield f"Laplace, 10 answers at {each}", limited, PAIRS, asked, 10 * each, None
+        yield f"forked Laplace, 10 answers at {each}", limited, PAIRS, asked, 10 * each, copy.deepcopy
+    for at in (0, 3, 7, 11, 15):
         stream = [int(place == at) for place in range(LENGTH)]
-        yield (
-            f"geometric counter, event {at + 1} of {LENGTH}",
-            GeometricCounter,
-            [([0] * LENGTH, stream)],
-            [("step",)] * LENGTH,
-            nodes_of(at) / 5,
-        )
+        pairs, moves = [([0] * LENGTH, stream)], [("step",)] * LENGTH
+        yield f"geometric counter, event {at + 1} of {LENGTH}", GeometricCounter, pairs, moves, nodes_of(at) / 5, None
+    moves = [("above", 0, 0.0)] * (QUERIES - 1) + [("above", 1, 0.0)]
+    rows = [([0.0, 1.0], [1.0, 0.0])]
+    loss = loss_of_sparse_vector()
+    yield f"sparse vector, {QUERIES} queries", partial(SparseVector, cutoff=1), rows, moves, loss, None
 
 
 def harness() -> tuple[float, float]:
@@ -74,18 +93,22 @@ def harness() -> tuple[float, float]:
     return taken[0], (taken[1] - taken[0]) / 10
 
 
-def main(text: str = "") -> None:
+def main(text: str = "", seeds: str = "1") -> None:
     """Print the table."""
     whole, turn = harness()
     print(f"harness: {whole:.1f} us for a conversation of 10 turns, {turn:.2f} us a turn")
-    for name, make, pairs, moves, truth in cases():
+    for name, make, pairs, moves, truth, fork in cases():
         if text not in name:
             continue
-        started = time.process_time()
-        result = check_interactive(make, PrivacyClaim(truth), pairs, analyst=moves, budget=BUDGET, workers=0)
-        seconds, share = time.process_time() - started, result.epsilon_lower_bound / truth
-        said = f"{result.samples:,} conversations, {seconds:.0f} CPU s"
-        print(f"{name}: {result.verdict}, share {share:.3f} of {truth:.3g}, {said}", flush=True)
+        started, shares = time.process_time(), []
+        claim, budget = PrivacyClaim(truth), ANSWERS if fork else BUDGET
+        for seed in range(int(seeds)):
+            given = {"analyst": moves, "fork": fork, "budget": budget, "seed": seed, "workers": 0}
+            result = check_interactive(make, claim, pairs, **given)
+            shares.append(result.epsilon_lower_bound / truth)
+        seconds = (time.process_time() - started) / len(shares)
+        said = f"share {np.mean(shares):.3f} (least of {len(shares)}: {min(shares):.3f}) of {truth:.3g}"
+        print(f"{name}: {said}, {result.samples:,} conversations, {seconds:.0f} CPU s", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Result
 from audit.checks.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
+from audit.checks.interactive.forks import Fork, forked
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
@@ -102,6 +103,10 @@ class InteractiveCheck(PrivacyCheck):
         What a conversation may cost: the epsilon of a pure claim unless given.
     handles : tuple of types, optional
         Of answers that are objects to be asked.
+    fork : callable (object, memo), optional
+        `copy.deepcopy`, for objects that it copies with all that their answers depend on. Conversations are forked
+        between turns, which shows events too rare for whole ones: a larger epsilon is certified of long conversations.
+        It gives no PASS. The claim must be pure, and `budget` counts answers on each dataset.
     name, pairs, datasets, method, tolerance, expected, budget, timeout
         See `audit.PrivacyCheck`.
 
@@ -144,6 +149,7 @@ class InteractiveCheck(PrivacyCheck):
     charged: Callable[[Any], Any] | None = None
     limit: Any | None = None
     handles: tuple[type, ...] = ()
+    fork: Fork | None = None
     mechanism: Any = field(default=None, init=False)  # made of the others
 
     kind: ClassVar[str] = "interactive"
@@ -167,11 +173,21 @@ class InteractiveCheck(PrivacyCheck):
             raise InvalidArgument(
                 "`parameters` must be left out of a check of conversations: give analyst=audit.Moves(...)"
             )
+        if self.fork is not None:
+            self._require_forkable()
         if self.charged is not None and self.cost is None:
             raise InvalidArgument("`charged` needs `cost`: give cost=lambda move, answer: ..., what an answer costs")
         if self.cost is not None:
             _ = self._limit
         super()._validate()
+
+    def _require_forkable(self) -> None:
+        if not callable(self.fork):
+            raise InvalidArgument.of("fork", "be callable as (object, memo)", self.fork, "type fork=copy.deepcopy")
+        if isinstance(self.analyst, Moves) or self.law is not None or self.datasets is not None:
+            raise InvalidArgument("`fork` needs an analyst and pairs, and no `law`: leave out `law` and `datasets`")
+        if not (isinstance(self.claim, PrivacyClaim) and self.claim.delta == 0):
+            raise InvalidArgument.of("claim", "be pure where conversations are forked", self.claim)
 
     @property
     def _limit(self) -> Any:
@@ -199,6 +215,9 @@ class InteractiveCheck(PrivacyCheck):
                 ways.append(ledger)
                 if overspent(ledger.payments, self._limit):
                     return PrivacyEvidence(samples, tuple(ways))
+            if self.fork is not None:
+                found, drawn = forked(self.mechanism, self.pairs, self.fork, allowance)
+                return PrivacyEvidence(samples + drawn, (*ways, found))
             evidence = super().gather(allowance)
             if (game := evidence.game) is not None and game.events is not None:
                 judged = self.judge(self.terms(), evidence, allowance.significance)
@@ -314,6 +333,7 @@ def check_interactive(
     charged: Callable[[Any], Any] | None = None,
     limit: Any | None = None,
     handles: tuple[type, ...] = (),
+    fork: Fork | None = None,
     datasets: Any | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
@@ -351,6 +371,7 @@ def check_interactive(
             charged=charged,
             limit=limit,
             handles=handles,
+            fork=fork,
             datasets=datasets,
             method=method,
             tolerance=tolerance,

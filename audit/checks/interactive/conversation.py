@@ -68,17 +68,27 @@ class Conversation(PerCall):
     def turns(self, opened: Any) -> Iterator[tuple[Any, Any]]:
         """Yield each move with its answer."""
         if isinstance(self.analyst, tuple):
-            yield from ((move, _answer(opened, move)) for move in self.analyst)
+            yield from ((move, answer_to(opened, move)) for move in self.analyst)
             return
         talk = _next(self.analyst)
         move = _next(partial(next, talk))
         for _ in range(_LONGEST):
-            if move is _OVER:
+            if move is OVER:
                 return
-            answer = _answer(opened, move)
+            answer = answer_to(opened, move)
             yield move, answer
             move = _next(partial(talk.send, answer))
         raise SubjectFailed("raised", f"was asked more than {_LONGEST:,} times in one conversation: end the analyst")
+
+    def move_after(self, answers: Sequence[Any]) -> Any:
+        """Return the move that follows some answers."""
+        if isinstance(self.analyst, tuple):
+            return self.analyst[len(answers)] if len(answers) < len(self.analyst) else OVER
+        talk = _next(self.analyst)
+        move = _next(partial(next, talk))
+        for answer in answers:
+            move = _next(partial(talk.send, answer))
+        return move
 
     def transcript(self, dataset: Any, rng: np.random.Generator) -> Any:
         """Return the answers of one conversation; what `make` raised where the object could not be opened."""
@@ -137,8 +147,8 @@ class StatedConversation(Conversation):
     def _followed(
         self, dataset: Any, moves: tuple[Any, ...], answers: tuple[Any, ...], mass: float, seen: list[int]
     ) -> Iterator[tuple[tuple[Any, ...], float]]:
-        move = self._move_after(answers)
-        if move is _OVER:
+        move = self.move_after(answers)
+        if move is OVER:
             seen[0] += 1
             if seen[0] > _MOST_TRANSCRIPTS:
                 raise InvalidArgument(f"`law` must give at most {_MOST_TRANSCRIPTS:,} transcripts: shorten the analyst")
@@ -151,15 +161,6 @@ class StatedConversation(Conversation):
             raise InvalidArgument.of("law", rule, law)
         for answer, share in law.pmf.items():
             yield from self._followed(dataset, moves, (*answers, answer), mass * share, seen)
-
-    def _move_after(self, answers: tuple[Any, ...]) -> Any:
-        if isinstance(self.analyst, tuple):
-            return self.analyst[len(answers)] if len(answers) < len(self.analyst) else _OVER
-        talk = _next(self.analyst)
-        move = _next(partial(next, talk))
-        for answer in answers:
-            move = _next(partial(talk.send, answer))
-        return move
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,7 @@ def _is_move(move: Any) -> bool:
     return callable(move) or (type(move) is tuple and bool(move))
 
 
-_OVER: Any = object()  # the move of an analyst that has ended
+OVER: Any = object()  # the move of an analyst that has ended
 
 
 def _next(step: Callable[[], Any]) -> Any:
@@ -288,13 +289,13 @@ def _next(step: Callable[[], Any]) -> Any:
     try:
         return step()
     except StopIteration:
-        return _OVER
+        return OVER
     except Exception as error:
         said = f"could not be asked: the analyst raised {type(error).__name__}: {described(error)}"
         raise SubjectFailed("raised by the analyst", said) from error
 
 
-def _answer(opened: Any, move: Any) -> Any:
+def answer_to(opened: Any, move: Any) -> Any:
     """Return the answer to a move: (method, argument, ...), (object, method, argument, ...), or a callable."""
     target = name = None
     try:
