@@ -154,6 +154,8 @@ class OpenDPFrames:
                 yield program._replace(**{name: value})
         if len(program.group) == 1:
             yield from (program._replace(group=(other,)) for other in _inner(program.group[0]))
+            if program.group[0][0] not in ("col", "is_null"):
+                yield from (program._replace(group=(("is_null", ("col", name)),)) for name in grammar.DATA)
         for at, aggregate in enumerate(program.aggregates):
             for other in _simpler(aggregate[1]):
                 new = (aggregate[0], other, aggregate[2])
@@ -292,13 +294,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first program, to go on with a run")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--causes", type=Path, nargs="*", default=[CAUSES], help="tables of causes that are known")
     parser.add_argument("--mask", action="store_true", help="shrink nothing that has the operators of a known cause")
     parser.add_argument("--save", type=Path, help="where to write all flags, a line of JSON each")
     asked = parser.parse_args()
     command = [asked.python, "-m", "benchmarks.stability.opendp_queries", "work"]
-    news = tabulate(command, asked.seed, asked.seconds, asked.causes, asked.mask, asked.save)
+    news = tabulate(command, asked.seed, asked.seconds, asked.causes, asked.mask, asked.save, asked.first)
     sys.exit(bool(news))
 
 

@@ -266,27 +266,30 @@ class HuntReport:
     raw: tuple[QueryViolation, ...]  # flags before shrinking, those of causes that are known among them
 
 
-def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = ()) -> HuntReport:
+def hunt(
+    command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = (), first: int = 0
+) -> HuntReport:
     """Run a worker and start it again after each abort, with the program after the one that ended it.
 
-    The command is called with ``seed state journal seconds known...`` and passes them to `work`.
+    The command is called with ``seed state journal seconds known...`` and passes them to `work`. The first program is
+    the one of this number, so that a run goes on where another ended.
     """
     aborts: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         state, journal = Path(folder, "state"), Path(folder, "journal")
-        state.write_bytes(_STATE.pack(0, 0, 0, 0, 0.0))
+        state.write_bytes(_STATE.pack(first, 0, 0, 0, 0.0))
         journal.touch()
         arguments = [str(seed), str(state), str(journal), str(seconds), *known]
         while subprocess.run([*command, *arguments], check=False, stderr=subprocess.DEVNULL).returncode:
             last = _STATE.unpack(state.read_bytes())[0] - 1
-            if aborts[-1:] == [last] or last < 0:
+            if aborts[-1:] == [last] or last < first:
                 raise RuntimeError(f"`command` must start a process that calls `work`, got {' '.join(command)!r}")
             aborts.append(last)
         number, accepted, compared, grouped, spent = _STATE.unpack(state.read_bytes())
         lines = [QueryViolation(**json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]
     lines = [replace(line, signature=tuple(line.signature), rows=tuple(line.rows)) for line in lines]
     flags, raw = (tuple(line for line in lines if bool(line.script) == whole) for whole in (True, False))
-    return HuntReport(number, accepted, compared, grouped, spent, tuple(aborts), flags, raw)
+    return HuntReport(number - first, accepted, compared, grouped, spent, tuple(aborts), flags, raw)
 
 
 def owners(tables: Sequence[Path]) -> dict[str, str]:
@@ -306,7 +309,13 @@ def shortest(flags: Iterable[QueryViolation], owner: Mapping[str, str], most: in
 
 
 def tabulate(
-    command: Sequence[str], seed: int, seconds: float, tables: Sequence[Path], mask: bool, save: Path | None = None
+    command: Sequence[str],
+    seed: int,
+    seconds: float,
+    tables: Sequence[Path],
+    mask: bool,
+    save: Path | None = None,
+    first: int = 0,
 ) -> int:
     """Hunt and print counts, known causes that were met, and others with a script; return the number of the others.
 
@@ -314,7 +323,7 @@ def tabulate(
     and operators each. A flag has the first cause that it fits.
     """
     owner = owners(tables)
-    found = hunt(command, seed=seed, seconds=seconds, known=list(owner) if mask else ())
+    found = hunt(command, seed=seed, seconds=seconds, known=list(owner) if mask else (), first=first)
     if save:
         save.write_text("".join(f"{json.dumps(asdict(flag))}\n" for flag in (*found.flags, *found.raw)))
     used = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
@@ -346,10 +355,13 @@ def tabulate(
     return sum(flag.kind != "exception" for flags in others.values() for flag in flags)
 
 
-def _length(flag: QueryViolation) -> tuple[int, int, int, int]:
-    """Return how many operators a flag has beside its aggregates (".sum") and declarations ("[...]"), then its rows."""
+def _length(flag: QueryViolation) -> tuple[bool, int, int, int, int]:
+    """Return what the shortest flag has least of: operators beside aggregates (".sum") and declarations, then rows.
+
+    One that is more than rounding comes first.
+    """
     operators = sum(token[0] not in ".[" for token in flag.signature)
-    return operators, sum(flag.rows), len(flag.signature), len(flag.script)
+    return flag.kind == "rounding", operators, sum(flag.rows), len(flag.signature), len(flag.script)
 
 
 def _shortest(flags: Sequence[QueryViolation]) -> str:
