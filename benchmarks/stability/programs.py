@@ -266,9 +266,7 @@ class HuntReport:
     raw: tuple[QueryViolation, ...]  # flags before shrinking, those of causes that are known among them
 
 
-def hunt(
-    command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = (), first: int = 0
-) -> HuntReport:
+def hunt(command: Sequence[str], *, seed: int, seconds: float, known: Sequence[str] = (), first: int = 0) -> HuntReport:
     """Run a worker and start it again after each abort, with the program after the one that ended it.
 
     The command is called with ``seed state journal seconds known...`` and passes them to `work`. The first program is
