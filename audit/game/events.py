@@ -170,7 +170,7 @@ def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[s
             competed = [other.candidate for other in proposals]
             return EventPair(
                 candidate.score,
-                candidate.placed(thresholds),
+                candidate.placed(thresholds, design),
                 bound,
                 complete=any(other.complete for other in competed),
                 looked_for=looked_for,
@@ -294,11 +294,22 @@ class Candidate:
     def seeks(self) -> tuple[str, ...]:
         return self.fits.halves[0][self.index].seeks
 
-    def placed(self, thresholds: Thresholds) -> Thresholds:
-        """Move thresholds chosen on the scores of the halves to the final score."""
+    def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
+        """Move thresholds chosen on the scores of the halves to the final score.
+
+        The few values of a table may come in another order than on the halves, and rare events then hold others than
+        were meant. They are chosen again, by the final score as the log-likelihood ratio: it is shrunk by its noise.
+        """
         if not self.fits.scorer.learned or self.score is None:
             return thresholds
-        return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
+        final = _scores(self.score, self.fits.folds.whole)
+        moved = thresholds.moved(self.both.pooled, final.pooled)
+        if self._is_table and final.distinct <= tuning.SHORT_TABLE and self._is_rare(moved, final):
+            return best_thresholds(final, design, 0.0, stated=True)
+        return moved
+
+    def _is_rare(self, thresholds: Thresholds, scores: Ranked) -> bool:
+        return sum(thresholds.frequencies(scores)) * scores.total < tuning.RARE_GUESSES
 
     def proposal(self, design: TestDesign) -> Proposal:
         """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins."""

@@ -44,6 +44,7 @@ CHOICE_PENALTY_LEARNED = 3.0  # the same for learned scores: at equal estimates 
 COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
 TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
 SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a deduction: overfitting is negligible
+RARE_GUESSES = 5_000  # on all training outputs: with fewer, events of such a table are chosen again on all of them
 LINE_NEEDS, TABLE_NEEDS = 10_000, 20_000  # outputs of a line and of a table: fewer cannot show a misfit in the tails
 LINE_BINS = 200  # of equal mass, in which the calibration line is fitted
 LINE_CUTS = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # of the test of fit
