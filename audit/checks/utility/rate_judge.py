@@ -260,7 +260,7 @@ class SimulatedFit:
         return low, high
 
     def advice(self, drawn: int) -> str:
-        """Return how many losses would decide if the estimates are right, if any: bounds shrink as one over the root."""
+        """Return how many losses would decide if the estimates are right; bounds shrink as one over the root."""
         narrowed = (self._narrowed(2 ** (step / 2)) for step in range(1, _MOST_DOUBLINGS + 1))
         enough = next((step for step, fit in enumerate(narrowed, 1) if fit.why_open is None), None)
         if enough is None:
