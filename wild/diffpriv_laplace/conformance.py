@@ -22,6 +22,4 @@ def histogram(p):
 
 library.answer({name: statistic(name) for name in ("count", "sum", "mean", "variance", "median")})
 library.answer({"minimum": statistic("min"), "maximum": statistic("max")})
-library.answer(
-    {"histogram of numbers": histogram}, relation="add/remove", law="usual"
-)  # a replaced record is in two counts
+library.answer({"histogram of numbers": histogram})

@@ -26,9 +26,9 @@ def laplace(p):
     return LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity).add_noise
 
 
-library.answer({"count": algorithm(laplacian.Count, bounded=False)}, law="integer")
+library.answer({"count": algorithm(laplacian.Count, bounded=False), "geometric noise": laplace})
 library.answer({
-    "sum": algorithm(laplacian.BoundedSum), "laplace noise": laplace, "geometric noise": laplace,
+    "sum": algorithm(laplacian.BoundedSum), "laplace noise": laplace,
     "gaussian noise": lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity).add_noise,
 }, law="usual")  # fmt: skip
 library.answer({
