@@ -18,7 +18,7 @@ import numpy as np
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.interactive.conversation import OVER, Conversation, answer_to
-from audit.checks.privacy.forked import Branching, Forked
+from audit.checks.privacy.forked import BranchingProcess, ForkEvidence
 from audit.game.scorers import Score, Training
 from audit.game.scorers.cells import Atoms, CountedCells
 from audit.subjects import Outputs, encode
@@ -74,7 +74,7 @@ class Plan(NamedTuple):
 
 def forked(
     talk: Conversation, pairs: Sequence[tuple[Any, Any]], fork: Fork, allowance: Allowance
-) -> tuple[Forked, int]:
+) -> tuple[ForkEvidence, int]:
     """Return what survived on the pair that whole conversations choose, and the conversations opened.
 
     The budget counts answers on each dataset.
@@ -108,7 +108,7 @@ def forked(
             counts.update(zip(*found[:: 1 - 2 * side].tolist(), strict=True))
     kept = tuple((right, wrong, number) for (right, wrong), number in sorted(counts.items()) if right or wrong)
     words = f"each of {len(plan.copies)} answers is likelier on that dataset"
-    return Forked(plan.conversations, -index, plan.copies, plan.bet, kept, words), opened + 2 * plan.conversations
+    return ForkEvidence(plan.conversations, -index, plan.copies, plan.bet, kept, words), opened + 2 * plan.conversations
 
 
 def _rows(talk: Conversation, data: Any, size: int, rng: np.random.Generator) -> list[tuple[Any, ...]]:
@@ -124,7 +124,7 @@ def _plans(sides: Sequence[list[tuple[Any, ...]]], answers: float, significance:
         cuts, chances = _cuts(columns, len(scores.parts), rarity)
         if not np.isfinite(cuts).any():
             continue
-        branching = Branching(chances)
+        branching = BranchingProcess(chances)
         found = max(
             (branching.bound(copies, bet, answers, significance), bet, copies)
             for copies, bet in product({branching.copies(start) for start in range(len(scores.parts) + 1)}, _BETS)

@@ -27,7 +27,7 @@ _NO_PASS = "not refuted by conversations that were forked, which never pass a cl
 
 
 @dataclass(frozen=True)
-class Forked(Way):
+class ForkEvidence(Way):
     """Hold what survived of conversations that were forked between turns."""
 
     conversations: Number  # opened on each dataset
@@ -72,7 +72,7 @@ class Forked(Way):
 
 
 @dataclass(frozen=True)
-class Branching:
+class BranchingProcess:
     """Estimate what forked conversations certify, from the chances to survive each turn; answers taken as independent.
 
     A plan decides how much is certified, and never whether it holds.

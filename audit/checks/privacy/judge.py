@@ -11,7 +11,7 @@ from audit.base.forms import Limits, Nonnegative, Probability
 from audit.checks.base import Evidence, Found, Judgment, undecided
 from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
 from audit.checks.privacy.enumerated import Enumerated
-from audit.checks.privacy.forked import Forked
+from audit.checks.privacy.forked import ForkEvidence
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.sequential_game import SequentialGame
@@ -29,7 +29,7 @@ class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
     ways: tuple[
-        StatedLaw | EarlyLook | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told | Forked, ...
+        StatedLaw | EarlyLook | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told | ForkEvidence, ...
     ] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own

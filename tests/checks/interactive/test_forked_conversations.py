@@ -13,7 +13,7 @@ from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.interactive.conversation import Conversation
 from audit.checks.interactive.forks import Plan, TurnScores, survivors
-from audit.checks.privacy.forked import Branching, Forked
+from audit.checks.privacy.forked import BranchingProcess, ForkEvidence
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of, replay
 
@@ -97,17 +97,17 @@ class Value:
 
 
 def test_the_product_by_hand():
-    held = Forked(10, 0, (1, 2), 0.5, ((2, 0, 3), (0, 1, 1)), "")
+    held = ForkEvidence(10, 0, (1, 2), 0.5, ((2, 0, 3), (0, 1, 1)), "")
     odds = math.exp(-0.7)
     assert held.evidence_against(0.7) == pytest.approx(3 * math.log(1 + 0.5 * odds) + math.log(1 - 0.25))
     assert held.evidence_against(0.7) < held.evidence_against(0.6)
-    assert Forked(10, 0, (1,), 0.5, (), "").evidence_against(0.0) == 0.0
+    assert ForkEvidence(10, 0, (1,), 0.5, (), "").evidence_against(0.0) == 0.0
 
 
 @pytest.mark.parametrize("survived", [((3, 0, 1),), ((2, 1, 1),), ((1, 0, 21),)])
 def test_more_survivors_than_copies_are_no_record(survived):
     with pytest.raises(InvalidCertificate):
-        Forked(10, 0, (1, 2), 0.5, survived, "")
+        ForkEvidence(10, 0, (1, 2), 0.5, survived, "")
 
 
 def test_the_mean_of_the_product_is_at_most_1_whatever_copies_share():
@@ -116,8 +116,8 @@ def test_the_mean_of_the_product_is_at_most_1_whatever_copies_share():
     means = []
     for chance in (0.75, 0.25):  # of the right guess on either dataset; a wrong one else
         right, wrong = (
-            Forked(1, 0, (1, copies), bet, ((2, 0, 1),), ""),
-            Forked(1, 0, (1, copies), bet, ((0, 2, 1),), ""),
+            ForkEvidence(1, 0, (1, copies), bet, ((2, 0, 1),), ""),
+            ForkEvidence(1, 0, (1, copies), bet, ((0, 2, 1),), ""),
         )
         both = [math.exp(each.evidence_against(-math.log(odds))) for each in (right, wrong)]
         means.append(chance * both[0] + (1 - chance) * both[1])
@@ -127,7 +127,7 @@ def test_the_mean_of_the_product_is_at_most_1_whatever_copies_share():
 
 def test_a_plan_follows_chances():
     """One turn in four survives: as many copies keep the number of conversations."""
-    branching = Branching(np.full((2, 2, 4), 0.25))
+    branching = BranchingProcess(np.full((2, 2, 4), 0.25))
     assert branching.copies(0) == (1, 4, 4, 4)
     assert branching.copies(1) == (1, 1, 4, 4)
     assert branching.copies(4) == (1, 1, 1, 1)
