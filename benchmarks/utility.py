@@ -6,10 +6,9 @@
 First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
 leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
 two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
-the verdict on "exponent 0.5 within 0.05" on nine sizes 64 ... 16384, exponential losses, significance 0.0005. Fourth
-table: true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early. Fifth
-table: audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by grid. Sixth
-table: means that decay like n^-0.5 up to logarithms, or later than the grid, where FAIL would be a mistake.
+true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early. Fourth table:
+audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by grid. Fifth table:
+means that decay like n^-0.5 up to logarithms, or later than the grid, where FAIL would be a mistake.
 """
 
 from __future__ import annotations
@@ -198,22 +197,6 @@ def _binomial(losses: np.ndarray, side: float) -> float:
     return proportion_upper_bound(ones, len(losses), side) - proportion_lower_bound(ones, len(losses), side)
 
 
-def decided(truth: float, budget: int, audits: int) -> Verdict | None:
-    """The verdict that at least nine of ten audits of "exponent 0.5 within 0.05" give, if there is one."""
-    sizes = tuple(2**k for k in range(6, 15))
-
-    def mean(n: int) -> float:
-        return float(n**-truth)
-
-    def losses(n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.minimum(rng.exponential(size=replicates), 10) * mean(n)
-
-    check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5, support=lambda n: (0.0, 10 * mean(n)))
-    verdicts = [run_check(check, Allowance(budget, SIGNIFICANCE / 100, Stream(seed))).verdict for seed in range(audits)]
-    common = max(Verdict, key=verdicts.count)
-    return common if verdicts.count(common) >= 0.9 * audits else None
-
-
 BINARY_GRIDS = ((4, 32, 256), (4, 16, 64, 256), (8, 64, 512), (16, 128, 1024), (16, 64, 256, 1024), SIZES)
 LATE: dict[str, Callable[[int], float]] = {
     "0.2 ln(n) n^-0.5": lambda n: 0.2 * math.log(n) * n**-0.5,
@@ -270,15 +253,6 @@ def print_binary(audits: int) -> None:
         )
 
 
-def print_decided() -> None:
-    """Print the third table."""
-    print("\n| losses in all | true exponent 0.5 | 0.4 | 0.3 | 0.2 |")
-    print("| --- | --- | --- | --- | --- |")
-    for budget in (20_000, 50_000, 100_000, 200_000, 500_000):
-        row = (decided(truth, budget, 20) for truth in (0.5, 0.4, 0.3, 0.2))
-        print(f"| {budget} | {' | '.join(str(verdict or 'varies') for verdict in row)} |", flush=True)
-
-
 def early_grid(rng: np.random.Generator) -> list[int]:
     """100, 10,000, and four to seven sizes between them."""
     between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int)
@@ -331,7 +305,6 @@ def main() -> None:
         for count in (200, 2000, 20_000):
             shown = (f"{value:.2f}" if math.isfinite(value) else "–" for value in widths(law, count))
             print(f"| {name} | {count} | {' | '.join(shown)} |", flush=True)
-    print_decided()
     print("\n| setting | grids | FAIL by the grid alone | FAIL | PASS |")
     print("| --- | --- | --- | --- | --- |")
     for name in SETTINGS:
