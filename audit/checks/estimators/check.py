@@ -208,6 +208,8 @@ class EstimatorCheck(PrivacyCheck):
         doubts = [each for each in evidence.properties if each.outcome in ("suspected", "open")]
         if broken:
             return replace(judged, verdict=Verdict.FAIL, basis="exact", reason="; ".join(map(str, broken)))
+        if not (evidence.ways or evidence.failure or "constant" in evidence.anomalies):
+            judged = replace(judged, reason="not refuted, but too few fits to learn a score from: raise the budget")
         if not doubts or evidence.failure:
             return judged
         reason = f"{doubts[0]}; {judged.reason}"

@@ -241,3 +241,9 @@ def test_a_clone_that_raises_says_nothing_of_privacy():
     assert line.outcome == "open"
     assert "scale is a number" in line.said
     assert found.verdict is not audit.Verdict.FAIL
+
+
+def test_too_few_fits_are_named():
+    result = checked(LocalVoteClassifier(**PUBLIC), budget=100)
+    assert result.verdict is audit.Verdict.INCONCLUSIVE
+    assert "too few fits to learn a score from: raise the budget" in result.reason
