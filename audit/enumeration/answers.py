@@ -91,42 +91,11 @@ def _refusal(name: str) -> Callable[..., Any]:
 
 
 _REFUSED = (
-    *(
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "hash",
-        "bool",
-        "int",
-        "float",
-        "complex",
-        "index",
-        "round",
-        "trunc",
-        "floor",
-    ),
-    *(
-        "ceil",
-        "abs",
-        "neg",
-        "invert",
-        "str",
-        "repr",
-        "format",
-        "rsub",
-        "mul",
-        "rmul",
-        "truediv",
-        "rtruediv",
-        "floordiv",
-    ),
-    *("rfloordiv", "mod", "rmod", "divmod", "rdivmod", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor"),
-    *("lshift", "rlshift", "rshift", "rrshift", "matmul", "rmatmul", "reduce_ex"),
+    "lt le gt ge eq ne hash bool int float complex index round trunc floor ceil abs neg invert str repr "
+    "format rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow and rand "
+    "or ror xor rxor lshift rlshift rshift rrshift matmul rmatmul reduce_ex"
 )
-for _name in _REFUSED:
+for _name in _REFUSED.split():
     setattr(Symbol, f"__{_name}__", _refusal(_name))
 
 

@@ -50,10 +50,11 @@ def _with_itself(name: str, function: Any, number: Deferred, other: Deferred) ->
     pairs = [(number.at(end), other.at(end)) for end in (support[0], support[-1])]
     if any(isinstance(part, (np.integer, np.bool_, bool)) for pair in pairs for part in pair):  # they may wrap
         return None
+    if number.is_rough() or other.is_rough():  # how far the two are off together is not known
+        return None
     if not _is_monotone(name, number._grows == other._grows, min(map(min, pairs))):
         return None
-    is_rough = any(step[0].startswith(ROUGH) for step in (*number._steps, *other._steps))
-    said = f"{ROUGH if is_rough else ''}{name} of {shape(number)} and {shape(other)}"
+    said = f"{name} of {shape(number)} and {shape(other)}"
     return Deferred(
         number._draw, ((said, lambda value: function(number.of(value), other.of(value)), None),), number._grows
     )

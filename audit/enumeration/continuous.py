@@ -144,10 +144,11 @@ class Continuous(Draw):
     def whole(self, number: Deferred, function: Callable[[Any], Any]) -> list[tuple[Any, range]]:
         """Return for each integer part the cells that surely have it."""
         support, found = self.support, []
-        at = int(not math.isfinite(self._end(number, support[0], 0)))
-        last = size_of(support) - int(not math.isfinite(self._end(number, support[-1], 1)))
+        at = int(not all(map(math.isfinite, self._ends(number, support[0], 0))))
+        last = size_of(support) - int(not all(map(math.isfinite, self._ends(number, support[-1], 1))))
         while at < last:
-            whole = function(self._end(number, support[at], 0))
+            ends = map(function, self._ends(number, support[at], 0))
+            whole = min(ends) if number._grows else max(ends)
             holds = partial(is_within, function, whole, number._grows)
             end = min(last, self._count(number, 1, partial(_finite, holds)))
             if end > at:
@@ -157,16 +158,17 @@ class Continuous(Draw):
                 self.fixed("an integer part")
         return found
 
-    def _end(self, number: Deferred, point: int, side: int) -> Any:
-        """Return the number at an end of a cell, moved outward."""
-        return number.of(_moved(self.quantile(point + side), side))
+    def _ends(self, number: Deferred, point: int, side: int) -> list[Any]:
+        """Return the number at an end of a cell, moved outward; rough steps have more than one."""
+        return number.moved(_moved(self.quantile(point + side), side))
 
     def _count(self, number: Deferred, side: int, holds: Callable[[Any], bool]) -> int:
-        """Return how many cells from the left hold at one of their ends."""
-        low, high = 0, size_of(self.support)
+        """Return how many cells from the left surely hold at their upper end, or perhaps at their lower one."""
+        low, high, test = 0, size_of(self.support), all if side else any
         while low < high:
             middle = (low + high) // 2
-            low, high = (middle + 1, high) if holds(self._end(number, self.support[middle], side)) else (low, middle)
+            is_so = test(map(holds, self._ends(number, self.support[middle], side)))
+            low, high = (middle + 1, high) if is_so else (low, middle)
         if self.kind == "normal":
             self._mind(low - 1 if side else low, side)
         return low

@@ -3,6 +3,11 @@
 A draw is uniform on a range of integers: the values of an integer, or the multiples of 2^-53 of a floating-point
 number. Arithmetic with known numbers is kept as steps and done when it matters, with the operations that Python itself
 would have done. Every step is monotone, since rounding is monotone, so that thresholds are found by bisection.
+
+Logarithms, exponentials and powers are rough: what the C library or NumPy gives is within 4 ulp of a monotone function
+(their documents say 1 to 4), and may fall back by 8. So a point is surely on one side of a threshold where it is there
+after a move of 8 ulp either way at each rough step, and then so are all points before it, or behind it. The points in
+between are all looked at where these are few. A flat function, such as u ** 0.001, has many: they are left over.
 """
 
 from __future__ import annotations
@@ -13,7 +18,6 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,9 +29,11 @@ WIDEST = 4096  # values that a number may still have when all are told apart
 NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
-_UNCLEAR = "intervals around the thresholds of continuous laws"
+_OFF = 2  # by as many times 4 ulp two values of such a step may stand the wrong way around
+UNCLEAR = "intervals around the thresholds of continuous laws"
 _COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
-_NEAR = 8  # points on either side of a threshold at which such a step is looked at
+_EPSILON = sys.float_info.epsilon
+_LOOKED_AT = 1024  # points at which a rough step is looked at
 
 
 def size_of(support: range) -> int:
@@ -60,23 +66,27 @@ class Draw:
     def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
         """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
         if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
-            first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
-            below, upto = (count(number, partial(_stands, f, other)) for f in (first, second))
+            parts = three_parts(number, other)
         else:
             point = Fraction(other) * (2**53 if self.is_float else 1)
             below, upto = (_before(self.support, end) for end in (math.ceil(point), math.floor(point) + 1))
-        cuts = [0, below, max(below, upto), size_of(self.support)]
-        parts = [self.support[start:end] for start, end in pairwise(cuts)]
+            parts = [self.support[:below], self.support[below : max(below, upto)], self.support[max(below, upto) :]]
         return [(known(number.at(part[0])), part) for part in parts if part]
 
     def whole(self, number: Deferred, function: Callable[[Any], Any]) -> list[tuple[Any, range]]:
-        """Return for each integer part the points that have it."""
+        """Return for each integer part the points that surely have it."""
         found, at = [], 0
         while at < size_of(self.support):
             whole = function(number.at(self.support[at]))
-            end = count(number, partial(is_within, function, whole, number._grows))
-            found.append((whole, self.support[at:end]))
-            at = end
+            before = partial(_is_before, function, whole, number._grows)
+            start = max(at, cut(number, before)[1]) if number.is_rough() else at
+            if start > at:
+                at = start
+                continue
+            end, after = cut(number, partial(is_within, function, whole, number._grows))
+            if end > at:
+                found.append((whole, self.support[at:end]))
+            at = max(at + 1, after)
             if len(found) > WIDEST:
                 self.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
         return found
@@ -90,7 +100,7 @@ class Draw:
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
         pieces = [(result, piece) for result, piece in compute() if piece]
-        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support), _UNCLEAR)
+        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support), UNCLEAR)
 
 
 class Deferred:
@@ -118,6 +128,24 @@ class Deferred:
         for _, function, other in self._steps:
             value = function(value) if other is None else function(value, other)
         return value
+
+    def is_rough(self) -> bool:
+        """Test whether a step may not be monotone in its last bits."""
+        return any(name.startswith(ROUGH) for name, _, _ in self._steps)
+
+    def moved(self, value: Any) -> list[Any]:
+        """Return what follows from a value of its draw, with each rough step moved either way."""
+        values = [value]
+        for name, function, other in self._steps:
+            try:
+                values = [function(value) if other is None else function(value, other) for value in values]
+            except (ValueError, ArithmeticError):
+                if len(values) > 1:
+                    self._draw.follower.not_followed("a function has no value next to one that it has")
+                raise
+            if name.startswith(ROUGH):
+                values = [end for value in values for end in _ends(value)]
+        return values
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__round__",):
@@ -213,6 +241,16 @@ class Deferred:
         return self // other, rest
 
 
+def _ends(value: Any) -> tuple[Any, ...]:
+    """Return a result of a rough step, moved either way; integers are exact."""
+    if not isinstance(value, (float, np.floating)) or not math.isfinite(value):
+        return (value,)
+    unit: Any = _EPSILON if isinstance(value, float) else np.finfo(type(value)).eps
+    kind: Any = type(value)
+    by = abs(value) * kind(_OFF * 4 * unit) + kind(2.0**-1071)
+    return tuple(end if math.isfinite(end) else value for end in (value - by, value + by))
+
+
 def _residues(support: range, modulus: int) -> list[tuple[int, range]]:
     period = modulus // math.gcd(support.step, modulus)
     if min(period, size_of(support)) > WIDEST:
@@ -246,21 +284,34 @@ def _level(value: Any) -> tuple[Any, float]:
     return value, math.copysign(1.0, value)
 
 
-def count(number: Deferred, holds: Callable[[Any], bool]) -> int:
-    """Return at how many points from the left `holds`; it holds at all points before the first where it does not."""
+def cut(number: Deferred, holds: Callable[[Any], bool]) -> tuple[int, int]:
+    """Return before how many points from the left a test surely holds, and from which on it surely does not."""
     support = number._draw.support
-    low, high = 0, size_of(support)
-    while low < high:
-        middle = (low + high) // 2
-        if holds(number.at(support[middle])):
-            low = middle + 1
-        else:
-            high = middle
-    if any(name.startswith(ROUGH) for name, _, _ in number._steps):
-        for at in range(max(0, low - _NEAR), min(size_of(support), low + _NEAR)):
-            if holds(number.at(support[at])) != (at < low):
-                number._draw.follower.not_followed("a function is not monotone near a threshold")
-    return low
+
+    def count(is_so: Callable[[list[Any]], bool]) -> int:
+        low, high = 0, size_of(support)
+        while low < high:
+            middle = (low + high) // 2
+            value = number._draw.value(support[middle])
+            low, high = (middle + 1, high) if is_so(number.moved(value)) else (low, middle)
+        return low
+
+    if not number.is_rough():
+        return (count(lambda values: holds(values[0])),) * 2
+    sure, possible = (count(lambda values: test(map(holds, values))) for test in (all, any))  # noqa: B023
+    if 0 <= possible - sure <= _LOOKED_AT:
+        told = [bool(holds(number.at(support[at]))) for at in range(sure, possible)]
+        if told == sorted(told, reverse=True):
+            return (sure + sum(told),) * 2
+    return min(sure, possible), max(sure, possible)
+
+
+def three_parts(number: Deferred, other: Any) -> list[range]:
+    """Return the points surely left of a threshold, surely at it, and surely right of it."""
+    first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
+    (below, least), (most, above) = (cut(number, partial(_stands, f, other)) for f in (first, second))
+    support = number._draw.support
+    return [support[:below], support[least : max(least, most)], support[max(least, above) :]]
 
 
 def integer_part(number: Deferred, function: Callable[[Any], Any], kind: type = int) -> Any:
@@ -277,6 +328,10 @@ def is_within(function: Callable[[Any], int], whole: int, grows: bool, value: An
     return function(value) <= whole if grows else function(value) >= whole
 
 
+def _is_before(function: Callable[[Any], int], whole: int, grows: bool, value: Any) -> bool:
+    return not is_within(function, whole, not grows, value)
+
+
 def shape(number: Deferred) -> tuple[Any, ...]:
     """Return the steps of a number as plain data, which say how it follows from its draw."""
     steps = ((name, type(other).__name__, repr(other)) for name, _, other in number._steps)
@@ -289,7 +344,7 @@ def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bo
 
 def compare(name: str, number: Deferred, other: Any) -> Any:
     kind = type(other)
-    if kind is not float and kind is not int:
+    if kind is not float and kind is not int:  # what is asked most often needs no more
         if isinstance(other, np.ndarray):
             with number._draw.follower.in_parts():
                 return np.array([compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)
@@ -304,7 +359,7 @@ def compare(name: str, number: Deferred, other: Any) -> Any:
         if not _is_comparable(other):
             return NotImplemented
     draw = number._draw
-    if size_of(draw.support) == 1:
+    if draw.support.stop - draw.support.start <= draw.support.step:
         return getattr(operator, name)(force(number), other)
     form = shape(number) if number._steps else draw.kind
     return draw.split((name, form, kind, other if other == other else "nan"), partial(_pieces, name, number, other))

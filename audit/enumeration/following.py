@@ -15,6 +15,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from audit.enumeration.remedies import remedy_for
+
 _HERE = str(Path(__file__).parent)
 _RUNS = ("_call_once", "_output")  # the functions of this package that call the code
 
@@ -182,12 +184,12 @@ class Follower:
         raise reason
 
     def not_followed(self, reason: str) -> None:
-        """End the run, since it cannot be followed; say at which line of the code."""
+        """End the run, since it cannot be followed; say at which line of the code, and what to write instead."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = None if frame.f_code.co_name in _RUNS else frame.f_back
         where = f" ({frame.f_code.co_name}, line {frame.f_lineno})" if frame is not None else ""
-        self.stop(NotFollowed(reason + where))
+        self.stop(NotFollowed(reason + where + remedy_for(reason)))
 
 
 def script_to(node: Node, branch: int) -> list[Step]:

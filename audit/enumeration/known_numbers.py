@@ -23,6 +23,7 @@ FIRST, LAST, MIDDLE, RANDOM = "first", "last", "middle", "random"
 POINTS = (FIRST, LAST, MIDDLE, RANDOM)
 ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))
 _ALL, _EVERY = 64, 16  # runs whose instructions are compared: the first ones, and one of each group after them
+_GOLDEN = 0x9E3779B97F4A7C15  # its multiples are spread evenly
 _MOST = 200_000  # instructions of one run
 
 
@@ -32,8 +33,8 @@ def value_of(draw: Draw, number: int, which: str, seed: int) -> Any:
     if draw.group is not None:
         share = {FIRST: 0.0, LAST: 1.0, MIDDLE: 0.5}.get(which, random.Random(seed).random())
         return draw.group.value(draw, Fraction(share))
-    at = {FIRST: 0, LAST: size - 1, MIDDLE: size // 2}.get(which)
-    return draw.value(draw.support[random.Random(seed + number).randrange(size) if at is None else at])
+    middle = (seed + number + 1) * _GOLDEN % 2**64 * size >> 64 if which == RANDOM else size // 2
+    return draw.value(draw.support[{FIRST: 0, LAST: size - 1}.get(which, middle)])
 
 
 def is_compared(count: int) -> bool:

@@ -17,7 +17,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 from audit.enumeration.conversions import set_code
-from audit.enumeration.deferred import Deferred, Draw, count
+from audit.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
 from audit.enumeration.following import Branches, Follower, Node
 from audit.enumeration.frames import function_of
 from audit.enumeration.stated_graph import CALL, CallGraph
@@ -45,14 +45,12 @@ class Returned(Draw):
 
     def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
         """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
-        below = count(number, lambda value: value < other if number._grows else value > other)
-        upto = count(number, lambda value: value <= other if number._grows else value >= other)
-        parts = (self.support[:below], self.support[below:upto], self.support[upto:])
+        parts = three_parts(number, other)
         return [(known(number.at(part[0])), part) for part in parts if part]
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
         pieces = [(result, piece) for result, piece in compute() if piece]
-        return Branches(pieces, [self._weight(piece) for _, piece in pieces], self._weight(self.support))
+        return Branches(pieces, [self._weight(piece) for _, piece in pieces], self._weight(self.support), UNCLEAR)
 
     def _weight(self, piece: range) -> int:
         return self.before[piece.stop] - self.before[piece.start]

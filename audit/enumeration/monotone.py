@@ -1,7 +1,7 @@
 """Logarithms, exponentials and roots of numbers that are drawn but not yet known, and what NumPy makes of such numbers.
 
-The C library rounds these functions within an ulp or so, and not always upwards where they grow. Thresholds are found
-by bisection all the same, and the points next to a threshold are all looked at: see `deferred.count`.
+The C library rounds these functions within some ulp, and not always upwards where they grow; roots are rounded as IEEE
+754 says. Thresholds are found by bisection all the same, with a margin: see `deferred`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ _COMPARISONS = {
 }
 
 
+def _said(name: str, module: str = "") -> str:
+    return f"{'' if name == 'sqrt' else ROUGH}{module}{name}"
+
+
 def _quiet(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def quiet(value: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -43,7 +47,7 @@ _STEPS = {name: _quiet(getattr(np, name)) for name in _NAMES}
 def _of_numpy(name: str, number: Deferred) -> Any:
     if name in _LOWEST and compare("lt", number, _LOWEST[name]):
         return np.float64("nan")
-    return Deferred(number._draw, (*number._steps, (ROUGH + name, _STEPS[name], None)), number._grows)
+    return Deferred(number._draw, (*number._steps, (_said(name), _STEPS[name], None)), number._grows)
 
 
 def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
@@ -129,7 +133,7 @@ def _of_math(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
             number = arguments[0]
             lowest = _LOWEST.get(name)
             if lowest is None or not compare("lt" if name == "sqrt" else "le", number, lowest):
-                return Deferred(number._draw, (*number._steps, (f"{ROUGH}math.{name}", step, None)), number._grows)
+                return Deferred(number._draw, (*number._steps, (_said(name, "math."), step, None)), number._grows)
         return plain(*arguments)
 
     return function

@@ -256,6 +256,8 @@ class ForkingGenerator(_Forking, np.random.Generator):
         self._follower = follower
 
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        if size is None and dtype is np.float64 and out is None:
+            return uniform(self._follower)
         if np.dtype(dtype) != np.float64 or out is not None:
             self._follower.not_followed("random into an array, or in single precision")
         return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import monotone
+from audit.enumeration import sources
+from audit.enumeration.deferred import ROUGH, Deferred, cut
+from audit.enumeration.following import Follower
 
 pytestmark = pytest.mark.filterwarnings("ignore:divide by zero")
 UNIT = Fraction(1, 2**53)
@@ -58,16 +60,44 @@ def test_infinity_is_an_output_of_its_own():
     assert law.residual == 0
 
 
-def test_a_function_that_falls_back_near_the_threshold_is_not_followed(monkeypatch):
+def test_a_function_that_falls_back_near_the_threshold_leaves_points_over():
     """As a library might round: the value at k and at k + 1 are exchanged for every even k."""
 
     def uneven(value):
         return math.log(1 + (int(value * 2**53) ^ 1) * 2.0**-53)
 
-    monkeypatch.setitem(monotone._STEPS, "log", uneven)
-    law = audit.enumerate_law(lambda data, rng: bool(np.log(rng.random()) < math.log(1.25)), None)
-    assert law.residual == 1
-    assert any("a function is not monotone near a threshold" in reason for reason in law.not_followed)
+    number = Deferred(sources.uniform(Follower())._draw, ((f"{ROUGH}log", uneven, None),))
+    sure, possible = cut(number, lambda value: value < math.log(1.25))
+    assert sure * UNIT < Fraction(1, 4) < possible * UNIT
+    assert possible - sure < 64
+
+
+FLAT = 2.0**-20
+
+
+def flat(value, other):
+    """Return a power that falls back by an ulp over every other one of 2^36 cells, as a library may round."""
+    found = value**other
+    return found - 2.0**-52 if int(value * 2**36) % 2 else found
+
+
+def of_flat(data, rng):
+    return bool(rng.random() ** FLAT < 0.5**FLAT)
+
+
+def test_flat_functions_leave_over_what_the_library_may_have_rounded():
+    """Thousands of points next to a threshold look alike, and behind them the power is below it again."""
+    number = Deferred(sources.uniform(Follower())._draw, ((f"{ROUGH}pow", flat, FLAT),))
+    sure, possible = (at * 2.0**-53 for at in cut(number, lambda value: value < 0.5**FLAT))
+    above, below = 0.5 + 2.0**-37, 0.5 + 3 * 2.0**-37
+    assert flat(below, FLAT) < 0.5**FLAT <= flat(above, FLAT)
+    assert sure < above < below < possible < 0.5 + 1e-7
+
+
+def test_flat_functions_have_a_bracket():
+    law = audit.enumerate_law(of_flat, None)
+    assert 0 < law.residual < Fraction(1, 10**7)
+    assert law.probabilities[True] < Fraction(1, 2) < law.probabilities[True] + law.residual
 
 
 @pytest.mark.parametrize("use", [np.sin, np.tanh])
