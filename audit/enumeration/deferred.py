@@ -4,10 +4,10 @@ A draw is uniform on a range of integers: the values of an integer, or the multi
 number. Arithmetic with known numbers is kept as steps and done when it matters, with the operations that Python itself
 would have done. Every step is monotone, since rounding is monotone, so that thresholds are found by bisection.
 
-Logarithms, exponentials and powers are rough: what the C library or NumPy gives is within 4 ulp of a monotone function
-(their documents say 1 to 4), and may fall back by 8. So a point is surely on one side of a threshold where it is there
-after a move of 8 ulp either way at each rough step, and then so are all points before it, or behind it. The points in
-between are all looked at where these are few. A flat function, such as u ** 0.001, has many: they are left over.
+Logarithms, exponentials and powers are rough: the C library and NumPy give them within 4 ulp of a monotone function (as
+their documents say), and may fall back by 8. So a point is surely on one side of a threshold where it is there after a
+move of 8 ulp either way at each rough step, and so are all before it, or behind it. Those between are looked at if few;
+of a flat function, such as u ** 0.001, they are many, and left over.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ WIDEST = 4096  # values that a number may still have when all are told apart
 NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
-_OFF = 2  # by as many times 4 ulp two values of such a step may stand the wrong way around
 UNCLEAR = "intervals around the thresholds of continuous laws"
 _COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
-_EPSILON = sys.float_info.epsilon
 _LOOKED_AT = 1024  # points at which a rough step is looked at
 
 
@@ -245,9 +243,8 @@ def _ends(value: Any) -> tuple[Any, ...]:
     """Return a result of a rough step, moved either way; integers are exact."""
     if not isinstance(value, (float, np.floating)) or not math.isfinite(value):
         return (value,)
-    unit: Any = _EPSILON if isinstance(value, float) else np.finfo(type(value)).eps
     kind: Any = type(value)
-    by = abs(value) * kind(_OFF * 4 * unit) + kind(2.0**-1071)
+    by = abs(value) * kind(8 * np.finfo(kind).eps) + kind(2.0**-1071)
     return tuple(end if math.isfinite(end) else value for end in (value - by, value + by))
 
 
@@ -309,7 +306,8 @@ def cut(number: Deferred, holds: Callable[[Any], bool]) -> tuple[int, int]:
 def three_parts(number: Deferred, other: Any) -> list[range]:
     """Return the points surely left of a threshold, surely at it, and surely right of it."""
     first, second = (operator.lt, operator.le) if number._grows else (operator.gt, operator.ge)
-    (below, least), (most, above) = (cut(number, partial(_stands, f, other)) for f in (first, second))
+    below, least = cut(number, lambda value: first(value, other))
+    most, above = cut(number, lambda value: second(value, other))
     support = number._draw.support
     return [support[:below], support[least : max(least, most)], support[max(least, above) :]]
 
@@ -336,10 +334,6 @@ def shape(number: Deferred) -> tuple[Any, ...]:
     """Return the steps of a number as plain data, which say how it follows from its draw."""
     steps = ((name, type(other).__name__, repr(other)) for name, _, other in number._steps)
     return (number._draw.kind, *steps)
-
-
-def _stands(comparison: Callable[[Any, Any], Any], other: Any, value: Any) -> bool:
-    return bool(comparison(value, other))
 
 
 def compare(name: str, number: Deferred, other: Any) -> Any:
