@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrivacyClaim, check_interactive
+from audit import Group, PrivacyClaim, check_interactive
 from audit.checks.interactive.conversation import Conversation
 from mechanisms.interactive.counters import TreeCounter
 from mechanisms.interactive.sessions import PAIRS, Session
@@ -101,7 +101,7 @@ def main(text: str = "", seeds: str = "1") -> None:
         if text not in name:
             continue
         started, shares = time.process_time(), []
-        claim, budget = PrivacyClaim(truth), ANSWERS if fork else BUDGET
+        claim, budget = PrivacyClaim(truth, 0.0, Group(2)), ANSWERS if fork else BUDGET
         for seed in range(int(seeds)):
             given = {"analyst": moves, "fork": fork, "budget": budget, "seed": seed, "workers": 0}
             result = check_interactive(make, claim, pairs, **given)

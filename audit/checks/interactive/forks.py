@@ -20,7 +20,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.interactive.conversation import OVER, Conversation, answer_to
 from audit.checks.privacy.forked import BranchingProcess, ForkEvidence
 from audit.game.scorers import Score, Training
-from audit.game.scorers.cells import Atoms, CountedCells
+from audit.game.scorers.cells import Atoms, CountedCells, SignedOutput
 from audit.subjects import Outputs, encode
 
 Fork = Callable[[Any, dict[int, Any]], Any]
@@ -31,7 +31,8 @@ _AT_ONCE = 1_000  # conversations that take a turn together
 _PLAIN = frozenset({float, int, bool, np.float64})
 _RARITIES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)  # loss for which a turn gives up one e-fold of its probability
 _FEWEST, _NO_GAIN = 20, 1e-9  # survivors that show a ratio; log-ratio that counts as none
-_BETS = (0.3, 0.5, 0.7, 0.85, 0.95)
+_BETS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
+_MOST_CUTS = 500  # tried on one score. TIME
 
 
 @dataclass(frozen=True)
@@ -117,25 +118,24 @@ def _rows(talk: Conversation, data: Any, size: int, rng: np.random.Generator) ->
 
 
 def _plans(sides: Sequence[list[tuple[Any, ...]]], answers: float, significance: float) -> Iterator[Plan]:
-    """Yield the best plan for these conversations, if any answer tells the datasets apart."""
-    scores = _fitted(sides)
-    columns = [_column(scores, side) for side in sides]  # of each dataset, the scores of each turn
-    for rarity in _RARITIES:
-        cuts, chances = _cuts(columns, len(scores.parts), rarity)
+    """Yield the best plans for these conversations, if any answer tells the datasets apart."""
+    for scores, rarity in product(_fitted(sides), _RARITIES):
+        cuts, chances = _cuts([_columns(scores, side) for side in sides], scores, rarity)
         if not np.isfinite(cuts).any():
             continue
-        branching = BranchingProcess(chances)
-        found = max(
-            (branching.bound(copies, bet, answers, significance), bet, copies)
-            for copies, bet in product({branching.copies(start) for start in range(len(scores.parts) + 1)}, _BETS)
+        process = BranchingProcess(chances)
+        starts = {process.copies(start) for start in range(len(scores.parts) + 1)}
+        bound, bet, copies = max(
+            (process.bound(copies, bet, answers, significance), bet, copies) for copies, bet in product(starts, _BETS)
         )
-        bound, bet, copies = found
-        number = int(answers / branching.answers(copies))
-        yield Plan(bound, scores, cuts, copies, bet, max(1, number))
+        yield Plan(bound, scores, cuts, copies, bet, max(1, int(answers / process.answers(copies))))
 
 
-def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> TurnScores:
-    """Fit scores of single answers: of each turn, or one for all, whichever predicts better what it has not seen."""
+def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> list[TurnScores]:
+    """Fit scores of single answers: of each turn, or one for all, whichever predicts better what it has not seen.
+
+    Where one serves all, so many answers show it that the answers themselves, in either order, are cut too.
+    """
     turns = max(len(row) for side in sides for row in side)
     halves = [[side[part::2] for side in sides] for part in (0, 1)]
     kinds = [_each, _alike] if all(type(each) is float for side in sides for row in side for each in row) else [_each]
@@ -144,7 +144,9 @@ def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> TurnScores:
         left, right = (kind(halves[0], turns).total(side) for side in halves[1])
         return float(np.logaddexp(0, -left).mean() + np.logaddexp(0, right).mean())
 
-    return min(kinds, key=loss)(sides, turns)
+    best = min(kinds, key=loss)
+    orders = [TurnScores((SignedOutput(sign),) * turns) for sign in (1, -1)] if best is _alike else []
+    return [best(sides, turns), *orders]
 
 
 def _each(sides: Sequence[list[tuple[Any, ...]]], turns: int) -> TurnScores:
@@ -172,15 +174,18 @@ def _outputs(answers: list[Any]) -> Outputs:
     return Outputs(numbers, numbers)
 
 
-def _column(scores: TurnScores, rows: list[tuple[Any, ...]]) -> list[np.ndarray]:
+def _columns(scores: TurnScores, rows: list[tuple[Any, ...]]) -> list[np.ndarray]:
     return [scores.of(turn, [row[turn] for row in rows if turn < len(row)]) for turn in range(len(scores.parts))]
 
 
-def _cuts(columns: Sequence[list[np.ndarray]], turns: int, rarity: float) -> tuple[np.ndarray, np.ndarray]:
+def _cuts(columns: Sequence[list[np.ndarray]], scores: TurnScores, rarity: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the cuts of both events at each turn, and how often answers of either dataset survive them."""
+    turns, one = len(scores.parts), len(set(map(id, scores.parts))) == 1
     cuts, chances = np.array([[-np.inf], [np.inf]]).repeat(turns, axis=1), np.ones((2, 2, turns))
-    one = _are_one(columns)
     for turn in range(turns):
+        if one and turn:
+            cuts[:, turn], chances[:, :, turn] = cuts[:, 0], chances[:, :, 0]
+            continue
         sides = [np.concatenate(side) if one else side[turn] for side in columns]
         for event, sign in enumerate((1, -1)):
             own, other = ((sides[0], sides[1]), (-sides[1], -sides[0]))[event]
@@ -193,18 +198,13 @@ def _cuts(columns: Sequence[list[np.ndarray]], turns: int, rarity: float) -> tup
 def _best_cut(own: np.ndarray, other: np.ndarray, rarity: float) -> tuple[float, np.ndarray] | None:
     """Return the least score to survive, with the shares that do; None where it is best that all do."""
     values = np.unique(np.concatenate([own, other]))
+    values = values[:: -(-len(values) // _MOST_CUTS)]
     counts = np.array([len(side) - np.searchsorted(np.sort(side), values) for side in (own, other)])
     shares = (counts + 0.5) / (np.array([[len(own)], [len(other)]]) + 0.5)
     gains = np.log(shares[0] / shares[1]) + rarity * np.log(shares.mean(axis=0))
     gains[counts.min(axis=0) <= _FEWEST] = 0.0
     best = int(np.argmax(gains))
     return (float(values[best]), shares[:, best]) if gains[best] > _NO_GAIN else None
-
-
-def _are_one(columns: Sequence[list[np.ndarray]]) -> bool:
-    """Return whether all turns take the same few scores, so that their answers are counted together."""
-    values = [np.unique(column) for column in columns[0]]
-    return all(len(each) == len(values[0]) and np.array_equal(each, values[0]) for each in values)
 
 
 def survivors(
