@@ -212,7 +212,7 @@ class LossDrawer:
         pilot = self.pilot(count, support, stream, *leading)
         return pilot.sample(pilot.left, significance)
 
-    def pilot(self, count: int, support: Support, stream: Stream, *leading: int) -> Pilot:
+    def pilot(self, count: int, support: Support, stream: Stream, *leading: int) -> PilotSample:
         """Draw the part of `count` losses that chooses the bets on the others."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
@@ -232,11 +232,11 @@ class LossDrawer:
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
         values = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
-        return Pilot(values, count - PROBED_CALLS * per_call, support, draw, stream)
+        return PilotSample(values, count - PROBED_CALLS * per_call, support, draw, stream)
 
 
 @dataclass(frozen=True)
-class Pilot:
+class PilotSample:
     """Losses that choose the bets on those drawn after them, of which `left` are due."""
 
     values: np.ndarray

@@ -15,7 +15,7 @@ from audit.game.means import (
     ROUNDING,
     LossDrawer,
     MeanSample,
-    Pilot,
+    PilotSample,
     Support,
     Unusable,
     call,
@@ -115,7 +115,7 @@ class CurveCheck(StatedCheck):
         """Return the significance for which bets are chosen; the bounds hold whatever it is."""
         return significance / (2 * len(self.sizes))
 
-    def shared_out(self, pilots: Sequence[Pilot]) -> list[int]:
+    def shared_out(self, pilots: Sequence[PilotSample]) -> list[int]:
         """Return how many losses to draw at each size after the pilots; as many at each, unless overridden."""
         return [pilot.left for pilot in pilots]
 
@@ -132,7 +132,7 @@ class CurveCheck(StatedCheck):
         failure = None
         count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
 
-        def pilot(index: int, size: int) -> Pilot:
+        def pilot(index: int, size: int) -> PilotSample:
             support = self.support
             if callable(support):
                 try:
@@ -141,7 +141,7 @@ class CurveCheck(StatedCheck):
                     raise Unusable(str(error)) from None
             return drawer.pilot(count, support, allowance.stream.child(index), size)
 
-        pilots: list[Pilot] = []
+        pilots: list[PilotSample] = []
         try:
             for index, size in enumerate(self.sizes if self.evaluator is None else ()):
                 pilots.append(pilot(index, size))

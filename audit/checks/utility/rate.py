@@ -17,7 +17,7 @@ from audit.checks.base import Judgment, Result, undecided
 from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.game.means import LogGrid, Pilot, Support, Unusable, call_number
+from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
 
 Sense = Literal["equivalent", "at_least"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
@@ -134,7 +134,7 @@ class RateCheck(CurveCheck):
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE
 
-    def shared_out(self, pilots: Sequence[Pilot]) -> list[int]:
+    def shared_out(self, pilots: Sequence[PilotSample]) -> list[int]:
         """Return more losses where the change of the exponent takes more: its coefficient times the relative spread."""
         due = super().shared_out(pilots)
         scales = [self.reference(size) or math.nan for size in self.sizes] if pilots else []

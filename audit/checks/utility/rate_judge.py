@@ -224,7 +224,7 @@ def _judge_constant(
 
 @dataclass(frozen=True)
 class SimulatedFit:
-    """What the joint region of the means says of the exponent: bounds that hold together, and estimates."""
+    """Hold what the joint region of the means says of the exponent: bounds that hold together, and estimates."""
 
     terms: RateTerms
     sizes: tuple[int, ...]
@@ -248,7 +248,7 @@ class SimulatedFit:
 
     @property
     def off(self) -> float:
-        """How far the bounds of the exponent lie outside the band; 0.0 if they touch it."""
+        """Return how far the bounds of the exponent lie outside the band; 0.0 if they touch it."""
         return self.terms.band.gap(*self.exponent)
 
     @property
@@ -277,7 +277,7 @@ class SimulatedFit:
 
     @property
     def why_open(self) -> str | None:
-        """The reason why the exponent is not decided, or None."""
+        """Return the reason why the exponent is not decided, or None."""
         room = _BEND * self.terms.margin  # growth helps a claim of "at least"
         straight = self.bend[0] >= -room and (self.bend[1] <= room or self.terms.sense == "at_least")
         if self.off != 0:

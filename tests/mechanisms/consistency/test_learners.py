@@ -220,11 +220,11 @@ def test_mean_error_on_two_shattered_points_by_hand():
 def test_errors_by_sums_have_the_law_of_the_learner(kind, drawn, target):
     """300 errors each: under the null the Kolmogorov-Smirnov p-value is below 1e-9 with probability 1e-9."""
     rng, concepts = np.random.default_rng(3), kind()
-    aim, points = np.array([target]), rng.random((4000, concepts.dim))
+    concept, points = np.array([target]), rng.random((4000, concepts.dim))
     literal = []
     for seed in range(300):
         public, rows = rng.random((8, concepts.dim)), rng.random((10, concepts.dim))
-        learner = SemiPrivateLearner(concepts, public, random_state=seed).fit(rows, concepts.labels(aim, rows)[0])
-        literal.append(np.mean(learner.predict(points) != concepts.labels(aim, points)[0]))
+        learner = SemiPrivateLearner(concepts, public, random_state=seed).fit(rows, concepts.labels(concept, rows)[0])
+        literal.append(np.mean(learner.predict(points) != concepts.labels(concept, points)[0]))
     summed = [drawn(target, 10, 8, rng) for _ in range(300)]
     assert stats.ks_2samp(literal, summed).pvalue > 1e-9
