@@ -110,12 +110,16 @@ class Split:
     early: int = 0  # calls per dataset among the training calls that certify
 
     @classmethod
-    def of(cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0, stated: bool = False) -> Split:
+    def of(
+        cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0, stated: bool = False, shows: int = 0
+    ) -> Split:
         """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's.
 
-        Where a `stated` law decides, the outputs that train are those that are compared with the law.
+        Where a `stated` law decides, the outputs that train are those that are compared with the law. `shows` is how
+        many of one dataset show an interval at an unknown place, where these are many and the budget has them.
         """
         most = max(1, tuning.MOST_NUMBERS // width)
+        shows = shows if tuning.SCAN_NEEDS < shows <= min(most, tuning.SCAN_MOST * budget) / pairs else 0
         usual, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
         if stated:
             usual, more_share = tuning.STATED_SHARE * budget, 0.0
@@ -123,8 +127,8 @@ class Split:
             usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
             usual = max(usual, tuning.SCAN_MOST * budget)
         whole = usual + more_share * budget
-        largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs), most)
-        scanned = min(tuning.SCAN_NEEDS * pairs, tuning.SCAN_MOST * budget, whole)
+        largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs, shows * pairs), most)
+        scanned = min(max(tuning.SCAN_NEEDS, shows) * pairs, tuning.SCAN_MOST * budget, whole)
         first = int(min(max(usual, scanned), largest))
         training = max(1, first // pairs)
         calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))

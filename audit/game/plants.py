@@ -141,7 +141,7 @@ class Plants:
     kind: Annotated[str, Limits(pattern="number|counted|vector|symbols")]
     columns: Annotated[int, Limits(least=1)]
     families: Annotated[tuple[Family, ...], Limits(longest=20)] = ()
-    budget: Count = 0  # outputs per dataset with which events of probability 0.01 are found, where these are too few
+    budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
 
     def __post_init__(self) -> None:
         integer(self.columns, "columns", at_least=1)

@@ -27,9 +27,9 @@ from audit.game.exchangeability import compare_long_call
 from audit.game.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound, logit_lower_bound
 from audit.game.planting import plant
-from audit.game.plants import COUNTED, UNREADABLE, Claimed, Plants, event_size, training_for
+from audit.game.plants import COUNTED, LARGEST, NUMBER, UNREADABLE, Claimed, Plants, event_size, training_for
 from audit.game.resolution import game_resolution, runs_to_confirm
-from audit.game.tuning import SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
+from audit.game.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.subjects import Calls, Outputs, Side, Stream
 from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
@@ -52,7 +52,9 @@ def plants_of(session: Session, trained: Trained, choice: Choice, share: float =
     plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
-    return replace(plants, budget=math.ceil(len(session.pairs) * training_for(test, plants.columns) / SCAN_MOST))
+    number = (LARGEST,) if plants.kind == NUMBER else ()
+    training = len(session.pairs) * training_for(test, plants.columns, *number)
+    return replace(plants, budget=math.ceil(training / SCAN_MOST) if training * session.width <= MOST_NUMBERS else 0)
 
 
 @dataclass(frozen=True)

@@ -60,11 +60,15 @@ LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others 
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
-    level = significance * (1 - SCAN_SHARE)  # of the simple events
-    runs = [_runs(terms, point, level) for point in terms.claim.points]
-    most = max(runs)
-    train = [training_for(claimed(each, FEWEST_SEEN, most, significance), 1, LARGEST) for each in terms.claim.points]
-    return min(MOST_BUDGET, max(Split.budget_for(most, pairs), math.ceil(pairs * max(train) / SCAN_MOST))), most
+    of_simple_events = significance * (1 - SCAN_SHARE)
+    most = max(_runs(terms, point, of_simple_events) for point in terms.claim.points)
+    due = max(Split.budget_for(most, pairs), math.ceil(pairs * _showing(terms, most, significance) / SCAN_MOST))
+    return min(MOST_BUDGET, due), most
+
+
+def _showing(terms: PrivacyTerms, runs: int, significance: float) -> int:
+    """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
+    return max(training_for(claimed(at, FEWEST_SEEN, runs, significance), 1, LARGEST) for at in terms.claim.points)
 
 
 def needed_steps(terms: PrivacyTerms, significance: float) -> int:
@@ -284,7 +288,8 @@ def trained(session: Session) -> Stage[Trained]:
     """Choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
     largest = max(point.epsilon for point in session.terms.claim.points)
-    split = Split.of(budget, len(pairs), session.width, largest, session.is_stated)
+    shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, session.allowance.significance)
+    split = Split.of(budget, len(pairs), session.width, largest, session.is_stated, shows)
     drawn, aside = yield from _draw(session, split)
     if session.method == "exact":
         return Trained(drawn, aside, split, None)

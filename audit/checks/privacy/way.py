@@ -47,9 +47,10 @@ def lacking(plants: Plants, test: Claimed) -> str:
     """Return why what was found of the plants bars a PASS; empty if enough was."""
     if plants.kind == COUNTED:
         return ""
-    advice = f"use budget={plants.budget}" if plants.budget else "use a larger budget"
-    family = plants.lacking()
-    if event_size(test, plants.columns) is None or (family is not None and not family.planted):
+    family, size = plants.lacking(), event_size(test, plants.columns)
+    more = "no budget does: give the mechanism a `law`" if size is None else "use a larger budget"
+    advice = f"use budget={plants.budget}" if plants.budget else more
+    if size is None or (family is not None and not family.planted):
         return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
     if family is None:
         return ""
