@@ -72,10 +72,8 @@ def flatten(values: Sequence[Any], place: str = "") -> Leaves:
     if len(distinct) == 1:
         return _of_one_type(kinds[0], values, place)
     groups = [np.array([kind is wanted for kind in kinds]) for wanted in distinct]
-    parts = []
-    for rows in groups:
-        chosen = [values[row] for row in np.flatnonzero(rows).tolist()]
-        parts.append(_of_one_type(type(chosen[0]), chosen, place))
+    chosen = [[values[row] for row in np.flatnonzero(rows).tolist()] for rows in groups]
+    parts = [_of_one_type(type(part[0]), part, place) for part in chosen]
     found = _spread(len(values), groups, parts)
     if place:
         found.partial.update(name for part in parts for name in found.numbers.keys() - part.numbers.keys())
@@ -279,8 +277,7 @@ def _add_class_state(found: Leaves, values: Sequence[Any], place: str) -> None:
 
 def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mixed: bool = False) -> Leaves:
     """Return values of varying structure as texts, and their lengths; mixed if some may have columns when alone."""
-    texts = {f"output{place}": Texts.of(shortened(identify(value)) for value in values)}
-    found = Leaves(len(values), texts=texts, mixed=is_mixed)
+    found = Leaves(len(values), {}, {f"output{place}": Texts.of(map(shortened, map(identify, values)))}, is_mixed)
     if lengths is not None:
         found.numbers[f"len(output{place})"] = np.array(lengths, dtype=float)
     return found
