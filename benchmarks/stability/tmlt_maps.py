@@ -12,6 +12,7 @@ import argparse
 import math
 import os
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -258,6 +259,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--pairs", type=int, default=3_000)
     given = parser.parse_args()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its workers import the library too
     spark = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     pairs = draw_pairs(given.pairs)

@@ -36,21 +36,31 @@ class Plan:
 
 
 def plans(datasets: st.SearchStrategy[Any], metric: Metric) -> st.SearchStrategy[Plan]:
-    """Return the strategy of plans; of partitions, in every second dataset all records are equal.
+    """Return the strategy of plans; of partitions, in two of three datasets all records are equal, or a field of them.
 
     Where a statistic of all records decides what becomes of each, few records near it move little. Many equal ones move
     at once, and a partition of equal records in the place of another one moves farthest.
     """
-    drawn = st.one_of(datasets, datasets.map(_uniform)) if isinstance(metric, PerPartition) else datasets
+    drawn = (
+        st.one_of(datasets, datasets.map(_repeated), datasets.map(_repeated))
+        if isinstance(metric, PerPartition)
+        else datasets
+    )
     return st.builds(Plan, drawn, drawn, _CODES)
 
 
-def _uniform(dataset: Any) -> Any:
-    """Return partitions of the same sizes whose records are all the first one."""
+def _repeated(dataset: Any) -> Any:
+    """Return partitions of the same sizes, all of one record; of every third dataset, tuples share the last field."""
     if not isinstance(dataset, Mapping) or not all(_is_sequence(part) for part in dataset.values()):
         return dataset
-    record = [part[0] for part in dataset.values() if len(part)][:1]
-    return {key: like(part, record * len(part)) for key, part in dataset.items()}
+    records = [record for part in dataset.values() for record in part]
+    if not records:
+        return dataset
+    first, parted = records[0], len(records) % 3 == 2 and all(isinstance(record, tuple) for record in records)
+    return {
+        key: like(part, [(*record[:-1], first[-1]) if parted else first for record in part])
+        for key, part in dataset.items()
+    }
 
 
 def _edit_lists(plan: Plan, metric: Metric) -> list[tuple[Edit, ...]]:
