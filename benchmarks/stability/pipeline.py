@@ -1,7 +1,7 @@
 """Seed faults in a small pipeline of tables, and count those that `check_stability` convicts.
 
 `python -m benchmarks.stability.pipeline [seed]` prints a line for each of 20 faults and 10 decoys. A dataset maps users
-to their rows, a row is a key and a value. Neighbors differ in all rows of one user, and outputs are sums by public keys.
+to their rows, a row is a key and a value. Neighbors differ in all rows of a user, and outputs are sums by public keys.
 """
 
 from __future__ import annotations
