@@ -14,9 +14,12 @@ from itertools import pairwise
 from types import CodeType
 from typing import Any, NamedTuple
 
-IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] == (3, 11)
-_ENDS = {"RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
-_READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "DELETE_FAST"}, {"STORE_FAST"}
+KNOWN = ((3, 11), (3, 12), (3, 13))  # versions of CPython
+IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] in KNOWN
+_ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"}
+_ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
+_READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "DELETE_FAST"}, {"STORE_FAST"}
+_PAIRS = {"LOAD_FAST_LOAD_FAST": "rr", "STORE_FAST_LOAD_FAST": "wr", "STORE_FAST_STORE_FAST": "ww"}  # of CPython 3.13
 _GO = {"list", "tuple", "pop", "map", "zip", "enumerate", "iter", "join", "str", "repr", "fromkeys", "Counter", "array"}
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
@@ -80,17 +83,24 @@ def _live(code: CodeType, instructions: list[dis.Instruction], onward: Any, hand
             after[number] = caught
             for other, _ in onward[number]:
                 after[number] |= before[other]
-            now, name = after[number], instruction.opname
-            if name in _READS:
-                now |= 1 << (instruction.arg or 0)
-            elif name in _WRITES:
-                now &= ~(1 << (instruction.arg or 0))
-            elif "FAST" in name:
-                now = everything
-            now |= caught
+            now = _read_before(after[number], instruction, everything) | caught
             if now != before[number]:
                 before[number], changed = now, True
     return [bits & everything for bits in after]
+
+
+def _read_before(after: int, instruction: dis.Instruction, everything: int) -> int:
+    """Return the variables that are live before an instruction and its handlers, from those that are live after it."""
+    name, argument = instruction.opname, instruction.arg or 0
+    if name in _READS:
+        return after | 1 << argument
+    if name in _WRITES:
+        return after & ~(1 << argument)
+    if name in _PAIRS:
+        for step, variable in zip(reversed(_PAIRS[name]), (argument & 15, argument >> 4), strict=True):
+            after = after | 1 << variable if step == "r" else after & ~(1 << variable)
+        return after
+    return everything if "FAST" in name else after
 
 
 def _depths(instructions: list[dis.Instruction], onward: Any, handlers: Any) -> list[int | None]:

@@ -14,6 +14,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
@@ -24,6 +25,8 @@ from audit.enumeration.following import Follower, Restart
 
 T = TypeVar("T")
 _MARK = " of draws"  # ends a name that no source can write
+_COMPENSATES = sys.version_info >= (3, 12)  # `sum` makes up for the rounding of floats since then
+_ARE_DOUBLED = ("LOAD_GLOBAL", "LOAD_ATTR") if sys.version_info >= (3, 12) else ("LOAD_GLOBAL",)  # numbers of names
 
 
 def _as_float(*arguments: Any) -> Any:
@@ -50,15 +53,17 @@ class _FloatConversion:
 def _total(iterable: Any, /, start: Any = 0) -> Any:
     if isinstance(start, (str, bytes, bytearray)):
         return sum(iterable, start)  # it raises
-    total = start
-    for value in iterable:
+    total, values = start, iter(iterable)
+    for value in values:
+        if _COMPENSATES and not isinstance(value, int):
+            return sum(chain((value,), values), total)
         total = total + value  # `sum` does not add in place
     return total
 
 
 # its frames are read as those of the code are
 _total.__code__ = _total.__code__.replace(co_filename="<in between>", co_name="sum")
-_CALLED = {"float": _as_float} | ({"sum": _total} if sys.version_info < (3, 12) else {})  # later ones compensate
+_CALLED = {"float": _as_float, "sum": _total}
 _OF_NUMPY = {"float64": _FloatConversion()}
 
 
@@ -70,22 +75,25 @@ def replacements() -> Iterator[tuple[ModuleType, str, Any]]:
 
 def _places(code: CodeType, globals_: dict[str, Any]) -> Iterator[tuple[dis.Instruction, str]]:
     """Yield the instructions that load one of the functions in order to call it, and for nothing else."""
-    before = None
-    for instruction in dis.get_instructions(code):
+    before, instructions = None, list(dis.get_instructions(code))
+    for number, instruction in enumerate(instructions):
         name = instruction.argval
         if instruction.opname == "LOAD_GLOBAL":
             if _is_called(instruction) and name in _CALLED and name not in globals_:
                 yield instruction, name
         elif name in _OF_NUMPY and before is not None and before.opname == "LOAD_GLOBAL":
-            is_called = instruction.opname == "LOAD_METHOD" or _is_called(before)
+            after = instructions[number + 1].opname if number + 1 < len(instructions) else ""
+            is_called = _is_called(before) or _is_called(instruction) or after == "PUSH_NULL"
             if instruction.opname in ("LOAD_METHOD", "LOAD_ATTR") and is_called and globals_.get(before.argval) is np:
                 yield instruction, name
         before = instruction
 
 
 def _is_called(instruction: dis.Instruction) -> bool:
-    """Test whether a global is loaded in order to call it: then a null is pushed below it."""
-    return bool((instruction.arg or 0) & 1)
+    """Test whether a global or an attribute is loaded in order to call it: then a null is pushed with it."""
+    if instruction.opname in _ARE_DOUBLED:
+        return bool((instruction.arg or 0) & 1)
+    return instruction.opname == "LOAD_METHOD"
 
 
 def _converted(code: CodeType, globals_: dict[str, Any], made: dict[CodeType, CodeType]) -> CodeType:
@@ -97,7 +105,7 @@ def _converted(code: CodeType, globals_: dict[str, Any], made: dict[CodeType, Co
         if name + _MARK not in names:
             names.append(name + _MARK)
         number = names.index(name + _MARK)
-        number = 2 * number + ((instruction.arg or 0) & 1) if instruction.opname == "LOAD_GLOBAL" else number
+        number = 2 * number + ((instruction.arg or 0) & 1) if instruction.opname in _ARE_DOUBLED else number
         if number < 256 and (instruction.arg or 0) < 256:
             content[instruction.offset + 1] = number
     constants = tuple(_converted(part, globals_, made) if type(part) is CodeType else part for part in code.co_consts)

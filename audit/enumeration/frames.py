@@ -1,22 +1,27 @@
 """Read the frames of running code whole: local variables, cells, and the values of half-evaluated expressions.
 
 Python shows the variables of a frame and not its value stack, where the iterator of a loop and the left operand of a
-sum wait. They are read from memory, in the layout of CPython 3.11. Each reading compares two words of the frame with
-what Python says of them. On other interpreters nothing is read, and no states are merged.
+sum wait. They are read from memory, in the layouts of CPython 3.11 to 3.13. Each reading compares two words of the
+frame with what Python says of them. On other interpreters nothing is read, and no states are merged.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import sysconfig
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from audit.enumeration.bytecode import IS_KNOWN
 
 _FRAME = 24  # offset of the inner frame in a frame object
-_FUNCTION, _GLOBALS, _LOCALS, _CODE, _TOP, _ENTRY, _SLOTS = 0, 8, 24, 32, 64, 68, 72  # offsets in the inner frame
-IS_READABLE = IS_KNOWN and ctypes.sizeof(ctypes.c_void_p) == 8 and not hasattr(sys, "gettotalrefcount")
+_ENTRIES_ARE_FRAMES = sys.version_info >= (3, 12)  # C code calls by a frame of its own, below that of the function
+_TOP, _ENTRY, _OWNER, _SLOTS = 64, 68, 70, 72  # offsets in the inner frame, in bytes
+_FUNCTION, _GLOBALS, _LOCALS, _CODE, _PREVIOUS = (2, 3, 5, 0, 1) if _ENTRIES_ARE_FRAMES else (0, 1, 3, 4, 6)  # in words
+_OF_C = 3  # the owner of the frames by which C code calls
+_IS_USUAL_BUILD = not (hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"))
+IS_READABLE = IS_KNOWN and _IS_USUAL_BUILD and ctypes.sizeof(ctypes.c_void_p) == 8
 
 
 class _Unbound:
@@ -31,6 +36,8 @@ class Slots(NamedTuple):
     """The parts of a frame."""
 
     address: int
+    inner: int  # address of the inner frame
+    caller: int  # address of the inner frame that goes on when this one has returned
     variables: int  # number of local variables, cells and free variables
     top: int  # number of values on the stack that the frame has put aside; -1 where C code was called
     is_entry: bool  # whether C code called it
@@ -55,7 +62,7 @@ _variables: dict[CodeType, int] = {}
 def function_of(frame: FrameType) -> Any:
     """Return the function that runs in a frame; None where it cannot be read."""
     inner = _inner(frame)
-    return None if inner is None else ctypes.py_object.from_address(inner + _FUNCTION).value
+    return None if inner is None else ctypes.py_object.from_address(inner + 8 * _FUNCTION).value
 
 
 def _inner(frame: FrameType) -> int | None:
@@ -63,8 +70,8 @@ def _inner(frame: FrameType) -> int | None:
     inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if IS_READABLE else None
     if not inner:
         return None
-    words = (ctypes.c_void_p * 9).from_address(inner)
-    is_it = words[_CODE // 8] == id(frame.f_code) and words[_GLOBALS // 8] == id(frame.f_globals)
+    words = (ctypes.c_void_p * 8).from_address(inner)
+    is_it = words[_CODE] == id(frame.f_code) and words[_GLOBALS] == id(frame.f_globals)
     return inner if is_it else None
 
 
@@ -73,11 +80,15 @@ def slots_of(frame: FrameType) -> Slots | None:
     inner = _inner(frame)
     if inner is None:
         return None
-    words, code = (ctypes.c_void_p * 9).from_address(inner), frame.f_code
+    words, code = (ctypes.c_void_p * 8).from_address(inner), frame.f_code
     number = _variables.get(code)
     if number is None:
         cells = sum(name not in code.co_varnames for name in code.co_cellvars)
         number = _variables[code] = code.co_nlocals + cells + len(code.co_freevars)
     top = ctypes.c_int.from_address(inner + _TOP).value
-    entry = ctypes.c_bool.from_address(inner + _ENTRY).value
-    return Slots(inner + _SLOTS, number, -1 if top < 0 else top - number, entry, not words[_LOCALS // 8])
+    caller, entry = words[_PREVIOUS] or 0, False
+    if not _ENTRIES_ARE_FRAMES:
+        entry = ctypes.c_bool.from_address(inner + _ENTRY).value
+    elif caller and ctypes.c_byte.from_address(caller + _OWNER).value == _OF_C:
+        caller, entry = (ctypes.c_void_p * 8).from_address(caller)[_PREVIOUS] or 0, True
+    return Slots(inner + _SLOTS, inner, caller, number, -1 if top < 0 else top - number, entry, not words[_LOCALS])

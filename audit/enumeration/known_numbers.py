@@ -25,6 +25,8 @@ ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))
 _ALL, _EVERY = 64, 16  # runs whose instructions are compared: the first ones, and one of each group after them
 _GOLDEN = 0x9E3779B97F4A7C15  # its multiples are spread evenly
 _MOST = 200_000  # instructions of one run
+_monitoring: Any = getattr(sys, "monitoring", None)  # where it is there, `settrace` misses the first instructions
+_TOOL = 4  # of monitoring: one that no debugger, profiler or measurement of coverage uses
 
 
 def value_of(draw: Draw, number: int, which: str, seed: int) -> Any:
@@ -47,21 +49,38 @@ class Instructions:
 
     def __init__(self, is_of_code: Callable[[FrameType], bool]) -> None:
         self._is_of_code = is_of_code
-        self.made: list[tuple[CodeType, int, int]] = []
+        self.made: list[tuple[CodeType, int]] = []
         self._collects = False
         self._before: Any = None
 
     def __enter__(self) -> Instructions:
         self._collects = gc.isenabled()
         gc.disable()  # what finalizers of garbage do is not what the code does
-        self._before = sys.gettrace()  # of a debugger, or of a measurement of coverage
-        sys.settrace(self._on_call)
+        if _monitoring is not None:
+            self._monitor()
+        else:
+            self._before = sys.gettrace()  # of a debugger, or of a measurement of coverage
+            sys.settrace(self._on_call)
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.settrace(self._before)
+        if _monitoring is not None:
+            _monitoring.set_events(_TOOL, 0)
+            _monitoring.free_tool_id(_TOOL)
+        else:
+            sys.settrace(self._before)
         if self._collects:
             gc.enable()
+
+    def _monitor(self) -> None:
+        events = _monitoring.events
+        _monitoring.use_tool_id(_TOOL, __name__)
+        _monitoring.register_callback(_TOOL, events.INSTRUCTION, self._on_offset)
+        _monitoring.set_events(_TOOL, events.INSTRUCTION)
+
+    def _on_offset(self, code: CodeType, offset: int) -> None:
+        if len(self.made) < _MOST and self._is_of_code(sys._getframe(1)):
+            self.made.append((code, offset))
 
     def _on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         if not self._is_of_code(frame):
@@ -71,7 +90,7 @@ class Instructions:
 
     def _on_instruction(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "opcode" and len(self.made) < _MOST:
-            self.made.append((frame.f_code, frame.f_lasti, frame.f_lineno or 0))
+            self.made.append((frame.f_code, frame.f_lasti))
         return self._on_instruction
 
 
@@ -79,8 +98,9 @@ def first_difference(one: Instructions, other: Instructions) -> str | None:
     """Return where two runs part, by name and line; None if they do not."""
     before = None
     for first, second in zip_longest(one.made, other.made):
-        if first is None or second is None or first[:2] != second[:2]:
-            code, _, line = before or first or second
-            return f"{code.co_name}, line {line}"
+        if first != second:
+            code, offset = before or first or second
+            lines = (line for start, end, line in code.co_lines() if start <= offset < end)
+            return f"{code.co_name}, line {next(lines, None) or 0}"
         before = first
     return None

@@ -33,10 +33,12 @@ RUN = "_call_once"  # the function of this package that calls the code
 _PLAIN = (int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND))
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
-_CALLS = ("CALL", "CALL_FUNCTION_EX")
+_CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
+_IS_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below what it is called on
 _TESTS = (
     *("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "UNARY_NOT"),
     *("POP_JUMP_BACKWARD_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "UNARY_NEGATIVE"),
+    *("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "TO_BOOL"),  # since CPython 3.12
 )
 _SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "")
 _ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
@@ -198,13 +200,16 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType, code: CodeT
     """Return how many values of the stack are still needed when the call that the frame waits for has returned."""
     assert place.before is not None
     assert place.after is not None
+    if over.caller != slots.inner:  # one of the interpreter's own lies in between, such as that of a call of a class
+        raise NoState(f"another frame waits between {code.co_name} and {above.f_code.co_name}")
     if not over.is_entry:
-        if place.name != "CALL" or slots.top != place.after - 1:
+        waits = {"FOR_ITER": place.before, **dict.fromkeys(_CALLS, place.after - 1)}
+        if slots.top != waits.get(place.name):
             raise NoState(f"the value stack of {code.co_name} is not understood")
         return slots.top
     own = over.read(0, 1)[0] if above.f_code.co_argcount else UNBOUND
     base, depth = slots.variables, place.before
-    if place.name in _OPERATORS:
+    if place.name in _OPERATORS and above.f_code.co_name not in ("__bool__", "__len__"):  # the operands may be gone
         operands = slots.read(base + depth - 2, base + depth)
         if any(operand is own for operand in operands):
             container = operands[0]
@@ -218,7 +223,7 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType, code: CodeT
         return depth
     elif place.name in _CALLS:
         first, second = slots.read(base + place.after - 1, base + place.after + 1)
-        called = second if first is UNBOUND else first
+        called = second if first is UNBOUND and not _IS_CALLED_FIRST else first
         if any(called is known for known in _WITHOUT_STATE) and own is not UNBOUND:
             return place.after - 1
         function = getattr(called, "__func__", called)

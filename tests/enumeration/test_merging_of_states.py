@@ -373,7 +373,7 @@ def test_a_walk_has_one_state_per_place_and_step():
 
 
 def test_where_frames_cannot_be_read_nothing_is_merged(monkeypatch):
-    """As on CPython 3.12: a rejection loop is followed to the residual, and the law says why."""
+    """As on other interpreters: a rejection loop is followed to the residual, and the law says why."""
     monkeypatch.setattr(frames, "IS_READABLE", False)
 
     def die(sides, rng):
@@ -389,7 +389,7 @@ def test_where_frames_cannot_be_read_nothing_is_merged(monkeypatch):
 
 
 def test_where_frames_are_not_read_the_law_says_so(monkeypatch):
-    """As on 3.12 and 3.13: four paths of two coins, and no states are merged."""
+    """As on other interpreters: four paths of two coins, and no states are merged."""
     monkeypatch.setattr("audit.enumeration.frames.IS_READABLE", False)
     law = audit.enumerate_law(lambda data, rng: (rng.random() < 0.5) + (rng.random() < 0.5), 0)
     assert (law.probabilities, law.merges) == ({0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}, 0)

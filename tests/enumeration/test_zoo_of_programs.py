@@ -1,6 +1,7 @@
 """The zoo: no program that was written to break the enumeration gets a wrong law, and each guard is needed for one."""
 
 import os
+import sys
 import warnings
 from fractions import Fraction
 
@@ -94,11 +95,14 @@ def without_hooks(monkeypatch):
     monkeypatch.setattr(apart, "_EVENTS", ("none",))
 
 
+of_3_11 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="since 3.12 bytecode says that `super()` reads self")
+
+
 @pytest.mark.parametrize(
     ("name", "without"),
     [
         ("reads: module of a list", without_merges),
-        ("reads: super release", without_super),
+        pytest.param("reads: super release", without_super, marks=of_3_11),
         ("kinds of uniforms: type is float", without_known_numbers),
         ("fixed width: uint8 + 10 < 128", without_width),
         ("outside: decimal precision", without_process_state),
