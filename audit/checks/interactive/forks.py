@@ -134,7 +134,7 @@ def _plans(sides: Sequence[list[tuple[Any, ...]]], answers: float, significance:
 def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> list[TurnScores]:
     """Fit scores of single answers: of each turn, or one for all, whichever predicts better what it has not seen.
 
-    Where one serves all, so many answers show it that the answers themselves, in either order, are cut too.
+    Where one serves all, the many answers show it well enough that they are cut by themselves too, in either order.
     """
     turns = max(len(row) for side in sides for row in side)
     halves = [[side[part::2] for side in sides] for part in (0, 1)]
