@@ -79,6 +79,7 @@ ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share o
 MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot
 MOST_CELLS = 256  # intervals of the line
 HALVING_PRICE = 6.0  # deviance that a halving of cells must explain where sums are read; chance explains 1
+EXPLAINED = 0.8  # of its variance, below which a coordinate is read beside an earlier one
 NUMBERS_ALIKE = 250_000  # numbers per dataset that show the log-ratio of coordinates which are alike. TIME
 FLAG_COUNT = 20  # occurrences that give a pattern of flags a cell of its own
 MOST_FLAGS = 6  # distinct flags

@@ -200,3 +200,17 @@ def test_cells_are_merged_where_nothing_tells_them_apart():
     step = CountedCells(edges, of_left, twice, (1200, 1800), None).merged()
     assert step.edges.tolist() == [6.0]
     assert step.ratios == pytest.approx(np.log([100 / 100, 100 / 200]) + np.log(1800 / 1200), abs=1e-2)
+
+
+def test_a_sum_is_read_beside_the_sum_that_it_goes_on_from():
+    """The second of three sums adds noise to the first, which alone differs: the rest has no ratio, whole or not."""
+    rng = np.random.default_rng(8)
+    noise = rng.geometric(0.2, (2, 20_000, 3)) - rng.geometric(0.2, (2, 20_000, 3))
+    noise[0, :, 0] += 1
+    sums = np.cumsum(noise * np.array([2.0, 1.0, 1.0]), axis=2)
+    *_, found = Coordinates().propose(Training(encode(sums[0], 20_000), encode(sums[1], 20_000)))
+    assert found.earlier == {1: 0, 2: 1}
+    spread = [float(np.ptp(part.ratios)) for _, part in found.parts]
+    assert spread[0] > 0.3
+    assert max(spread[1:]) < 0.1
+    assert "1 less 0" in found.meaning()

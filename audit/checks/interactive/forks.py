@@ -163,7 +163,7 @@ def _score(sides: Sequence[list[Any]]) -> Score | None:
         return None
     training = Training(_outputs(sides[0]), _outputs(sides[1]))
     if (counted := CountedCells.of(training)) is not None:
-        return counted.merged()
+        return counted.few(training)
     return next(iter(Atoms().propose(training)), None)
 
 

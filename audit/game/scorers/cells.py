@@ -205,11 +205,11 @@ class CountedCells:
     atoms: AtomScore | None
 
     @classmethod
-    def of(cls, training: Training) -> Self | None:
+    def of(cls, training: Training, with_atoms: bool = True) -> Self | None:
         """Count single numbers; None for other outputs, and where fewer than two numbers do not repeat."""
         if not all(outputs.is_scalar for outputs in training.sides):
             return None
-        atoms = count_atoms(training)
+        atoms = count_atoms(training) if with_atoms else None
         if atoms is not None:  # what is not an atom is left to the intervals
             atoms = replace(atoms, table=replace(atoms.table, rare=math.nan))
         plain = [~np.isnan(outputs.numbers) for outputs in training.sides]
@@ -227,6 +227,13 @@ class CountedCells:
     def score(self) -> CellScore:
         """Return a log-ratio of each interval, shrunk."""
         return CellScore(self.edges, shrunk_log_ratio(self.left, self.right, *self.totals), self.atoms)
+
+    def few(self, training: Training) -> CellScore:
+        """Return log-ratios of few cells for the numbers that were counted; many repeated values are a line too."""
+        if self.atoms is None or len(self.atoms.table.keys) <= tuning.SHORT_TABLE:
+            return self.merged()
+        line = CountedCells.of(training, with_atoms=False)
+        return self.merged() if line is None else line.merged()
 
     def merged(self) -> CellScore:
         """Return log-ratios of neighboring intervals merged, as a tree of halvings that is cut back.

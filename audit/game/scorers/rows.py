@@ -10,8 +10,8 @@ can refute a claim, but never show that it holds.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -140,16 +140,17 @@ def _as_vector(data: Any) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class CoordinateScore(Score):
-    """Sum of the log-ratios of some coordinates."""
+    """Sum of the log-ratios of some coordinates, or of what these differ from earlier ones."""
 
     parts: tuple[tuple[int, CellScore], ...]
+    earlier: Mapping[int, int] = field(default_factory=dict)  # what a coordinate is read beside
     name = "coordinates"
     seeks = ("cells of each coordinate",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
             return np.full(len(outputs), np.nan)
-        columns = ((np.ascontiguousarray(outputs.numbers[:, index]), part) for index, part in self.parts)
+        columns = ((beside(outputs.numbers, index, self.earlier), part) for index, part in self.parts)
         return np.sum([part(Outputs(column, column)) for column, part in columns], axis=0)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
@@ -160,11 +161,34 @@ class CoordinateScore(Score):
         return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
 
     def meaning(self) -> str:
-        return f"sum of the log-ratios of {len(self.parts)} coordinates"
+        less = ", ".join(f"{i} less {j}" for i, j in list(self.earlier.items())[:4])
+        more = ", ..." if len(self.earlier) > 4 else ""
+        return f"sum of the log-ratios of {len(self.parts)} coordinates" + (f" ({less}{more})" if less else "")
+
+
+def beside(numbers: np.ndarray, index: int, earlier: Mapping[int, int]) -> np.ndarray:
+    """Return a coordinate, less the earlier one that it is read beside; rounded, so that whole numbers stay equal."""
+    if index not in earlier:
+        return np.ascontiguousarray(numbers[:, index])
+    with np.errstate(invalid="ignore"):
+        return np.round(numbers[:, index] - numbers[:, earlier[index]], tuning.SCORE_DECIMALS)
+
+
+def explained(sample: np.ndarray) -> dict[int, int]:
+    """Return coordinates that vary less beside an earlier one, as sums of common noise do, and that one."""
+    plain = finite_or_zero(sample)
+    covariance = np.atleast_2d(np.cov(np.clip(plain, *np.quantile(plain, (0.01, 0.99), axis=0)), rowvar=False))
+    variances = np.diagonal(covariance)
+    rests = np.where(np.tri(len(variances), k=-1), variances[:, None] + variances - 2 * covariance, np.inf)
+    found = np.flatnonzero(rests.min(axis=1) < tuning.EXPLAINED * variances).tolist()
+    return {index: int(rests[index].argmin()) for index in found}
 
 
 class Coordinates(Scorer):
-    """Propose sums of the coordinates' log-ratios, of each and of all alike, and the coordinate that differs most."""
+    """Propose the sum of the coordinates' log-ratios, and the coordinate that differs most.
+
+    The sum is of each coordinate; of each beside an earlier one that explains it; where there is none, of all alike.
+    """
 
     of_vectors = True
 
@@ -172,29 +196,41 @@ class Coordinates(Scorer):
         return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
-        parts: list[tuple[int, CellScore]] = []
-        best, most = 0, -np.inf
-        for index in range(training.left.numbers.shape[1]):
-            column = _single(training, *(side.numbers[:, index] for side in training.sides))
-            if (counted := CountedCells.of(column)) is None:
-                continue
-            score = counted.score()
-            parts.append((index, counted.merged()))
-            divergence = float(np.nanmean(score(column.left)) - np.nanmean(score(column.right)))
-            if divergence > most:
-                best, most, alone = index, divergence, score
+        parts, alone = _of_each(training, {})
         if not parts:
             return []
-        found = [CoordinateScore(tuple(parts)), CoordinateScore(((best, alone),))]
-        return [*found, CoordinateScore(_alike(training, [index for index, _ in parts]))]
+        found = [CoordinateScore(parts), CoordinateScore(alone)]
+        if earlier := explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE)):
+            return [*found, CoordinateScore(_of_each(training, earlier)[0], earlier)]
+        return [*found, CoordinateScore(_alike(training, [index for index, _ in parts]) or alone)]
 
 
-def _alike(training: Training, indices: list[int]) -> tuple[tuple[int, CellScore], ...]:
+Parts = tuple[tuple[int, CellScore], ...]
+
+
+def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Parts]:
+    """Return a log-ratio of few cells for each coordinate, and of many for the one that differs most."""
+    parts, most = list[tuple[int, CellScore]](), -np.inf
+    alone: Parts = ()
+    for index in range(training.left.numbers.shape[1]):
+        column = _single(training, *(beside(side.numbers, index, earlier) for side in training.sides))
+        if (counted := CountedCells.of(column)) is None:
+            continue
+        score = counted.score()
+        parts.append((index, counted.few(column)))
+        divergence = float(np.nanmean(score(column.left)) - np.nanmean(score(column.right)))
+        if divergence > most:
+            alone, most = ((index, score),), divergence
+    return tuple(parts), alone
+
+
+def _alike(training: Training, indices: list[int]) -> Parts:
     """Return one log-ratio for some coordinates, from the numbers of all: answers to a repeated query are alike."""
     most = max(1, tuning.NUMBERS_ALIKE // len(indices))
     rows = (side.numbers[:: max(1, -(-len(side) // most)), indices].ravel() for side in training.sides)
-    counted = CountedCells.of(_single(training, *rows))
-    return () if counted is None else tuple((index, part) for part in [counted.merged()] for index in indices)
+    column = _single(training, *rows)
+    counted = CountedCells.of(column)
+    return () if counted is None else tuple((index, part) for part in [counted.few(column)] for index in indices)
 
 
 def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training:
