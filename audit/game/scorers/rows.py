@@ -200,8 +200,9 @@ class Coordinates(Scorer):
         if not parts:
             return []
         found = [CoordinateScore(parts), CoordinateScore(alone)]
-        if earlier := explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE)):
-            return [*found, CoordinateScore(_of_each(training, earlier)[0], earlier)]
+        earlier = explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE))
+        if earlier and (rests := _of_each(training, earlier)[0]):  # there are none where all that is left repeats
+            return [*found, CoordinateScore(rests, earlier)]
         return [*found, CoordinateScore(_alike(training, [index for index, _ in parts]) or alone)]
 
 
@@ -221,7 +222,7 @@ def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Par
         divergence = float(np.nanmean(score(column.left)) - np.nanmean(score(column.right)))
         if divergence > most:
             alone, most = ((index, score),), divergence
-    return tuple(parts), alone
+    return tuple(parts), alone or tuple(parts[:1])  # no divergence is a number where a side has symbols alone
 
 
 def _alike(training: Training, indices: list[int]) -> Parts:
