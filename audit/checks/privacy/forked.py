@@ -94,9 +94,7 @@ class BranchingProcess:
         """Return the answers of one conversation with all of its copies, on the dataset that gives more."""
         alive, total = np.ones((2, 2)), np.zeros(2)
         for turn, number in enumerate(copies):
-            both = (
-                alive[0] + alive[1, ::-1]
-            )  # on the left and on the right dataset; the first answer serves both events
+            both = alive[0] + alive[1, ::-1]  # on the left and on the right; the first answer serves both events
             total += number * both if turn else 1.0
             alive = number * alive * self.chances[:, :, turn]
         return float(total.max())
