@@ -20,7 +20,7 @@ import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import FIRST_SHARE, Allowance
-from audit.checks.privacy.way import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms, claimed
+from audit.checks.privacy.way import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
 from audit.claims import Point
 from audit.game import fixed_budget
 from audit.game.events import EventPair, choose_events_for_each
@@ -37,7 +37,7 @@ from audit.game.fixed_budget import (
     joined,
     set_aside,
 )
-from audit.game.plants import LARGEST, training_for
+from audit.game.plants import LARGEST, Claimed, training_for
 from audit.game.resolution import runs_to_resolve, steps_to_resolve
 from audit.game.scanned import Scanned, scan
 from audit.game.scorers import SCORERS, Scorer, Training
@@ -62,13 +62,13 @@ def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, i
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
     of_simple_events = significance * (1 - SCAN_SHARE)
     most = max(_runs(terms, point, of_simple_events) for point in terms.claim.points)
-    due = max(Split.budget_for(most, pairs), math.ceil(pairs * _showing(terms, most, significance) / SCAN_MOST))
-    return min(MOST_BUDGET, due), most
+    shows = math.ceil(pairs * _showing(terms, most, SCAN_SHARE * significance) / SCAN_MOST)
+    return min(MOST_BUDGET, max(Split.budget_for(most, pairs), shows)), most
 
 
-def _showing(terms: PrivacyTerms, runs: int, significance: float) -> int:
+def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
-    return max(training_for(claimed(at, FEWEST_SEEN, runs, significance), 1, LARGEST) for at in terms.claim.points)
+    return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.points)
 
 
 def needed_steps(terms: PrivacyTerms, significance: float) -> int:
@@ -288,7 +288,7 @@ def trained(session: Session) -> Stage[Trained]:
     """Choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
     largest = max(point.epsilon for point in session.terms.claim.points)
-    shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, session.allowance.significance)
+    shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, SCAN_SHARE * session.allowance.significance)
     split = Split.of(budget, len(pairs), session.width, largest, session.is_stated, shows)
     drawn, aside = yield from _draw(session, split)
     if session.method == "exact":
