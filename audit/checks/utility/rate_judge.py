@@ -20,7 +20,7 @@ _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values
 _FEWEST_VALUES = 3
 _FASTEST = 1e3  # largest factor per doubling by which a drift is taken to speed up
 _GRAIN = 1e-9  # a change of the exact exponent up to this is rounding
-_DRIFT = 4.0  # times the estimated change over half the grid is prolonged
+_DRIFT = 3.0  # times the simulated change over half the grid is prolonged beyond the grid
 _MOST_DOUBLINGS = 12  # of the losses, in advice
 _STEADY = 2.0  # an exponent below the claim must exceed its change over half the grid this many times
 _UNDER_WAY = 0.5  # part of the predicted fall of the risk that must be seen before a decay is called too slow
@@ -231,20 +231,21 @@ class SimulatedFit:
     grid: LogGrid
     exponent: Ends  # over the whole grid
     bend: Ends  # of the change of the exponent over half the grid
-    end: Ends  # of the exponent at the largest size, if it changes steadily along the grid
+    upper: Ends  # of the exponent over the upper half
     fall: Ends  # of the log mean, from the first size to the last
-    estimates: tuple[float, ...]  # of these four, and of the exponents of both halves
+    estimates: tuple[float, ...]  # of these four, and of the exponent over the lower half
 
     @classmethod
     def of(cls, terms: RateTerms, evidence: CurveEvidence, region: Region) -> SimulatedFit:
         """Return the bounds by a region; the weights may depend on it, since its bounds hold for all forms at once."""
         widths = np.maximum(region.widths, float(region.widths.max()) / 10)  # weights within a hundredfold
         grid = LogGrid(np.log([point.reference or math.nan for point in evidence.points]), 1.0 / widths**2)
-        forms = (grid.exponent(), grid.bend, grid.exponent() + grid.bend, grid.at(-1) - grid.at(0))
+        lower, upper = map(grid.exponent, grid.halves)
+        forms = (grid.exponent(), grid.bend, upper, grid.at(-1) - grid.at(0))
         logs = np.log([point.sample.mean if point.sample else math.nan for point in evidence.points])
-        estimates = tuple(float(form @ logs) for form in (*forms, *map(grid.exponent, grid.halves)))
-        whole, bend, end, fall = map(region.bounds, forms)
-        return cls(terms, evidence.sizes, grid, whole, bend, end, fall, estimates)
+        estimates = tuple(float(form @ logs) for form in (*forms, lower))
+        whole, bend, of_upper, fall = map(region.bounds, forms)
+        return cls(terms, evidence.sizes, grid, whole, bend, of_upper, fall, estimates)
 
     @property
     def off(self) -> float:
@@ -272,8 +273,8 @@ class SimulatedFit:
             low, high = (middle + (end - middle) / factor for end in ends)
             return low, high
 
-        whole, bend, end, fall = map(near, (self.exponent, self.bend, self.end, self.fall), self.estimates)
-        return replace(self, exponent=whole, bend=bend, end=end, fall=fall)
+        whole, bend, upper, fall = map(near, (self.exponent, self.bend, self.upper, self.fall), self.estimates)
+        return replace(self, exponent=whole, bend=bend, upper=upper, fall=fall)
 
     @property
     def why_open(self) -> str | None:
@@ -289,20 +290,18 @@ class SimulatedFit:
     @property
     def _why_not_settled(self) -> str | None:
         """The reason why the change of an exponent outside the band, prolonged, may lead there, or None."""
-        whole, end = self.off, self.terms.band.gap(*self.end)
+        upper, closing = self.terms.band.gap(*self.upper), _closing(self.bend, self.off)
         # a risk that begins to decay has a small exponent that grows by a large part of itself
-        most, estimated = _closing(self.bend, whole), _closing((self.estimates[1],) * 2, whole)
-        steady = whole < 0 or most <= max(0.0, self.exponent[0]) / _STEADY
-        closing = max(most, _DRIFT * estimated)
-        if whole * end > 0 and abs(whole) > closing and steady:
+        steady = self.off < 0 or closing <= max(0.0, self.exponent[0]) / _STEADY
+        if self.off * upper > 0 and min(abs(self.off), abs(upper)) > _DRIFT * closing and steady:
             return None
         if self.bend[0] <= 0 <= self.bend[1]:
             open_ends = "the grid may be pre-asymptotic, or the risk may not have begun to decay"
             return f"over half the grid it changes by {self.shown_bend}: {open_ends}"
         place = round(math.sqrt(self.sizes[len(self.sizes) // 2] * self.sizes[-1]))
         doublings = math.log2(self.sizes[-1] / self.sizes[0]) / 2
-        *_, lower, upper = self.estimates
-        return self.terms.seen_from(lower, upper, doublings, place)
+        _, _, upper_half, _, lower_half = self.estimates
+        return self.terms.seen_from(lower_half, upper_half, doublings, place)
 
     @property
     def _why_hardly_begun(self) -> str | None:
