@@ -12,6 +12,7 @@ the epsilon at the smaller delta that their library computes for the number of s
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import math
 import time
@@ -72,15 +73,17 @@ def prv(event: Any, delta: float) -> float:
     return float(accountant.compute_epsilon(delta, steps)[2])
 
 
-def gdpnum(event: Any, delta: float) -> float:
-    """Return what gdpnum's accountant says."""
-    from gdpnum.dpsgd import CTDAccountant
+def stepped(module: str, name: str, *kind: str, **settings: Any) -> Callable[[Any, float], float]:
+    """Return an accountant that is told one step after the other."""
 
-    noise, rate, steps = terms(event)
-    accountant = CTDAccountant()
-    for _ in range(steps):
-        accountant.step(noise_multiplier=noise, sample_rate=rate)
-    return float(accountant.get_epsilon(delta=delta))
+    def stated(event: Any, delta: float) -> float:
+        noise, rate, steps = terms(event)
+        accountant = getattr(importlib.import_module(module), name)(*kind)
+        for _ in range(steps):
+            accountant.step(noise_multiplier=noise, sample_rate=rate)
+        return float(accountant.get_epsilon(delta=delta, **settings))
+
+    return stated
 
 
 def gdpnum_mu(event: Any, delta: float) -> float:
@@ -114,32 +117,6 @@ def jax_privacy(event: Any, delta: float) -> float:
         noise_multipliers=noise, num_samples=size, delta=delta, batch_size=round(rate * size)
     )
     return float(accountant.compute_epsilon(steps, told))
-
-
-def opacus(kind: str, **settings: Any) -> Callable[[Any, float], float]:
-    """Return one of Opacus' accountants."""
-
-    def stated(event: Any, delta: float) -> float:
-        from opacus.accountants import create_accountant
-
-        noise, rate, steps = terms(event)
-        accountant = create_accountant(kind)
-        for _ in range(steps):
-            accountant.step(noise_multiplier=noise, sample_rate=rate)
-        return float(accountant.get_epsilon(delta, **settings))
-
-    return stated
-
-
-def riskcal(event: Any, delta: float) -> float:
-    """Return what riskcal's accountant says."""
-    from riskcal.accountants.ctd import CTDAccountant
-
-    noise, rate, steps = terms(event)
-    accountant = CTDAccountant()
-    for _ in range(steps):
-        accountant.step(noise_multiplier=noise, sample_rate=rate)
-    return float(accountant.get_epsilon(delta=delta))
 
 
 def allocation_losses(event: Any, delta: float) -> float:
@@ -221,20 +198,21 @@ WAITING = {
     "sigma 1, 10 bins, rate .05": BallsInBins(1.0, 10, rate=0.05),
     "sigma .5, 20 bins, rate .04": BallsInBins(0.5, 20, rate=0.04),
 }
+OPACUS = ("opacus.accountants", "create_accountant")
 Row = tuple[str, Callable[[Any, float], float], dict[str, Any], float]
 ACCOUNTANTS: dict[str, Row] = {  # package, accountant, events, delta
     "dp-accounting PLD": ("dp_accounting", pld, STEPS, DELTA),
     "dp-accounting RDP": ("dp_accounting", rdp, STEPS, DELTA),
     "autodp RDP": ("autodp", autodp, STEPS, DELTA),
     "prv-accountant": ("prv_accountant", prv, STEPS, DELTA),
-    "gdpnum PLD": ("gdpnum", gdpnum, STEPS, DELTA),
+    "gdpnum PLD": ("gdpnum", stepped("gdpnum.dpsgd", "CTDAccountant"), STEPS, DELTA),
     "gdpnum mu": ("gdpnum", gdpnum_mu, STEPS, DELTA),
     "dp-accelerator": ("dp_accelerator", accelerator, STEPS, DELTA),
     "jax-privacy PLD": ("jax_privacy", jax_privacy, STEPS, DELTA),
-    "riskcal PLD": ("riskcal", riskcal, STEPS, DELTA),
-    "Opacus RDP": ("opacus", opacus("rdp"), STEPS, DELTA),
-    "Opacus PRV": ("opacus", opacus("prv", eps_error=0.05), STEPS, DELTA),
-    "Opacus GDP": ("opacus", opacus("gdp"), STEPS, DELTA),
+    "riskcal PLD": ("riskcal", stepped("riskcal.accountants.ctd", "CTDAccountant"), STEPS, DELTA),
+    "Opacus RDP": ("opacus", stepped(*OPACUS, "rdp"), STEPS, DELTA),
+    "Opacus PRV": ("opacus", stepped(*OPACUS, "prv", eps_error=0.05), STEPS, DELTA),
+    "Opacus GDP": ("opacus", stepped(*OPACUS, "gdp"), STEPS, DELTA),
     "pld-accounting": ("PLD_accounting", allocation_losses, BINS, DELTA),
     "random-allocation": ("random_allocation", allocation_combined, BINS, DELTA),
     "random-allocation, sampled": ("random_allocation", allocation_sampled, FEW, SAMPLED_DELTA),

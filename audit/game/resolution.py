@@ -60,10 +60,12 @@ def game_resolution(
     low, high = claimed_epsilon, claimed_epsilon + _HIGHEST
     if lack(high) > 0:
         return math.inf
-    while lack(low) > 0 and high - low > _CLOSE:  # SciPy's `brentq` is slower to import than this is to run
+    if lack(low) <= 0:
+        return low
+    while high - low > _CLOSE:  # SciPy's `brentq` is slower to import than this is to run
         middle = (low + high) / 2
         low, high = (middle, high) if lack(middle) > 0 else (low, middle)
-    return low if lack(low) <= 0 else high
+    return high
 
 
 @lru_cache

@@ -13,20 +13,15 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import importlib.abc
-import importlib.util
 import io
-import multiprocessing
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from benchmarks.learner_mutants import consistency, constants, cover, labels, local, stability
 from benchmarks.learner_mutants.mutant import TESTS, Mutant
+from benchmarks.learner_mutants.running import ROOT, Finder, told_apart
 
-ROOT = Path(__file__).parents[2]
 BUDGET, SIGNIFICANCE = 1_000, 1e-3
 MUTANTS: list[Mutant] = [
     *consistency.MUTANTS,
@@ -40,37 +35,6 @@ EQUIVALENT = {
     "halves of LocalHistogramClassifier by position": "the order of the users does not depend on their records",
     "VectorTargetMLP.fit": "it inherits fit and release from VectorTargetKNN; what follows sees released targets alone",
 }
-
-
-class Mutated(importlib.abc.SourceLoader):
-    """Load one module from a changed text."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text = path, text
-
-    def get_filename(self, fullname: str) -> str:
-        """Return the path of the original."""
-        return self.path
-
-    def get_data(self, path: Any) -> bytes:
-        """Return the changed text."""
-        return self.text.encode()
-
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> CodeType:
-        """Compile the changed text, whatever a cache holds."""
-        return compile(self.text, self.path, "exec", dont_inherit=True)
-
-
-class Finder(importlib.abc.MetaPathFinder):
-    """Find the mutated module before all others."""
-
-    def __init__(self, mutant: Mutant, text: str) -> None:
-        self.module = "mechanisms." + mutant.file.removesuffix(".py").replace("/", ".")
-        self.loader = Mutated(str(ROOT / "mechanisms" / mutant.file), text)
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        """Return the changed module."""
-        return importlib.util.spec_from_loader(fullname, self.loader) if fullname == self.module else None
 
 
 def checks_fail(pattern: str) -> bool:
@@ -114,21 +78,6 @@ def survives(mutant: Mutant, answer: Any) -> None:
             answer.send(f"killed by {type(error).__name__}")
 
 
-def verdict(mutant: Mutant) -> str:
-    """Run a mutation in a process of its own."""
-    process_type = multiprocessing.get_context("fork")
-    mine, its = process_type.Pipe()
-    process = process_type.Process(target=survives, args=(mutant, its))
-    process.start()
-    its.close()
-    try:
-        said = str(mine.recv())
-    except EOFError:
-        said = "killed by the end of its process"
-    process.join()
-    return said
-
-
 def main() -> None:
     """Run the mutations whose names begin with an argument, or all, and print the table."""
     import dp_accounting  # noqa: F401  imported once, before the processes are forked
@@ -139,7 +88,7 @@ def main() -> None:
     chosen = [mutant for mutant in MUTANTS if not sys.argv[1:] or mutant.name.startswith(tuple(sys.argv[1:]))]
     said = {}
     for mutant in chosen:
-        said[mutant.name] = verdict(mutant)
+        said[mutant.name] = told_apart(survives, mutant)
         print(f"{mutant.name:5} {mutant.file:32} {said[mutant.name]:24} {mutant.notices}", flush=True)
     left = [name for name, word in said.items() if not word.startswith("killed")]
     unnoticed = f"; not: {', '.join(left)}" if left else ""

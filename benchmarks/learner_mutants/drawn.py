@@ -13,18 +13,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import multiprocessing
 import os
 import random
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.learner_mutants.__main__ import ROOT, Finder
 from benchmarks.learner_mutants.mutant import Mutant
+from benchmarks.learner_mutants.running import ROOT, Finder, told_apart
 
 FILES = ("base", "classifiers", "regressor", "ledger")
 PACKAGE, AUDIT = "tests/mechanisms/test_learner_package.py", "tests/checks/estimators/test_check_estimator.py"
@@ -54,11 +52,8 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
     elif isinstance(node, ast.Call):
         for at, given in enumerate(node.args):
             if isinstance(given, ast.Attribute) and given.attr in ("epsilon", "delta"):
-                yield (
-                    node,
-                    "args",
-                    [*node.args[:at], ast.BinOp(ast.Constant(2), ast.Mult(), given), *node.args[at + 1 :]],
-                )
+                twice = ast.BinOp(ast.Constant(2), ast.Mult(), given)
+                yield node, "args", [*node.args[:at], twice, *node.args[at + 1 :]]
     elif isinstance(node, (ast.IfExp, ast.If)):
         yield node, "test", ast.UnaryOp(ast.Not(), node.test)
     elif isinstance(node, (ast.Assign, ast.Return, ast.keyword)) and node.value is not None:
@@ -112,25 +107,6 @@ def judged(mutant: Mutant, answer: Any) -> None:
     answer.send("SURVIVED")
 
 
-def verdict(mutant: Mutant) -> str:
-    """Judge a mutation in a process of its own, which has a minute."""
-    context = multiprocessing.get_context("fork")
-    mine, its = context.Pipe()
-    process = context.Process(target=judged, args=(mutant, its))
-    process.start()
-    its.close()
-    if not mine.poll(_SECONDS if mutant.new != mutant.old else None):
-        os.kill(process.pid or 0, signal.SIGKILL)
-        process.join()
-        return "too slow"
-    try:
-        said = str(mine.recv())
-    except EOFError:
-        said = "killed by the end of its process"
-    process.join()
-    return said
-
-
 def main() -> None:
     """Judge the unmutated files, then the mutations that are drawn."""
     import sklearn.utils.estimator_checks  # noqa: F401  imported once, before the processes are forked
@@ -139,7 +115,7 @@ def main() -> None:
 
     count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv) - 1 :]))
     source = (ROOT / "mechanisms/learners/base.py").read_text()
-    baseline = verdict(Mutant("unmutated", "learners/base.py", source, source, PACKAGE))
+    baseline = told_apart(judged, Mutant("unmutated", "learners/base.py", source, source, PACKAGE))
     print(f"unmutated: {baseline}", flush=True)
     if baseline != "SURVIVED":
         raise SystemExit(1)
@@ -147,7 +123,7 @@ def main() -> None:
     drawn = random.Random(seed).sample(every, min(count, len(every)))
     found: Counter[str] = Counter()
     for index, mutant in enumerate(drawn, 1):
-        said = verdict(mutant)
+        said = told_apart(judged, mutant, _SECONDS)
         found[said.split()[0]] += 1
         if index % 25 == 0:
             print(f"after {index}: {dict(found)}", flush=True)

@@ -7,17 +7,16 @@ appears in one of these. Screening finds one bad coordinate among hundreds, wher
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training, fit_logistic, merged
 from audit.game.scorers.flags import FlagCounts, fit_flag_counts
+from audit.game.scorers.misfit import is_contradicted
 from audit.game.scorers.rows import (
     Layout,
     Rows,
@@ -32,8 +31,6 @@ from audit.game.scorers.rows import (
     symbol_ratio,
     thinned,
 )
-
-_FEWEST_IN_CELL = 2.0  # variance of the residuals in a cell that is tested
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ class Vectors(Scorer):
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
-        trees = fit_trees(rows, features, of_symbols) if is_contradicted(log_odds, rows, features) else None
+        trees = fit_trees(rows, features, of_symbols) if _leaves_something(log_odds, rows, features) else None
         return [log_odds, trees or log_odds]  # as many scores on either half of the outputs
 
 
@@ -293,46 +290,12 @@ class TreeScore(RowScore):
         return f"log-odds of trees on {shown} >= {upper:.6g}", f"log-odds of trees <= {lower:.6g}"
 
 
-def is_contradicted(fitted: LogOddsScore, rows: Rows, features: Sequence[Feature]) -> bool:
-    """Test whether cells of features contradict the fitted log-odds; else trees, which take long, see no more.
-
-    What each coordinate says by itself is read from cells of its own elsewhere, and is added to the log-odds first.
-    Then the residuals in the cells of each feature and of each pair are compared with their variance, and so is the
-    sum of those in the cells of three features, each taken with the product of their signs about the medians.
-    """
-    rows = (thinned(rows[0], tuning.TREE_ROWS), thinned(rows[1], tuning.TREE_ROWS))
-    numbers, of_left = np.concatenate(rows), np.repeat([1.0, 0.0], [len(side) for side in rows])
-    table, odds = _finite_table(features, numbers), fitted.rate(numbers)
-    fine, coarse = ([_cells(column, cells) for column in table.T] for cells in tuning.MISFIT_CELLS)
-    for cells in [fine[i] for i, each in enumerate(features) if each.kind == "coordinate"] * tuning.MISFIT_ROUNDS:
-        chance = special.expit(odds)
-        sums, spread = np.bincount(cells, of_left - chance), np.bincount(cells, chance * (1 - chance))
-        odds = odds + np.clip(sums / np.maximum(spread, 1.0), -1.0, 1.0)[cells]
-    chance = special.expit(odds)
-    gaps, variance = of_left - chance, chance * (1 - chance)
-    found = [_misfit(np.bincount(cells, gaps), np.bincount(cells, variance)) for cells in fine]
-    each = np.concatenate([cells[:, None] == np.arange(cells.max() + 1) for cells in coarse], axis=1, dtype=np.float32)
-    sums, spread = (each.T @ (each * weights[:, None]) for weights in np.array([gaps, variance], np.float32))
-    starts = np.cumsum([0, *(cells.max() + 1 for cells in coarse)])
-    places = [slice(*ends) for ends in itertools.pairwise(starts)]
-    found += [_misfit(sums[pair], spread[pair]) for pair in itertools.combinations(places, 2)]
-    signs, gaps = np.where(table > np.median(table, axis=0), np.float32(1), np.float32(-1)), gaps.astype(np.float32)
-    for i, j in itertools.combinations(range(len(features)), 2):
-        product = (signs[:, i] * signs[:, j] * gaps) @ signs[:, j + 1 :]
-        found += list(2 * special.ndtr(-np.abs(product) / np.sqrt(variance.sum())))
-    return min(found) * len(found) < tuning.MISFIT
-
-
-def _cells(column: np.ndarray, number: int) -> np.ndarray:
-    """Return the cell of each value, of at most `number` with as many values in each."""
-    edges = np.unique(np.quantile(column, np.arange(1, number) / number, method="inverted_cdf"))
-    return np.searchsorted(edges, column, "right")
-
-
-def _misfit(sums: np.ndarray, variance: np.ndarray) -> float:
-    """Return the p-value of the sums of residuals in some cells."""
-    used = variance > _FEWEST_IN_CELL
-    return float(special.chdtrc(max(1, int(used.sum())), np.sum(sums[used] ** 2 / variance[used])))
+def _leaves_something(fitted: LogOddsScore, rows: Rows, features: Sequence[Feature]) -> bool:
+    """Test whether trees, which take long to fit, may see more than the fitted log-odds."""
+    thin = [thinned(side, tuning.TREE_ROWS) for side in rows]
+    numbers, of_left = np.concatenate(thin), np.repeat([1.0, 0.0], [len(side) for side in thin])
+    apart = [index for index, each in enumerate(features) if each.kind == "coordinate"]
+    return is_contradicted(_finite_table(features, numbers), fitted.rate(numbers), of_left, apart)
 
 
 def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:

@@ -8,7 +8,8 @@ any step. Under P one of the z has the mean 1 / sigma, with probability w. For e
 
 Each number is rounded down to a lattice of step h, so M by less than h. Any event of the rounded sum bounds epsilon
 from below. From above, (M - c)+ <= M - c + h 1[M < c] on the event A that the rounded mean is above c - h, which
-M > c implies: so delta(c) is at most P(A) - c Q(A) + h Q(A, the rounded mean is below c), off by terms of second order.
+M > c implies: so delta(c) is at most P(A) - c Q(A) + h Q(A, the rounded mean is below c), too large by terms of second
+order in h alone.
 """
 
 from __future__ import annotations
