@@ -1,6 +1,6 @@
 """Mutations of `mechanisms/learners` drawn at random, the whole file unmutated first.
 
-    python -m benchmarks.learner_mutants.drawn 150 0    150 mutations by seed 0; each that survives takes as long as the tests, a minute
+    python -m benchmarks.learner_mutants.drawn 150 0    150 mutations by seed 0; a survivor takes a minute
 
 Each changes one operator, number, condition, assignment, keyword or budget in the body of a function; texts, what is
 raised and where a warning points are left alone. Tests of the learners' package and of `audit.check_estimator` run on
