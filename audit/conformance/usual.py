@@ -10,13 +10,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy import optimize
 
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
 from audit.conformance.queries import Parameters
-from audit.laws import Finite, Gaussian, Laplace, Product, TwoSidedGeometric
+from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 
 USUAL, INTEGER = "usual", "integer"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
@@ -80,10 +79,9 @@ def _gaussian(p: Parameters, value: float) -> Gaussian:
     """Return Gaussian noise of the least deviation for epsilon and delta; Balle & Wang 2018, theorem 8."""
 
     def excess(deviation: float) -> float:
-        half, far = 1 / (2 * deviation), p.epsilon * deviation
-        return float(ndtr(half - far) - math.exp(p.epsilon) * ndtr(-half - far)) - p.delta
+        return GaussianLoss(1 / deviation).delta(p.epsilon) - p.delta
 
-    return Gaussian(value, p.scale or p.sensitivity * float(brentq(excess, 1e-3, 1e9)))
+    return Gaussian(value, p.scale or p.sensitivity * float(optimize.brentq(excess, 1e-3, 1e9)))
 
 
 _LAWS = {

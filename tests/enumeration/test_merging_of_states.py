@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import following, frames, states, surroundings
+from audit.enumeration import bytecode, following, frames, states, surroundings
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -394,3 +394,22 @@ def test_where_frames_are_not_read_the_law_says_so(monkeypatch):
     law = audit.enumerate_law(lambda data, rng: (rng.random() < 0.5) + (rng.random() < 0.5), 0)
     assert (law.probabilities, law.merges) == ({0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}, 0)
     assert law.not_seen[-1].startswith("equal states: frames of Python 3.")
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "before"),
+    [
+        ("LOAD_FAST", 1, 0b1010),
+        ("STORE_FAST", 3, 0b0000),
+        ("LOAD_FAST_AND_CLEAR", 2, 0b1100),
+        ("LOAD_FAST_LOAD_FAST", 0x12, 0b1110),
+        ("STORE_FAST_LOAD_FAST", 0x32, 0b0100),
+        ("STORE_FAST_LOAD_FAST", 0x33, 0b0000),  # what is loaded was just stored
+        ("STORE_FAST_STORE_FAST", 0x31, 0b0000),
+        ("STORE_FAST_MAYBE_NULL", 0, 0b1111),  # not known: all variables count as read
+    ],
+)
+def test_variables_are_live_before_they_are_read(name, argument, before):
+    """The fourth variable is live afterwards; the numbers of pairs are those of CPython 3.13, four bits each."""
+    instruction = types.SimpleNamespace(opname=name, arg=argument)
+    assert bytecode._read_before(0b1000, instruction, 0b1111) == before
