@@ -3,7 +3,9 @@
 `wild/<library>/conformance.py` holds an `audit.conformance.Library`. The environment's own packages come first; the
 auditor and what it needs come after them. Every quotation must occur in the text of the installed distribution. The
 tables accuse, so they are kept in `drafts/conformance`, with the drafts. `--publish` writes what may be public of them
-to `docs/libraries.json`, of which `make docs` makes a page, and `--summary` prints its totals.
+to `docs/libraries.json`, of which `make docs` makes a page, and the letters to the maintainers into the drafts;
+`--letters` runs their scripts, and `--summary` prints the totals. `NAME==VERSION` asks another release, of which
+`--releases` asks those that `wild` has for the cells that fail in the newest.
 """
 
 from __future__ import annotations
@@ -13,19 +15,18 @@ import re
 import subprocess
 import sys
 import sysconfig
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import click
 
-from audit.faces.conformance.matrix import load
 from audit.report.certificate import write_whole
-from wild.environments import CATALOGUE, libraries, pin_of, prepare, python_of
-from wild.matrix import Table, public_data, totals
+from wild.causes import TABLES, Table, accused, causes, letters, problems, tables
+from wild.environments import CATALOGUE, environment_of, libraries, pin_of, prepare, python_of
+from wild.matrix import public_data, totals
+from wild.releases import failing_cells, folder_of, older_releases, over_releases
 from wild.texts import place_of, site_of, texts_of
 
-TABLES, PUBLIC = Path("drafts/conformance"), Path("docs/libraries.json")
+PUBLIC = Path("docs/libraries.json")
 _START = (
     "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); from audit.faces.command_line import main"
 )
@@ -36,11 +37,11 @@ def answering(catalogue: Path = CATALOGUE) -> list[str]:
     return [name for name in libraries(catalogue) if (catalogue / name / "conformance.py").is_file()]
 
 
-def command_of(library: str, options: list[str]) -> list[str]:
-    """Return the command that asks a library in its environment."""
+def command_of(library: str, options: list[str], environment: str | None = None) -> list[str]:
+    """Return the command that asks a library in its environment, or in that of another release."""
     start = _START.format(root=str(CATALOGUE.parent), packages=sysconfig.get_path("purelib"))
     asked = ["conformance", f"wild.{library}.conformance", *options]
-    return [str(python_of(library).absolute()), "-W", "ignore", "-c", f"{start}; main({asked!r})"]
+    return [str(python_of(environment or library).absolute()), "-W", "ignore", "-c", f"{start}; main({asked!r})"]
 
 
 def quotations(table: Table) -> set[str]:
@@ -50,40 +51,69 @@ def quotations(table: Table) -> set[str]:
     return {part for text in said for part in re.findall(r'"([^"]+)"', text)}
 
 
-def tables() -> list[Table]:
-    """Return the saved tables."""
-    return [load(path) for path in sorted(TABLES.glob("*.json"))]
-
-
-def causes() -> list[dict[str, Any]]:
-    """Return what was found in the libraries' code for cells that fail."""
-    found: list[dict[str, Any]] = tomllib.loads((TABLES / "causes.toml").read_text(encoding="utf-8"))["cause"]
-    return found
-
-
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.option("--library", "chosen", multiple=True, help="Only this one; may be repeated.")
+@click.option("--library", "chosen", multiple=True, metavar="NAME[==VERSION]", help="Only this; may be repeated.")
+@click.option("--releases", is_flag=True, help="Ask the older releases for the cells that fail in the newest.")
 @click.option("--summary", "only_summary", is_flag=True, help="Print the numbers of the published tables.")
-@click.option("--publish", is_flag=True, help="Write what may be public of the saved tables.")
+@click.option("--publish", is_flag=True, help="Write what may be public of the saved tables, and the letters.")
+@click.option("--letters", "try_letters", is_flag=True, help="Run the scripts of the letters.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def main(chosen: tuple[str, ...], only_summary: bool, publish: bool, options: tuple[str, ...]) -> None:
+def main(
+    chosen: tuple[str, ...],
+    releases: bool,
+    only_summary: bool,
+    publish: bool,
+    try_letters: bool,
+    options: tuple[str, ...],
+) -> None:
     """Ask the libraries that have a table of answers; further OPTIONS are those of `dp-audit conformance`."""
+    if try_letters:
+        wrong = list(problems(accused(tables(), causes())))
+        click.echo("\n".join(wrong) or "every letter holds")
+        sys.exit(bool(wrong))
     if publish:
-        write_whole(PUBLIC, json.dumps(public_data(tables(), causes()), separators=(",", ":")) + "\n")
+        _publish()
     if publish or only_summary:
         click.echo(totals(json.loads(PUBLIC.read_text(encoding="utf-8"))))
         return
-    status = 0
-    for library in chosen or answering():
-        prepare(library)
-        command = command_of(library, ["--out", str(TABLES), *options])
-        status = max(status, subprocess.run(command, check=False).returncode)
-        texts = texts_of(pin_of(library), site_of(library))
-        for quotation in sorted(quotations(load(TABLES / f"{library}.json"))):
-            if place_of(quotation, texts) is None:
-                click.echo(f"{library}: {quotation!r} does not occur in its distribution", err=True)
-                status = max(status, 1)
-    sys.exit(status)
+    asked = [name.partition("==")[::2] for name in chosen or answering()]
+    if releases:
+        for library, _ in asked:
+            for version in older_releases(library):
+                _asked(library, version, [*failing_cells(library), *options])
+        return
+    sys.exit(max(_asked(library, version, list(options)) for library, version in asked))
+
+
+def _publish() -> None:
+    saved, known = tables(), causes()
+    everybody = accused(saved, known)
+    data = public_data(saved, known, over_releases(everybody))
+    write_whole(PUBLIC, json.dumps(data, separators=(",", ":")) + "\n")
+    for path, text in letters(everybody).items():
+        write_whole(path, text)
+
+
+def _asked(library: str, version: str, options: list[str]) -> int:
+    """Ask a library, or another release of it, and look its quotations up; return the exit status."""
+    environment, folder = library, TABLES
+    if version and version != pin_of(library).version:
+        environment, folder = environment_of(library, version), folder_of(version)
+    prepare(library)
+    status = subprocess.run(command_of(library, ["--out", str(folder), *options], environment), check=False).returncode
+    if environment != library:  # what is quoted stands in the newest
+        return status
+    texts = texts_of(pin_of(library), site_of(library))
+    for quotation in sorted(quotations(table_of(library))):
+        if place_of(quotation, texts) is None:
+            click.echo(f"{library}: {quotation!r} does not occur in its distribution", err=True)
+            status = max(status, 1)
+    return status
+
+
+def table_of(library: str) -> Table:
+    """Return the saved table of a library."""
+    return next(table for table in tables() if table[0]["library"] == library)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,21 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     return True
 
 
+def environment_of(library: str, version: str) -> str:
+    """Return the name of the environment of another release, which is made unless a folder of `wild` has it."""
+    wanted = Pin(pin_of(library).package, version)
+    known = next((each for each in libraries() if pin_of(each) == wanted), None)
+    if known is not None:
+        prepare(known)
+        return known
+    catalogue, name = HOME / "releases", f"{library}=={version}"
+    (catalogue / name).mkdir(parents=True, exist_ok=True)
+    needed = [line.partition("==")[0] for line in pins_of(library).read_text().splitlines()[1:]]
+    (catalogue / name / "requirements.txt").write_text("\n".join([f"{wanted.package}=={version}", *needed, ""]))
+    prepare(name, catalogue)
+    return name
+
+
 def _digest(folder: Path) -> str:
     """Return a digest of what an environment was made from: the requirements of both kinds and the Python."""
     asked = (folder / name for name in ("requirements.txt", NPM))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatch
 from typing import Any
 
 from audit.conformance.findings import RESOLVED, Finding
 from audit.faces.conformance.matrix import counts_of
+from wild.causes import Table, cause_of
 from wild.markdown import anchor, escaped, table
+from wild.releases import since
 
-Table = tuple[dict[str, Any], list[Finding]]
 NOT_ASKED = ("not offered", "does not apply")
 OPEN = "open"  # which fails or was not decided: a reader cannot tell one from the other
 HIDDEN = ("screened", "undecided")
@@ -47,34 +47,27 @@ have which outcome. A number of PASS says nothing of the cases beside it. How ea
 
 {numbers}
 
+## Since and until
+
+What the older releases that are audited answer to the cell that shows a public cause most plainly.
+
+{releases}
+
 ## Cases
 
 {sections}
 """
 
 
-class CauseMissing(Exception):
-    """A cell fails that no cause is about: it must not be counted before somebody has read the library's code."""
+def public_data(
+    tables: Sequence[Table],
+    causes: Sequence[Mapping[str, Any]],
+    releases: Mapping[tuple[str, str], Mapping[str, str]] | None = None,
+) -> dict[str, Any]:
+    """Return what may be shown of tables: cells by outcome, what fails in public, and the totals of all.
 
-
-def cause_of(found: Finding, causes: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the first cause that is about a failing cell.
-
-    Raises
-    ------
-    CauseMissing
-        When there is none.
+    `releases` has the statuses of causes by release, for (library, name of the cause).
     """
-    for cause in causes:
-        queries, cases = cause.get("queries", ["*"]), cause.get("cases", ["*"])
-        about = found.library in cause["libraries"] and any(fnmatch(found.query, query) for query in queries)
-        if about and any(fnmatch(found.case, case) for case in cases):
-            return cause
-    raise CauseMissing(f"{found.library}, {found.query}, {found.case} fails, and causes.toml says nothing of it")
-
-
-def public_data(tables: Sequence[Table], causes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what may be shown of tables: cells by outcome, what fails in public, and the totals of all."""
     every = [each for _, found in tables for each in found if each.status not in NOT_ASKED]
     failing = [(each, cause_of(each, causes)) for each in every if each.fails]
     hidden = [cause for _, cause in failing if "address" not in cause]
@@ -85,6 +78,12 @@ def public_data(tables: Sequence[Table], causes: Sequence[Mapping[str, Any]]) ->
         "resolved": sum(each.resolved for each in every),
         "seconds": round(sum(each.seconds for each in every)),
         "drafts": {"cells": len(hidden), "causes": len({cause["name"] for cause in hidden})},
+        "releases": [
+            [library, cause["address"], told]
+            for (library, name), told in (releases or {}).items()
+            for cause in causes
+            if cause["name"] == name and "address" in cause
+        ],
     }
 
 
@@ -128,6 +127,13 @@ def page(data: Mapping[str, Any], queries: Sequence[str], cases: int) -> str:
         words=table(["outcome", "meaning"], [[status, meaning] for status, meaning in MEANINGS.items()]),
         totals=totals(data),
         numbers=table(["release", "queries", "cells", "pairs", f"resolved within {RESOLVED:g}"], numbers),
+        releases=table(
+            ["library", "public at", "since", "by release"],
+            [
+                [library, f"<{address}>", since(told), ", ".join(f"{version} {said}" for version, said in told.items())]
+                for library, address, told in data["releases"]
+            ],
+        ),
         sections="\n\n".join(_section(each) for each in libraries),
     )
 

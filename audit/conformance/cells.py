@@ -96,8 +96,9 @@ class CellPart:
     def mechanism(self) -> Call:
         """The query at these parameters: one object, which processes that are forked have without a copy."""
         answer = self.cell.answer
-        if answer.law is not None and self.cell.row.rank in ("usual", "parameters"):
-            return LawfulCall(answer.build, self.parameters, answer.law)
+        law = answer.law if self.cell.row.rank in ("usual", "parameters") else None
+        if law is not None and law(self.parameters, self.instances[0].left) is not None:
+            return LawfulCall(answer.build, self.parameters, law)
         return Call(answer.build, self.parameters)
 
     def check(self, name: str, draws: int = MANY) -> PrivacyCheck:

@@ -149,10 +149,13 @@ class Library:
         noiseless : callable, optional
             `parameters -> (dataset -> number)` without noise, for which nothing is drawn; without it, an output at 2^40
             times the epsilon, whose noise is far below what a comparison allows for rounding.
-        law : callable, "usual" or "integer", optional
-            `(parameters, dataset) -> law` of `audit.laws` that the documentation states; "usual" is the textbook's: of
-            Laplace noise on a number or on counts, of geometric noise, randomized response, unary encoding, the
-            exponential mechanism. "integer" is geometric noise on counts.
+        law : callable, "usual", "integer", "clamped" or "classical", optional
+            `(parameters, dataset) -> law` of `audit.laws` that the documentation states, or None where it states none;
+            "usual" is the textbook's: of Laplace noise on a number or on counts, of geometric noise, randomized
+            response, unary encoding, the exponential mechanism. "integer" is geometric noise on counts, "clamped"
+            Laplace noise on a sum or a mean that is kept within its bounds, or geometric noise on counts that is kept
+            above 0, "classical" Gaussian noise of the deviation
+            for epsilon up to 1.
         native : callable or "usual", optional
             `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
             is asked for.

@@ -14,10 +14,11 @@ from scipy import optimize
 
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
+from audit.conformance.laws import ClampedLaplace, clamped_geometric
 from audit.conformance.queries import Parameters
 from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 
-USUAL, INTEGER = "usual", "integer"
+USUAL, INTEGER, CLAMPED, CLASSICAL = "usual", "integer", "clamped", "classical"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -84,6 +85,11 @@ def _gaussian(p: Parameters, value: float) -> Gaussian:
     return Gaussian(value, p.scale or p.sensitivity * float(optimize.brentq(excess, 1e-3, 1e9)))
 
 
+def _classical(p: Parameters, value: float) -> Gaussian:
+    """Return Gaussian noise of the classical deviation, for epsilon up to 1; Dwork & Roth 2014, theorem A.1."""
+    return Gaussian(value, p.scale or p.sensitivity * math.sqrt(2 * math.log(1.25 / p.delta)) / p.epsilon)
+
+
 _LAWS = {
     "randomized response": _response,
     "frequency oracle": _unary,
@@ -93,7 +99,8 @@ _LAWS = {
 
 
 def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
-    """Return the textbook's law of a release: with Laplace noise, or with two-sided geometric noise if `kind` says so.
+    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or not, with
+    two-sided geometric noise ("integer"), or with Gaussian noise of the "classical" deviation.
 
     Raises
     ------
@@ -102,15 +109,23 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
     """
     if query in _LAWS and kind == USUAL:
         return _LAWS[query]
-    if query not in _VALUES or kind not in (USUAL, INTEGER):
+    if query == "gaussian noise" and kind == CLASSICAL:
+        return _classical
+    if query not in _VALUES or kind not in (USUAL, INTEGER, CLAMPED):
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
     is_whole = kind == INTEGER or query == "geometric noise"
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:
         value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
+        if isinstance(value, list) and kind == CLAMPED:
+            parts = [law for each in value if (law := clamped_geometric(each, math.exp(-1 / scale)))]
+            return Product(tuple(parts)) if len(parts) == len(value) else None
         if isinstance(value, list):
             return Product(tuple(_noisy(each, scale, is_whole) for each in value))
+        if kind == CLAMPED:
+            times = len(data) if query == "sum" else 1
+            return ClampedLaplace(float(value), scale, p.lower * times, p.upper * times)
         return _noisy(value, scale, is_whole)
 
     return law

@@ -18,6 +18,7 @@ from audit.conformance import Library, Parameters, conform, parametrize
 from audit.conformance.cases import CASES
 from audit.conformance.cells import Cell, cells_of, probe
 from audit.conformance.findings import STATUSES
+from audit.conformance.laws import ClampedLaplace, clamped_geometric
 from audit.conformance.library import LawfulCall
 from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
 from audit.conformance.queries import QUERIES
@@ -462,3 +463,34 @@ def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch,
         conformance_command.main(["nowhere_at_all"], standalone_mode=False)
     with pytest.raises(UnknownTarget, match="holds no library"):
         conformance_command.main(["json"], standalone_mode=False)
+
+
+def test_noise_that_is_clamped_has_atoms_at_the_ends():
+    """Laplace noise of scale 1 on 1/2 and on 5/8, in [0, 1]: the ends have half of e^-1/2; the loss is the shift."""
+    law, other = (ClampedLaplace(value, 1.0, 0.0, 1.0) for value in (0.5, 0.625))
+    assert law.atoms == pytest.approx({0.0: math.exp(-0.5) / 2, 1.0: math.exp(-0.5) / 2})
+    assert law.cdf(np.array([-1.0, 0.0, 0.5, 1.0])) == pytest.approx([0.0, math.exp(-0.5) / 2, 0.5, 1.0])
+    assert law.log_likelihood(np.array([-0.1, 1.1])).tolist() == [-math.inf] * 2
+    assert law.loss_against(other).epsilon(0.0) == pytest.approx(0.125)
+    assert law == law_of("mean", "substitution", "clamped")(Parameters(size=8, epsilon=0.125), [0.5] * 8)
+    assert law_of("sum", "substitution", "clamped")(Parameters(), [1.0, 0.5]) == ClampedLaplace(1.5, 1.0, 0.0, 2.0)
+
+
+def test_counts_that_are_clamped_keep_their_loss():
+    """Geometric noise of ratio 1/2 on 1 and on 2, in [0, 3]: the masses are the sums of what is beyond the ends."""
+    law, other = (clamped_geometric(count, 0.5, 3) for count in (1, 2))
+    assert law.masses == pytest.approx([1 / 3, 1 / 3, 1 / 6, 1 / 6])
+    assert law.cdf(np.array([-1.0, 0.0, 0.5, 3.0])) == pytest.approx([0.0, 1 / 3, 1 / 3, 1.0])
+    assert law.cdf_left(np.array([0.0, 1.0])) == pytest.approx([0.0, 1 / 3])
+    assert law.log_likelihood(np.array([0.5, 4.0])).tolist() == [-math.inf] * 2
+    assert law.loss_against(other).epsilon(0.0) == pytest.approx(math.log(2))
+    assert clamped_geometric(1, 0.5).loss_against(clamped_geometric(2, 0.5)).epsilon(0.0) == pytest.approx(math.log(2))
+    assert clamped_geometric(1, math.exp(-1e-6)) is None
+
+
+def test_a_law_that_is_not_stated_at_some_parameters_is_not_tested_there():
+    library = Library("mine", relation="add/remove")
+    library.answer({"histogram of numbers": lambda p: lambda data: data}, law="clamped")
+    for case, held in (("ordinary", True), ("tiny epsilon", False), ("NaN", False)):
+        (cell,) = cells_of(library, ["histogram of numbers"], [case])
+        assert isinstance(cell.parts()[-1].mechanism, LawfulCall) is held

@@ -20,6 +20,7 @@ def histogram(p):
     return lambda data: np.ravel(DiffPrivLaplaceSanitizer.count(np.array(data), bins, p.epsilon, postprocess=False)[0])
 
 
-library.answer({name: statistic(name) for name in ("count", "sum", "mean", "variance", "median")})
+library.answer({name: statistic(name) for name in ("sum", "mean", "variance", "median")})
+library.answer({"count": statistic("count")}, law="usual")
 library.answer({"minimum": statistic("min"), "maximum": statistic("max")})
 library.answer({"histogram of numbers": histogram})

@@ -20,7 +20,9 @@ library.answer({
 }, law="usual", native="usual")  # fmt: skip
 library.answer({
     "geometric noise": lambda p: lambda value: value + pure.geometric_noise(p.epsilon / p.sensitivity),
+})  # fmt: skip
+library.answer({
     "gaussian noise": lambda p: lambda value: value + pure.gaussian_noise(
         pure.gaussian_sigma(p.sensitivity, p.epsilon, p.delta)
     ),
-})  # fmt: skip
+}, law="classical")  # fmt: skip

@@ -1,5 +1,6 @@
 """diffprivlib's answers to the queries that every library is asked; runs in the library's environment."""
 
+import math
 import warnings
 from functools import partial
 
@@ -7,6 +8,7 @@ from diffprivlib import mechanisms, models, tools
 from diffprivlib.utils import PrivacyLeakWarning
 
 from audit.conformance import Library
+from audit.conformance.laws import clamped_geometric
 
 warnings.simplefilter("error", PrivacyLeakWarning)  # the library claims nothing where it warns
 library = Library("diffprivlib", distribution="diffprivlib", quote=tools.mean)  # no relation is named: the kinder one
@@ -26,9 +28,15 @@ def fitted(model, released, split=lambda data: (data,)):
     return lambda p: lambda data: getattr(model(p).fit(*split(data)), released).tolist()
 
 
-library.answer({"sum": tool(tools.sum), "mean": tool(tools.mean), "variance": tool(tools.var)}, sensitivity="usual")
+def nonzero(p, data):
+    return [x > p.lower for x in data]
+
+
+library.answer({"sum": tool(tools.sum), "mean": tool(tools.mean)}, sensitivity="usual", law="clamped")
+library.answer({"variance": tool(tools.var)}, sensitivity="usual")
+library.answer({"count": lambda p: lambda data: tools.count_nonzero(nonzero(p, data), epsilon=p.epsilon)}, law=lambda
+               p, data: clamped_geometric(nonzero(p, data).count(True), math.exp(-p.epsilon), len(data)))  # fmt: skip
 library.answer({
-    "count": lambda p: lambda data: tools.count_nonzero([x > p.lower for x in data], epsilon=p.epsilon),
     "standard deviation": tool(tools.std), "median": tool(tools.median),
     "quantile": lambda p: lambda data: tools.quantile(data, p.quantile, epsilon=p.epsilon, bounds=p.bounds),
 })  # fmt: skip
@@ -36,7 +44,7 @@ library.answer({
     "histogram of numbers": lambda p: lambda data: tools.histogram(
         data, epsilon=p.epsilon, bins=list(p.edges), range=p.bounds
     )[0].tolist(),
-}, relation="add/remove", quote=tools.histogram)  # fmt: skip
+}, relation="add/remove", quote=tools.histogram, law="clamped")  # fmt: skip
 library.answer({
     "laplace noise": noise(mechanisms.Laplace), "geometric noise": noise(mechanisms.Geometric, int),
     "gaussian noise": noise(mechanisms.GaussianAnalytic, float, "delta"),

@@ -26,7 +26,9 @@ def table(ask):
 
 library.answer({
     "count": table(lambda data: data.len()),
-    "sum": table(lambda data: data["v"].sum()),
     "geometric noise": lambda p: lambda value: value + geometric_noise(p.epsilon),
 })  # fmt: skip
-library.answer({"laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon) * p.sensitivity}, law="usual")
+library.answer({
+    "sum": table(lambda data: data["v"].sum()),
+    "laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon) * p.sensitivity,
+}, law="usual")  # fmt: skip

@@ -25,7 +25,8 @@ def quantile(p):
 
 
 library.answer({"sum": operation(operations.PrivateClampedSum)}, sensitivity="usual", law="usual")
-library.answer({"mean": operation(operations.PrivateClampedMean), "vector mean": vectors})
+library.answer({"mean": operation(operations.PrivateClampedMean)}, law="clamped")
+library.answer({"vector mean": vectors})
 library.answer({
     "quantile": quantile,
     "median": quantile,
@@ -45,4 +46,4 @@ library.answer({
     "gaussian noise": lambda p: lambda value: mechanisms.GaussianMechanism.execute(
         value=value, epsilon=p.epsilon, delta=p.delta, sensitivity=p.sensitivity
     ),
-})  # fmt: skip
+}, law="classical")  # fmt: skip

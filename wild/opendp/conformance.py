@@ -1,11 +1,13 @@
 """OpenDP's answers to the queries that every library is asked, with the least noise that its own maps admit."""
 
 import math
+from functools import cache
 
 import opendp.prelude as dp
 
 from audit.claims import PrivacyClaim
 from audit.conformance import Library
+from audit.laws import Gaussian
 
 dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",
@@ -43,18 +45,19 @@ def quantile(p, scale):
     return dp.m.make_private_quantile(*space, candidates=grid, alpha=p.quantile, scale=scale)
 
 
-def gaussian(domain):
-    def build(p):
-        def noise(scale):
-            return dp.m.make_gaussian(domain, DISTANCE[domain], scale=scale)
+def gaussian(domain, scale):
+    return dp.m.make_gaussian(domain, DISTANCE[domain], scale=scale)
 
-        def approximate(scale):
-            return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(noise(scale)), p.delta)
 
-        change = p.sensitivity if domain is NUMBER else int(p.sensitivity)
-        return noise(p.scale) if p.scale else dp.binary_search_chain(approximate, change, (p.epsilon, p.delta))
+@cache
+def deviation(domain, p):
+    """Return the scale of Gaussian noise: the one that is asked for, or the least for epsilon and delta."""
 
-    return build
+    def approximate(scale):
+        return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(gaussian(domain, scale)), p.delta)
+
+    change = p.sensitivity if domain is NUMBER else int(p.sensitivity)
+    return p.scale or dp.binary_search_param(approximate, change, (p.epsilon, p.delta), T=float)
 
 
 def thresholded(p):
@@ -84,7 +87,10 @@ library.answer({
     "laplace noise": lambda p: dp.m.make_laplace(NUMBER, DISTANCE[NUMBER], scale=p.noise),
     "geometric noise": lambda p: dp.m.make_laplace(WHOLE, DISTANCE[WHOLE], scale=p.noise),
 }, native="usual", law="usual")  # fmt: skip
-library.answer({"gaussian noise": gaussian(NUMBER), "discrete gaussian noise": gaussian(WHOLE)}, native="usual")
+for name, domain, law in (("gaussian noise", NUMBER, lambda p, value: Gaussian(value, deviation(NUMBER, p))),
+                          ("discrete gaussian noise", WHOLE, None)):  # fmt: skip
+    build = lambda p, domain=domain: gaussian(domain, deviation(domain, p))  # noqa: E731
+    library.answer({name: build}, native="usual", law=law)
 library.answer({
     "quantile": least(quantile), "median": least(quantile),
     "noisy max": least(lambda p, scale: dp.m.make_noisy_max(*SCORES, scale=scale), 1.0),
