@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.stability.opendp_facts import distance
 from benchmarks.stability.opendp_grammar import draw_aggregate, draw_group, draw_steps
+from benchmarks.stability.opendp_queries import clearer
 from benchmarks.stability.opendp_text import expression_text
 from benchmarks.stability.programs import (
     Case,
@@ -106,6 +107,22 @@ def test_program_and_pair_shrink_together():
     small, flag = shrunk(library, case, screen(library, case))
     assert small == Case(("unclipped", "sum"), ((9.0,),), ())
     assert (flag.kind, flag.claim, flag.attained) == ("loss", 5.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("measure", "rows", "factor"), [("zero_concentrated_divergence", 3, 4.5), ("max_divergence", 2, 2)]
+)
+def test_rows_make_a_factor_clear_that_few_outputs_show(measure, rows, factor):
+    """The claim counts keys and the answer rows: a third row of one of two keys is not paid for."""
+
+    class Keys(Toy):
+        def build(self, case):
+            claim = len({row[0] for row in (*case.left, *case.right)}) / 2
+            return Query(claim, lambda rows: {"n": len(rows)}, lambda: {"n": 1.0}, order=2)
+
+    case = Case(SimpleNamespace(measure=measure), ((1, 0.5, "a", None, 0), (2, 0.5, "a", None, 1)), ())
+    clear, flag = clearer(Keys(), case, screen(Keys(), case))
+    assert (len(clear.left), len(clear.right), flag.attained / flag.claim) == (rows, 0, factor)
 
 
 def test_accepted_programs_are_counted():
