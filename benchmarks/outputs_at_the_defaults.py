@@ -23,13 +23,13 @@ import pandas as pd
 import scipy
 
 import audit
-from benchmarks.bugs.sparse_vector import SparseVector
+from benchmarks.bugs.at_one import MIXED, ONES
+from benchmarks.bugs.sparse_vector import SparseVector, svt1
 
 LOCAL = audit.Local()  # a dataset is whatever differs
 GAUSSIAN = 3.7306316  # scale of the noise for (1, 1e-5) at a sensitivity of 1
 PURE, APPROXIMATE = audit.PrivacyClaim(1.0, relation=LOCAL), audit.PrivacyClaim(1.0, 1e-5, LOCAL)
 DIMENSIONS = (2, 7, 20, 50, 100, 1000)
-QUERIES = SparseVector(threshold=1.0, threshold_scale=2.0, query_scale=4.0)
 Rng = np.random.Generator
 Subject = tuple[Callable[..., Any], Any, tuple[Any, Any]]  # mechanism, claim, pair
 
@@ -133,20 +133,17 @@ def audited(subject: Subject, seed: int, **settings: Any) -> tuple[audit.Privacy
     return result, time.process_time() - began
 
 
-def true_epsilon() -> float:
-    """Return the epsilon of the sparse vector between ten queries at 0 and half of them at each of 0 and 1."""
+def true_epsilon(mechanism: SparseVector, pair: tuple[np.ndarray, np.ndarray]) -> float:
+    """Return the epsilon on a pair of a sparse vector that stops at the first query above, by quadrature."""
     grid, weight = np.polynomial.legendre.leggauss(4_000)
-    rho = 60 * grid
-    density = 60 * weight * np.exp(-np.abs(rho) / 2) / 4
+    rho, scale = 30 * mechanism.threshold_scale * grid, mechanism.threshold_scale
+    density = 15 * weight * np.exp(-np.abs(rho) / scale)
     chances = []
-    for answers in SPARSE_PAIR:
-        above = scipy.stats.laplace.sf(1.0 + rho[:, None], loc=answers, scale=4.0)
+    for answers in pair:
+        above = scipy.stats.laplace.sf(mechanism.threshold + rho[:, None], loc=answers, scale=mechanism.query_scale)
         first = np.cumprod(np.concatenate([np.ones((len(rho), 1)), 1 - above], axis=1), axis=1)
         chances.append(density @ np.concatenate([first[:, :-1] * above, first[:, -1:]], axis=1))
     return float(np.abs(np.log(chances[0] / chances[1])).max())
-
-
-SPARSE_PAIR = (np.repeat([1.0, 0.0], 5), np.repeat([0.0, 1.0], 5))
 
 
 def main() -> None:
@@ -178,10 +175,11 @@ def main() -> None:
         print(f"{counts.total()} tight claims: {dict(counts)}", flush=True)
     if "sparse" in asked.parts:
         claim = audit.PrivacyClaim(1.0, relation=LOCAL)
-        runs = [audited((QUERIES, claim, SPARSE_PAIR), seed, budget=100_000, method="fixed") for seed in range(16)]
+        mechanism, pair = svt1(1.0), (ONES, MIXED)
+        runs = [audited((mechanism, claim, pair), seed, budget=100_000, method="fixed") for seed in range(16)]
         bounds = sorted(result.epsilon_lower_bound for result, _ in runs)
         said = f"median {statistics.median(bounds):.3f}, least {bounds[0]:.3f} of {len(bounds)} seeds"
-        print(f"sparse vector of 10, true epsilon {true_epsilon():.3f}: {said}", flush=True)
+        print(f"sparse vector of 10, true epsilon {true_epsilon(mechanism, pair):.3f}: {said}", flush=True)
     if "frame" in asked.parts:
         result, seconds = audited((frame, PURE, (0.0, 1.0)), 0)
         print(f"frame with text: {result.verdict}, {seconds:.2f} CPU s", flush=True)

@@ -1,12 +1,20 @@
-"""Measure the cost of an audit as a ratio to raw vectorized sampling in the same run.
+"""Measure the CPU time of an audit as a ratio to raw vectorized sampling, side by side in the same run.
 
-python -m benchmarks.overhead
+    python -m benchmarks.overhead [ratios] [marginal] [process] [--repeats N]
+
+`ratios` audits numbers at growing budgets, and prints the peak of memory. `marginal` prints what ten million more
+numbers per dataset cost beyond the first ten million, what 100,000 more vectors of 6 cost beyond as many, and what the
+first of these cost. `process` is the time that a process of its own adds to a check. The least times of some repeats
+are printed: load can only add to them.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +23,42 @@ from audit.subjects.place import Place
 from audit.subjects.pool import open_pool
 from benchmarks import subjects
 
-REPEATS = 3
+BLOCK = 1_000_000
+Mechanism = Callable[[Any, int, np.random.Generator], Any]
 
 
-def raw_seconds(budget: int) -> float:
-    """Draw the same number of outputs in blocks of a million, and do nothing with them."""
+def vectors(data: float, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return six numbers with noise for the sum of their changes: epsilon = 1 between the records 0 and 1."""
+    return data / 6 + rng.laplace(size=(size, 6))
+
+
+def cpu_seconds(work: Callable[[], Any]) -> float:
+    """Return the CPU seconds of this process for the work."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def raw(mechanism: Mechanism, budget: int) -> float:
+    """Draw as many outputs in blocks of at most a million, and do nothing with them."""
     rng = np.random.default_rng(0)
-    start = time.perf_counter()
-    for _ in range(0, 2 * budget, 1_000_000):
-        subjects.laplace(0.0, min(1_000_000, 2 * budget), rng)
-    return time.perf_counter() - start
+    sizes = [min(BLOCK, 2 * budget - done) for done in range(0, 2 * budget, BLOCK)]
+    return cpu_seconds(lambda: [len(mechanism(0.0, size, rng)) for size in sizes])
 
 
-def audit_seconds(budget: int) -> float:
-    """Audit the Laplace subject at that budget."""
-    start = time.perf_counter()
-    check_privacy(subjects.laplace, subjects.claim(), subjects.PAIR, budget=budget, confirmation=None, method="fixed")
-    return time.perf_counter() - start
+def audited(mechanism: Mechanism, budget: int) -> float:
+    """Audit the mechanism at that budget, in this process."""
+    settings: dict[str, Any] = {"confirmation": None, "method": "fixed", "workers": 0}
+    return cpu_seconds(lambda: check_privacy(mechanism, subjects.claim(), subjects.PAIR, budget=budget, **settings))
+
+
+def least(mechanism: Mechanism, budget: int, repeats: int, less: int = 0) -> tuple[float, float]:
+    """Return the least CPU seconds of sampling and of auditing as many outputs, beyond those of `less` of them."""
+    tried = []
+    for _ in range(repeats):
+        pairs = [(raw(mechanism, size), audited(mechanism, size)) for size in (budget, less) if size]
+        tried.append(pairs[0] if not less else (pairs[0][0] - pairs[1][0], pairs[0][1] - pairs[1][1]))
+    return min(at for at, _ in tried), min(at for _, at in tried)
 
 
 def process_seconds(calls: int) -> float:
@@ -45,15 +72,29 @@ def process_seconds(calls: int) -> float:
 
 
 def main() -> None:
-    """Print the cost of a process, seconds and ratio for growing budgets, and the peak memory at the end."""
-    check, process = audit_seconds(100_000), min(process_seconds(20) for _ in range(REPEATS))
-    print(f"new process for a check: {1e3 * process:.1f} ms, {process / check:.3f} of a check with 100,000 outputs")
-    print(f"{'N a side':>12} {'raw s':>8} {'audit s':>8} {'ratio':>6} {'peak MiB':>9}")
-    for budget in (100_000, 1_000_000, 10_000_000):
-        pairs = [(raw_seconds(budget), audit_seconds(budget)) for _ in range(REPEATS)]
-        raw, audited = min(pairs, key=lambda pair: pair[1] / pair[0])
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{budget:12} {raw:8.3f} {audited:8.3f} {audited / raw:6.2f} {peak:9.0f}", flush=True)
+    """Print one line for each measurement."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", default=["ratios", "marginal", "process"])
+    parser.add_argument("--repeats", type=int, default=3)
+    asked = parser.parse_args()
+    audited(subjects.laplace, 100_000)  # what is imported at first use
+    audited(vectors, 20_000)
+    if "ratios" in asked.parts:
+        print(f"{'numbers':>12} {'raw s':>8} {'audit s':>8} {'ratio':>6} {'peak MiB':>9}")
+        for budget in (100_000, 1_000_000, 10_000_000):
+            drawn, spent = least(subjects.laplace, budget, asked.repeats)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"{budget:12} {drawn:8.3f} {spent:8.3f} {spent / drawn:6.2f} {peak:9.0f}", flush=True)
+    if "marginal" in asked.parts:
+        for name, at in (
+            ("numbers beyond 1e7", least(subjects.laplace, 20_000_000, asked.repeats, 10_000_000)),
+            ("vectors of 6 beyond 1e5", least(vectors, 200_000, asked.repeats, 100_000)),
+            ("vectors of 6 at 1e5", least(vectors, 100_000, asked.repeats)),
+        ):
+            print(f"{name}: {at[1]:.3f} CPU s for {at[0]:.3f} of sampling, {at[1] / at[0]:.2f} times", flush=True)
+    if "process" in asked.parts:
+        check, process = audited(subjects.laplace, 100_000), min(process_seconds(20) for _ in range(asked.repeats))
+        print(f"new process for a check: {1e3 * process:.1f} ms, {process / check:.3f} of a check with 100,000 outputs")
 
 
 if __name__ == "__main__":

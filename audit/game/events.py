@@ -53,10 +53,13 @@ class EventPair:
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
+        left, right = self.guessed(outputs)
+        return left.view(np.int8) - right.view(np.int8)
+
+    def guessed(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
+        """Return where "left" and where "right" is guessed, each of shape (size,)."""
         scores = self.score(outputs if self.reading is None else self.reading.read(outputs))
-        guesses = (scores >= self.thresholds.upper).view(np.int8)
-        guesses -= (scores <= self.thresholds.lower).view(np.int8)
-        return guesses
+        return scores >= self.thresholds.upper, scores <= self.thresholds.lower
 
     def delta_share(self, delta: float) -> float:
         """Return the delta that one run may use: half when one event is empty, since only half of the runs can."""

@@ -18,7 +18,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,10 @@ from audit.game.guesses import GameCounts
 from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Stream, Subject, concatenate, map_blocks
 from audit.subjects.clock import TimedOut, drawing
 from audit.subjects.place import HERE, Place
+
+_FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
+_FEWEST_JOINED = 4  # calls that are many enough to be read together. TIME
+_COUNTED_AT_ONCE = 4_096  # calls whose counts are added together. TIME
 
 T = TypeVar("T")
 Read = Callable[[list[Outputs]], Any]
@@ -132,14 +136,17 @@ class Split:
         first = int(min(max(usual, scanned), largest))
         training = max(1, first // pairs)
         calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
-        per_call = min(min(usual, largest) // tuning.TRAINING_CALLS, budget / calls)
+        is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
+        training_calls = tuning.FEWEST_TRAINING_CALLS if is_long else tuning.TRAINING_CALLS
+        per_call = min(min(usual, largest) // training_calls, budget / calls)
         size = int(np.clip(per_call, 1, min(training, BLOCK)))
         room = min(int(min(more_share * budget, whole - first)), most)
         step = tuning.MOST_MORE
         steps = (step, step) if room >= 2 * step else (min(step, room),)
         more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
         number = training // size
-        return cls(number * size, more, size, number // tuning.TRAINING_PER_EARLY)
+        early = max(number // tuning.TRAINING_PER_EARLY, is_long * (tuning.TRAINING_CALLS - number))
+        return cls(number * size, more, size, early)
 
     @staticmethod
     def budget_for(runs: int, pairs: int) -> int:
@@ -245,8 +252,10 @@ def play(
         stage = stream.child(CERTIFYING) if look == 0 else stream.child(CERTIFYING, RIGHT + look)
         plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
         started = time.perf_counter()
+        waiting = _Counts(plan, tallies[look:])
         try:
-            odd += yield Request(subject, plan, read, _adding(plan, tallies[look:]), place)
+            odd += yield Request(subject, plan, read, waiting.take, place)
+            waiting.add()
         except TimedOut:
             if look == 0:
                 raise
@@ -257,17 +266,32 @@ def play(
     return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
 
 
-def _adding(plan: Calls, tallies: Sequence[Sequence[Tally]]) -> Callable[[list[np.ndarray]], None]:
-    """Return what adds the counts of calls, in order, to the tallies of all totals that are not reached yet."""
-    numbers = itertools.count()
+@dataclass
+class _Counts:
+    """Add the counts of calls, in order, to the tallies of all totals that are not reached yet."""
 
-    def take(found: list[np.ndarray]) -> None:
-        sides = np.array([plan.locate(next(numbers))[0] for _ in found[0]])
-        for games, side in itertools.product(tallies, (LEFT, RIGHT)):
-            for tally, counts in zip(games, found, strict=True):
+    plan: Calls
+    tallies: Sequence[Sequence[Tally]]
+    done: int = 0  # calls that were added
+    waiting: list[list[np.ndarray]] = field(default_factory=list)
+
+    def take(self, found: list[np.ndarray]) -> None:
+        """Keep the counts of some calls for each pair of events; add them where many wait."""
+        self.waiting.append(found)
+        if len(self.waiting) * len(found[0]) >= _COUNTED_AT_ONCE:
+            self.add()
+
+    def add(self) -> None:
+        """Add what waits."""
+        if not self.waiting:
+            return
+        each = [np.concatenate(counts) for counts in zip(*self.waiting, strict=True)]
+        numbers = range(self.done, self.done + len(each[0]))
+        self.done, self.waiting = numbers.stop, []
+        sides = np.array([self.plan.locate(number)[0] for number in numbers])
+        for games, side in itertools.product(self.tallies, (LEFT, RIGHT)):
+            for tally, counts in zip(games, each, strict=True):
                 tally.add(side, counts[sides == side])
-
-    return take
 
 
 def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
@@ -276,6 +300,8 @@ def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[
 
 def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
     """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
+    if len(calls) <= _FEWEST_JOINED:
+        return np.concatenate([_count(events, call, [len(call)]) for call in calls])
     alike = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
     if len(alike) > 1 or not isinstance(calls[0].raw, np.ndarray) or any(call.symbols is not None for call in calls):
         return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join them might change them
@@ -283,5 +309,9 @@ def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
-    guesses, starts = events.guess(outputs), np.cumsum([0, *sizes[:-1]])
-    return np.stack([np.add.reduceat(guesses == sign, starts, dtype=np.int64) for sign in (1, -1)], axis=1)
+    left, right = events.guessed(outputs)
+    ends = list(itertools.accumulate(sizes, initial=0))
+    if len(sizes) <= _FEW_CALLS:
+        parts = itertools.starmap(slice, itertools.pairwise(ends))
+        return np.array([(np.count_nonzero(left[part]), np.count_nonzero(right[part])) for part in parts])
+    return np.stack([np.add.reduceat(each, ends[:-1], dtype=np.int64) for each in (left, right)], axis=1)

@@ -208,7 +208,9 @@ class _Base:
         varied = np.flatnonzero((sample != sample[0]).any(axis=0))
         self.varied = varied if len(varied) else np.arange(self.width)
         self.standard = Standard.of(self.rows)
-        self.swaps = self.rng.random((tuning.DEALINGS, len(self.rows[0]))) < 0.5
+        half, places = len(self.rows[0]), np.arange(len(self.rows[0]))
+        swaps = self.rng.random((tuning.DEALINGS, half)) < 0.5
+        self.dealt = [(places + half * swap, places + half * ~swap) for swap in swaps]
 
     def families(self) -> Iterator[Family]:
         """Plant every family."""
@@ -257,9 +259,8 @@ class _Base:
 
     def _deal(self, values: np.ndarray) -> Sides:
         """Deal the outputs of both sides again; `values` may hold a row for each of them."""
-        half, swap = len(self.rows[0]), self.swaps[self.rng.integers(len(self.swaps))]
-        left, right, swap = values[:half], values[half:], swap.reshape(-1, *[1] * (values.ndim - 1))
-        return np.where(swap, right, left), np.where(swap, left, right)
+        left, right = self.dealt[self.rng.integers(len(self.dealt))]
+        return values[left], values[right]
 
     def _either(self, leading: np.ndarray, other: np.ndarray, sign: int) -> Sides:
         return (leading, other) if sign > 0 else (other, leading)

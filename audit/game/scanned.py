@@ -141,7 +141,7 @@ class IntervalScore(Score):
         values = outputs.numbers if self.feature is None else self.feature(outputs.numbers)
         with np.errstate(invalid="ignore"):
             inside = (values >= self.interval.low) & (values <= self.interval.high)
-        return np.asarray(self.interval.sign * inside)
+        return np.asarray(inside * np.float32(self.interval.sign))
 
     def _is_short(self, outputs: Outputs) -> bool:
         return self.feature is not None and outputs.numbers.shape[1] <= max(self.feature.of)

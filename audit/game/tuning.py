@@ -25,6 +25,7 @@ MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128
 FEWEST_SEEN = 2_100  # training outputs per dataset and pair that show events of probability 0.01, early ones included
 OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
 TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; seven times as many certify. TIME
+FEWEST_TRAINING_CALLS = 8  # of numbers, where memory bounds how many train; others show dependence. TIME
 TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies
 CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
 LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size

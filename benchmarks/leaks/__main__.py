@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit import AddRemove, PrivacyClaim, PrivacyResult, check_privacy, per_call
-from benchmarks.leaks import beside, learning, noise, services, vectors
+from benchmarks.leaks import beside, forms, learning, noise, services, vectors
 from benchmarks.leaks.data import LEFT, RIGHT, Leak
 
-FILES = (noise, vectors, learning, services, beside)
+FILES = (noise, vectors, learning, services, beside, forms)
 LEAKS: Mapping[str, Leak] = {
     f"{file.__name__.rpartition('.')[2]}/{name}": leak for file in FILES for name, leak in file.LEAKS.items()
 }

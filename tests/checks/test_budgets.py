@@ -31,7 +31,8 @@ def test_the_computed_budget_resolves_the_claim(checks, claim, pairs):
     terms, significance = PrivacyTerms(claim), 0.05 / checks
     budget, runs = needed(terms, significance, pairs)
     split = Split.of(budget, pairs, epsilon=claim.epsilon)
-    drawn = pairs * (split.training + split.early * split.call) + sum(split.more) + 3 * split.call
+    aside = (pairs - 1) * split.early * split.call  # those of the pair that is chosen certify
+    drawn = pairs * split.training + aside + sum(split.more) + 3 * split.call
     assert 2 * (budget - drawn) >= runs
     assert game_resolution(*claim.point, runs, significance) <= terms.allowed_epsilon(claim.point)
     assert blind_spot(split.training) <= 0.01

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from audit.game import tuning
+from audit.game.scorers.base import distinct
 
 _FEWEST = 2.0  # variance of the residuals in a cell that is tested
 
@@ -19,7 +20,7 @@ def is_contradicted(table: np.ndarray, odds: np.ndarray, of_left: np.ndarray, ap
     What each feature in `apart` says by itself is read from cells of its own elsewhere, and is added to the log-odds
     first. The p-value of the least likely cells pays for all that were looked at.
     """
-    fine, coarse = ([_cells(column, number) for column in table.T] for number in tuning.MISFIT_CELLS)
+    fine, coarse = zip(*(_cells(column, *tuning.MISFIT_CELLS) for column in table.T), strict=True)
     for cells in [fine[index] for index in apart] * tuning.MISFIT_ROUNDS:
         chance = special.expit(odds)
         sums, spread = np.bincount(cells, of_left - chance), np.bincount(cells, chance * (1 - chance))
@@ -32,7 +33,7 @@ def is_contradicted(table: np.ndarray, odds: np.ndarray, of_left: np.ndarray, ap
     return min(found) * len(found) < tuning.MISFIT
 
 
-def _of_pairs(cells: list[np.ndarray], gaps: np.ndarray, variance: np.ndarray) -> Iterator[float]:
+def _of_pairs(cells: Sequence[np.ndarray], gaps: np.ndarray, variance: np.ndarray) -> Iterator[float]:
     """Yield the p-value of the residuals in the cells of each pair of features."""
     each = np.concatenate([own[:, None] == np.arange(own.max() + 1) for own in cells], axis=1, dtype=np.float32)
     sums, spread = (each.T @ (each * weights[:, None]) for weights in np.array([gaps, variance], np.float32))
@@ -49,10 +50,13 @@ def _of_triples(table: np.ndarray, gaps: np.ndarray, variance: float) -> Iterato
         yield from 2 * special.ndtr(-np.abs(product) / np.sqrt(variance))
 
 
-def _cells(column: np.ndarray, number: int) -> np.ndarray:
-    """Return the cell of each value, of at most `number` with as many values in each."""
-    edges = np.unique(np.quantile(column, np.arange(1, number) / number, method="inverted_cdf"))
-    return np.searchsorted(edges, column, "right")
+def _cells(column: np.ndarray, fine: int, coarse: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell of each value, of at most `fine` with as many values in each, and of `coarse`, a part of it."""
+    ordered = np.sort(column)
+    edges = distinct(ordered[-(-np.arange(1, fine) * len(ordered) // fine) - 1])
+    few = distinct(ordered[-(-np.arange(1, coarse) * len(ordered) // coarse) - 1])
+    cells = np.searchsorted(edges, column, "right")
+    return cells, np.searchsorted(few, np.append(-np.inf, edges), "right")[cells]
 
 
 def _pvalue(sums: np.ndarray, variance: np.ndarray) -> float:
