@@ -69,6 +69,7 @@ SPELLED = (
     "n_unique",
 )  # aggregates that may be spelled out: the library then adds nothing to them
 SUMMARIES = ("first", "last", "max", "min", "sum", "n_unique", "len")  # of the rows of a group
+QUANTILES = {0.5: (1, 2), 0.25: (1, 4), 0.75: (3, 4), 0.0: (0, 1), 1.0: (1, 1)}  # as fractions
 INVARIANTS = ((None, "lengths"), (None, "keys", "keys", "lengths", "lengths"))  # of all rows, of groups
 # Descriptors and how often they are declared; lengths are those of the pair, or twice as long
 MARGINS = {"length": 0.95, "group length": 0.9, "groups": 0.9, "longer": 0.5}
@@ -91,6 +92,7 @@ class Program(NamedTuple):
     invariant: str | None
     margins: tuple[str, ...]  # which descriptors are declared
     nullable: tuple[str, ...]  # columns declared so without need
+    threshold: int | None = None  # of rows in a group whose key is private; the measure then has a delta
 
 
 def _literal(source: random.Random, kind: str) -> Any:
@@ -273,6 +275,32 @@ def draw_aggregate(source: random.Random) -> Any:
     return (plain + what, expression, source.choice(BOUNDS[kind]) if what == "sum" else None)
 
 
+def widened(source: random.Random, program: Program) -> Program:
+    """Return a program with quantiles, or with private keys and a threshold, in place of a part.
+
+    With a threshold the noise is Gaussian: the tail of Laplace noise overflows at scales near 0.
+    """
+    aggregates = tuple(_quantile(source) if source.random() < 0.4 else each for each in program.aggregates)
+    if not program.group or source.random() < 0.3:
+        return program._replace(aggregates=aggregates)
+    counted = (("len", None, None), *aggregates[:1]) if source.random() < 0.9 else aggregates
+    threshold = source.choice((1, 2, 2, 3, 3, 4, 8))
+    plain = program._replace(aggregates=counted, keys=None, joined=0, invariant=None, threshold=threshold)
+    return plain._replace(measure="zero_concentrated_divergence")
+
+
+def _quantile(source: random.Random) -> Any:
+    kind = source.choice(("int", "float"))
+    expression = _expression(source, kind, source.choice((0, 1, 2)))
+    if kind == "float":
+        expression = ("fill_nan", expression, ("lit", source.choice((0.0, 1.0))))
+    if source.random() < 0.8:
+        expression = ("fill_null", expression, _literal(source, kind))
+    values = [value for value in VALUES[kind] if math.isfinite(value)]
+    candidates = tuple(sorted({source.choice(values) for _ in range(4)}))
+    return ("quantile", expression, (source.choice(tuple(QUANTILES)), candidates))
+
+
 def _around(node: Any, wrapped: Any) -> Any:
     """Return an expression with its columns wrapped."""
     if not is_node(node):
@@ -319,7 +347,8 @@ def _pools(source: random.Random, program: Program) -> Pools:
     Constants of the program are preferred, and both of its bounds.
     """
     own = _constants((program.steps, program.aggregates))
-    bounds = {"int": (), "float": ()} | {type(each[2][0]).__name__: each[2] for each in program.aggregates if each[2]}
+    sums = (each for each in program.aggregates if each[0].endswith("sum"))
+    bounds = {"int": (), "float": ()} | {type(each[2][0]).__name__: each[2] for each in sums}
     pools = {}
     for name in DATA:
         of_type, of_program, draw = VALUES[KINDS[name]], own[KINDS[name]], source.random()

@@ -37,13 +37,15 @@ from benchmarks.stability.opendp_facts import (
     metric_text,
 )
 from benchmarks.stability.opendp_grammar import DTYPES, KINDS, NAMES, Program, is_node
-from benchmarks.stability.opendp_text import group_names, plan_text
+from benchmarks.stability.opendp_text import group_names, measure_text, plan_text, values_text
 from benchmarks.stability.programs import (
     ROUNDING,
     Case,
+    Cells,
     Query,
     QueryViolation,
     RefusedError,
+    Withheld,
     owners,
     screen,
     shortest,
@@ -53,6 +55,7 @@ from benchmarks.stability.programs import (
 
 EARLIER = {"max_length": "max_partition_length", "max_groups": "max_num_partitions", "invariant": "public_info"}
 SILENT = 1e-100  # a scale of 0 is refused
+MOST_DELTA = 1e-3  # that is claimed at this scale: a claim that is near 1 says nothing
 NOISE = 100.0  # scales that its noise does not exceed
 CLEAR = 4.0  # times the claim in rho, which is twice the claim of a Gaussian shift: seen in a few thousand outputs
 MOST = 4  # rows on a side of a case that is made clearer
@@ -62,10 +65,11 @@ CAUSES = Path(__file__).with_name("opendp_causes.toml")
 class OpenDPFrames:
     """OpenDP's data frames as a library of queries."""
 
-    def __init__(self) -> None:
+    def __init__(self, wide: bool = False) -> None:
         import opendp.prelude as dp
         import polars as pl
 
+        self.wide = wide  # with quantiles and thresholds
         warnings.simplefilter("ignore")
         dp.enable_features("contrib", "honest-but-curious")
         self.schema = {name: getattr(pl, DTYPES[KINDS[name]][3:]) for name in NAMES}
@@ -93,10 +97,19 @@ class OpenDPFrames:
             margins=tuple(each for each, share in grammar.MARGINS.items() if source.random() < share),
             nullable=tuple(name for name in NAMES if source.random() < 0.1),
         )
+        program = grammar.widened(source, program) if self.wide else program
         return Case(program, *grammar.draw_pair(source, program))
 
     def measurement(self, case: Case, scale: float) -> tuple[Any, Any]:
         """Return the measurement at a scale, and its claim for the pair."""
+        query = self.private(case, scale, case.program.threshold)
+        try:
+            return query, query.map(eval(distance_text(case), self.names))
+        except Exception as error:
+            raise RefusedError(str(error)) from None
+
+    def private(self, case: Case, scale: float, threshold: int | None) -> Any:
+        """Return the measurement at a scale and a threshold."""
         try:
             dp, plan = self.names["dp"], eval(plan_text(case.program, self.signed), self.names)
             domain = dp.lazyframe_domain([self._made(text) for text in column_texts(case)])
@@ -104,9 +117,8 @@ class OpenDPFrames:
                 for name, earlier in self.renamed.items():
                     margin = margin.replace(f"{name}=", f"{earlier}=")
                 domain = dp.with_margin(domain, eval(f"dp.polars.Margin({margin})", self.names))
-            metric, measure = self._made(metric_text(case.program)), self._made(f"dp.{case.program.measure}()")
-            query = dp.m.make_private_lazyframe(domain, metric, measure, plan, scale)
-            return query, query.map(eval(distance_text(case), self.names))
+            metric, measure = self._made(metric_text(case.program)), self._made(measure_text(case.program))
+            return dp.m.make_private_lazyframe(domain, metric, measure, plan, scale, threshold)
         except Exception as error:  # the library refuses, or the constructors of data frames do
             raise RefusedError(str(error)) from None
 
@@ -118,21 +130,55 @@ class OpenDPFrames:
 
     def build(self, case: Case) -> Query:
         """Build the query without noise."""
+        program = case.program
         query, claim = self.measurement(case, SILENT)
-        if not math.isfinite(claim):
+        claim, delta = claim if isinstance(claim, tuple) else (claim, 0.0)
+        if not math.isfinite(claim) or delta > MOST_DELTA:
             raise RefusedError("no finite claim")
+        whole = None if program.threshold is None else self.private(case, SILENT, 0)
 
         def scales() -> Mapping[str, float]:
             table = self.names["dp"].summarize_polars_measurement(query)
             return dict(zip(table["column"], table["scale"], strict=True))
 
-        group, order = group_names(case.program.group), 1 if case.program.measure == "max_divergence" else 2
-        return Query(claim, lambda rows: self.cells(query, rows, group), scales, order, bool(group), NOISE)
+        def run(rows: Any) -> Cells:
+            found = self._scored(program, rows, self.cells(query, rows, group))
+            if whole is None:
+                return found
+            everything = self._scored(program, rows, self.cells(whole, rows, group))
+            return {name: Withheld(value) for name, value in everything.items()} | found
 
-    def cells(self, query: Any, rows: Any, group: Any) -> Mapping[str, Any]:
-        """Return the answers of a query by name, or by name and group."""
+        group, order = group_names(program.group), 1 if program.measure == "max_divergence" else 2
+        return Query(claim, run, scales, order, bool(group), NOISE)
+
+    def _scored(self, program: Program, rows: Any, cells: Cells) -> Cells:
+        """Return answers with the scores of all candidates in place of the one that is selected.
+
+        By the library's text, candidate c scores the distance of the rows below c from their share alpha of those
+        that do not equal c; noise is added to the scores, in units of the denominator of alpha.
+        """
+        found, group = dict(cells), group_names(program.group)
+        for place, (what, _, given) in enumerate(program.aggregates):
+            if what != "quantile":
+                continue
+            name, values = f"c{place}", {}
+            table = eval(values_text(program, place), {**self.names, "frame": self._frame(rows)}).collect()
+            if not group:
+                values[name] = table[name].to_list()
+            for row in table.iter_rows(named=True) if group else ():
+                key = ", ".join(key_text(row[each]) for each in group)
+                values[f"{name}:{key}"] = row[name]
+            for cell in [cell for cell in found if cell.partition(":")[0] == name and found[cell] is not None]:
+                found[cell] = _scores(values.get(cell, []), *given)
+        return found
+
+    def _frame(self, rows: Any) -> Any:
         columns = {name: [row[at] for row in rows] for at, name in enumerate(NAMES)}
-        table = query(self.names["pl"].LazyFrame(columns, schema=self.schema)).collect()
+        return self.names["pl"].LazyFrame(columns, schema=self.schema)
+
+    def cells(self, query: Any, rows: Any, group: Any) -> Cells:
+        """Return the answers of a query by name, or by name and group."""
+        table = query(self._frame(rows)).collect()
         if not group:
             return {name: table[name][0] for name in table.columns}
         found = {}
@@ -153,6 +199,7 @@ class OpenDPFrames:
             if len(program.group) > 1 and program.joined != 1:
                 yield program._replace(group=program.group[:1], keys=None)
         plain = {"nullable": (), "invariant": None, "margins": (), "metric": "symmetric", "keys": None}
+        plain |= {"threshold": None}
         for name, value in plain.items():
             if getattr(program, name) != value:
                 yield program._replace(**{name: value})
@@ -178,6 +225,7 @@ class OpenDPFrames:
         for expression in (*(each[1] for each in program.aggregates), *steps, *program.group):
             found |= _operators(expression)
         found |= {f"[{each.replace(' ', '-')}]" for each in (program.invariant, *program.margins) if each}
+        found |= {"[threshold]"} if program.threshold is not None else set()
         found |= {"[lengths]"} if program.metric in grammar.REPLACED else set()  # sizes are invariant under these
         found |= {"group"} if program.group else set()
         found |= {"two-keys"} if len(program.group) > 1 else set()
@@ -199,13 +247,22 @@ class OpenDPFrames:
                 "frame = pl.LazyFrame(schema=schema)",
                 f"domain = {domain_text(case)}",
                 f"query = {plan_text(case.program, self.signed)}",
-                f"space, measure = (domain, {metric_text(case.program)}), dp.{case.program.measure}()",
-                f"quiet, noisy = (dp.m.make_private_lazyframe(*space, measure, query, k) for k in ({SILENT}, 1.0))",
+                f"space, measure = (domain, {metric_text(case.program)}), {measure_text(case.program)}",
+                f"make = lambda k: dp.m.make_private_lazyframe(*space, measure, query, k, {case.program.threshold})",
+                f"quiet, noisy = make({SILENT}), make(1.0)",
                 f'print("claimed at scale 1:", noisy.map({distance_text(case)}))',
                 'print("noise:", dp.summarize_polars_measurement(noisy))',
                 "print(quiet(x).collect(), quiet(y).collect())",
             )
         )
+
+
+def _scores(values: Sequence[Any], alpha: float, candidates: Sequence[float]) -> tuple[int, ...]:
+    candidates, share, of = [float(each) for each in candidates], *grammar.QUANTILES[alpha]
+    known = [float(value) for value in values if value is not None]  # the library drops missing values
+    below = [sum(value < one for value in known) for one in candidates]
+    other = [sum(value != one for value in known) for one in candidates]
+    return tuple(abs(of * low - share * rest) for low, rest in zip(below, other, strict=True))
 
 
 def _simpler(node: Any) -> Iterator[Any]:
@@ -290,17 +347,22 @@ def _longer(case: Case) -> Iterator[Case]:
 def _game(library: OpenDPFrames, case: Case) -> tuple[float, float, Any]:
     from audit import Local, PrivacyClaim, ZeroConcentratedClaim, check_privacy, per_call
 
+    if case.program.threshold is not None:  # the noise of the game need not be small: see `widened`
+        case = dataclasses.replace(case, program=case.program._replace(measure="max_divergence"))
     pure = case.program.measure == "max_divergence"
     goal = 1.0 if pure else 0.5  # of the claim, where a scale attains it
-    scale = (library.measurement(case, 1.0)[1] / goal) ** (1.0 if pure else 0.5) or 1.0
+    whole = library.measurement(case, 1.0)[1]
+    scale = ((whole[0] if isinstance(whole, tuple) else whole) / goal) ** (1.0 if pure else 0.5) or 1.0
     query, claimed = library.measurement(case, scale)
+    claimed, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
     group = group_names(case.program.group)
 
     def released(rows: Any) -> Any:
         return tuple(sorted(library.cells(query, rows, group).items()))
 
     kind = PrivacyClaim if pure or not claimed else ZeroConcentratedClaim
-    claim = kind(claimed, relation=Local())  # of two records: the pair is at the distance of the claim
+    more = {"delta": delta} if delta else {}
+    claim = kind(claimed, **more, relation=Local())  # of two records: the pair is at the distance of the claim
     pairs = [(case.left, case.right)]
     return scale, claimed, check_privacy(per_call(released), claim, pairs, budget=4_000, significance=1e-4, seed=0)
 
@@ -322,9 +384,9 @@ def again(path: Path, tables: Sequence[Path]) -> None:
 
 def main() -> None:
     """Hunt, or do a part of it."""
-    if sys.argv[1:2] == ["work"]:
+    if sys.argv[1:2] in (["work"], ["wide"]):
         seed, state, journal, seconds, *known = sys.argv[2:]
-        work(OpenDPFrames(), int(seed), Path(state), Path(journal), float(seconds), known)
+        work(OpenDPFrames(sys.argv[1] == "wide"), int(seed), Path(state), Path(journal), float(seconds), known)
         return
     if sys.argv[1:2] in (["play"], ["again"]):
         path, *tables = map(Path, sys.argv[2:])
@@ -337,9 +399,10 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--causes", type=Path, nargs="*", default=[CAUSES], help="tables of causes that are known")
     parser.add_argument("--mask", action="store_true", help="shrink nothing that has the operators of a known cause")
+    parser.add_argument("--wide", action="store_true", help="draw quantiles and thresholds as well")
     parser.add_argument("--save", type=Path, help="where to write all flags, a line of JSON each")
     asked = parser.parse_args()
-    command = [asked.python, "-m", "benchmarks.stability.opendp_queries", "work"]
+    command = [asked.python, "-m", "benchmarks.stability.opendp_queries", "wide" if asked.wide else "work"]
     news = tabulate(command, asked.seed, asked.seconds, asked.causes, asked.mask, asked.save, asked.first)
     sys.exit(bool(news))
 

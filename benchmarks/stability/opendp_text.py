@@ -84,8 +84,25 @@ def _aggregate_text(place: int, aggregate: Any, signed: str) -> str:
         return f"{subject}{clipped}.{spelled}().dp.noise(){name}"
     if what == "len":
         return f"dp.len({signed}){name}"
+    if what == "quantile":
+        return f"{subject}.dp.quantile({bounds[0]}, {list(bounds[1])}){name}"
     method = f"len({signed})" if what == "size" else f"{what}({bounds if what == 'sum' else signed})"
     return f"{subject}.dp.{method}{name}"
+
+
+def values_text(program: Program, place: int) -> str:
+    """Return a plan of the values that an aggregate summarizes, by group."""
+    value = f'{expression_text(program.aggregates[place][1])}.alias("c{place}")'
+    steps = "".join(map(_step_text, program.steps))
+    if not program.group:
+        return f"frame{steps}.select({value})"
+    return f"frame{steps}.group_by({', '.join(map(by_text, program.group))}).agg({value})"
+
+
+def measure_text(program: Program) -> str:
+    """Return the measure of a program; with a threshold it has a delta."""
+    measure = f"dp.{program.measure}()"
+    return measure if program.threshold is None else f"dp.approximate({measure})"
 
 
 def plan_text(program: Program, signed: str) -> str:

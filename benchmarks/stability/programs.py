@@ -33,6 +33,13 @@ Row = tuple[Any, ...]
 Cells = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Withheld:
+    """Hold an answer that a threshold withholds: its key may be in one dataset only."""
+
+    value: Any
+
+
 class RefusedError(Exception):
     """The library does not build a program, or states no finite claim: nothing to hold it to."""
 
@@ -143,6 +150,7 @@ def _compared(query: Query, left: Cells | str, right: Cells | str) -> QueryViola
         if isinstance(left, str) and isinstance(right, str):
             return None
         return QueryViolation("exception", query.claim, math.inf, left if isinstance(left, str) else str(right))
+    left, right = _visible(left, right), _visible(right, left)
     if set(left) != set(right):
         return QueryViolation(
             "support", query.claim, math.inf, f"answers of one dataset only: {sorted(set(left) ^ set(right))}"
@@ -156,7 +164,7 @@ def _compared(query: Query, left: Cells | str, right: Cells | str) -> QueryViola
             continue
         if scale is None:
             raise RefusedError
-        distance = abs(one - other)
+        distance = _range(one, other) / query.order if isinstance(one, tuple) else abs(one - other)
         if distance <= query.noise * scale:
             continue
         ratio = distance / scale if scale else math.inf
@@ -168,8 +176,21 @@ def _compared(query: Query, left: Cells | str, right: Cells | str) -> QueryViola
     return QueryViolation(kind, query.claim, attained, "; ".join(moved)[:300])
 
 
+def _visible(side: Cells, other: Cells) -> Cells:
+    """Return the answers that are released, and those that are withheld but have the other side's beside them."""
+    kept = ((name, value) for name, value in side.items() if name in other or not isinstance(value, Withheld))
+    return {name: value.value if isinstance(value, Withheld) else value for name, value in kept}
+
+
+def _range(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the range distance of scores: a selection at Gumbel noise costs (range / scale)^2 / 8."""
+    moved = [after - before for before, after in zip(one, other, strict=True)]
+    return max(moved) - min(moved)
+
+
 def _is_number(value: Any) -> bool:
-    return value is not None and math.isfinite(value)
+    """Return whether an answer is a number, or the scores of which the least is selected."""
+    return isinstance(value, tuple) or (value is not None and math.isfinite(value))
 
 
 def shrunk(library: QueryLibrary, case: Case, flag: QueryViolation) -> tuple[Case, QueryViolation]:

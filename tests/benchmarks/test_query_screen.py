@@ -9,14 +9,15 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks.stability.opendp_facts import distance
-from benchmarks.stability.opendp_grammar import draw_aggregate, draw_group, draw_steps
-from benchmarks.stability.opendp_queries import clearer
-from benchmarks.stability.opendp_text import expression_text
+from benchmarks.stability.opendp_grammar import Program, draw_aggregate, draw_group, draw_steps, widened
+from benchmarks.stability.opendp_queries import _scores, clearer
+from benchmarks.stability.opendp_text import expression_text, plan_text, values_text
 from benchmarks.stability.programs import (
     Case,
     Query,
     RefusedError,
     ScreenCounts,
+    Withheld,
     covered,
     hunt,
     screen,
@@ -93,6 +94,33 @@ class Toy:
 def test_each_kind_of_flag(program, claim, kind):
     found = screen(Toy(claim), Case(program, *PAIR))
     assert (found and found.kind) == kind
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "order", "kind"),
+    [
+        ({"a": 3.0}, {"a": 3.0, "b": Withheld(9.0)}, 1, None),  # the key stays private
+        ({"a": 3.0}, {"a": 3.0, "b": 9.0}, 1, "support"),
+        ({"a": 3.0}, {"a": Withheld(9.0)}, 1, "loss"),  # noise decides whether it is withheld
+        ({"a": (0, 4)}, {"a": (2, 2)}, 1, None),  # scores of two candidates: their difference moves by 4
+        ({"a": (0, 4)}, {"a": (3, 2)}, 1, "loss"),
+        ({"a": (0, 4)}, {"a": (2, 2)}, 2, None),  # 4^2 / 8 is 2
+        ({"a": (0, 4)}, {"a": (4, 0)}, 2, "loss"),  # 8^2 / 8 is 8
+        ({"a": (0, 4)}, {"a": None}, 1, "support"),
+    ],
+)
+def test_answers_under_a_threshold_and_scores_of_a_selection(left, right, order, kind):
+    class Stated(Toy):
+        def build(self, case):
+            return Query(4.0, lambda rows: rows[0], lambda: {"a": 1.0, "b": 1.0}, order=order)
+
+    found = screen(Stated(), Case((), (left,), (right,)))
+    assert (found and found.kind) == kind
+
+
+def test_scores_are_those_of_the_library_s_text():
+    """Of 1, 2, 2 and 4, one is below 2 and two are not 2; the fraction is 1/4. Missing values do not count."""
+    assert _scores([1, 2, None, 2, 4], 0.25, (2, 3)) == (abs(4 * 1 - 2), abs(4 * 3 - 4))
 
 
 def test_differences_within_the_noise_that_is_left_are_none():
@@ -211,3 +239,9 @@ def test_programs_of_the_grammar_are_python():
         for expression in given:
             if expression is not None:
                 compile(expression_text(expression), "program", "eval")
+        plain = Program(steps, group, None, 0, (aggregate,), "frame", "max_divergence", None, (), ())
+        wide = widened(source, plain)
+        compile(plan_text(wide, ""), "program", "eval")
+        if wide.aggregates[-1][0] == "quantile":
+            compile(values_text(wide, -1), "program", "eval")
+        assert wide.threshold is None or (group and wide.measure == "zero_concentrated_divergence")
