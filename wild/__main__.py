@@ -131,7 +131,7 @@ def run_checks(checks: Sequence[Any], library: str, significance: float, seed: i
             workers=workers,
             progress=progress.finished,
             announce=progress.started,
-            targets=[f"wild.{library}.audits"],
+            targets=[f"wild.{library}"],
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate
-from wild.about import About
+from wild.audits import Audits, audits_of
 from wild.environments import CATALOGUE, Pin, libraries, pin_of
 from wild.findings import DRAFTS, Finding, all_findings
 
@@ -82,9 +81,7 @@ class Audited:
         Package and version.
     runs : tuple of Run
         Of its checks: those that no finding is about first, then one for each finding that is shown.
-    notes : mapping
-        Name of a check -> a remark.
-    about : About
+    about : Audits
         What no certificate says.
     withheld : int >= 0
         Number of its findings that are not public.
@@ -93,8 +90,7 @@ class Audited:
     library: str
     pin: Pin
     runs: tuple[Run, ...]
-    notes: Mapping[str, str] = field(default_factory=dict)
-    about: About = field(default_factory=About)
+    about: Audits = field(default_factory=lambda: Audits([]))
     withheld: int = 0
 
     @property
@@ -140,10 +136,8 @@ def all_audited(*, drafts: bool = False) -> list[Audited]:
     for library in libraries():
         shown = [each for each in findings if library in each.releases and (drafts or each.is_public)]
         runs = tuple(run for finding in (None, *shown) if (run := _run(library, finding)) is not None)
-        audits = importlib.import_module(f"wild.{library}.audits")
-        notes, about = getattr(audits, "NOTES", {}), getattr(audits, "ABOUT", About())
         if runs or numbers.get(library):
-            found.append(Audited(library, pin_of(library), runs, notes, about, numbers.get(library, 0)))
+            found.append(Audited(library, pin_of(library), runs, audits_of(library), numbers.get(library, 0)))
     return found
 
 

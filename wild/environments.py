@@ -1,7 +1,7 @@
 """The virtual environments of the audited libraries: `.wild/<library>/` in the working folder, one a library.
 
 A library is a folder beside this file with three files in it: `requirements.txt` (exact pins, the audited library
-first), `served.py` (runs in the environment) and `audits.py` (runs here). A library in JavaScript has `served.js`, and
+first), `served.py` (runs in the environment) and `audits.toml` (read here). A library in JavaScript has `served.js` and
 a `package.json` whose first dependency is the audited one; Node.js comes as a package of its requirements. An
 environment is made once; it is made anew when the requirements, or the Python that makes it, change.
 """
@@ -14,12 +14,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 CATALOGUE = Path(__file__).resolve().parent
 HOME = Path(".wild")  # in the working folder, like the caches of other tools
-FILES = ("requirements.txt", "audits.py")
+AUDITS = "audits.toml"
+FILES = ("requirements.txt", AUDITS)
 SERVED = ("served.py", "served.js")  # of a Python library, and of one in JavaScript
 NPM = "package.json"
 _STAMP = "installed.txt"
@@ -72,8 +74,13 @@ def is_javascript(library: str, catalogue: Path = CATALOGUE) -> bool:
 
 
 def served_of(library: str, catalogue: Path = CATALOGUE) -> Path:
-    """The file that calls a library."""
-    return catalogue / library / SERVED[is_javascript(library, catalogue)]
+    """The file that calls a library; another release may have that of its sibling."""
+    own = catalogue / library / SERVED[is_javascript(library, catalogue)]
+    audits = catalogue / library / AUDITS
+    if own.is_file() or not audits.is_file():
+        return own
+    sibling = tomllib.loads(audits.read_text(encoding="utf-8")).get("sibling")
+    return own if sibling is None else served_of(sibling["of"], catalogue)
 
 
 def pins_of(library: str, catalogue: Path = CATALOGUE) -> Path:

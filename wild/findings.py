@@ -1,8 +1,8 @@
 """Findings as data: a folder each, with what was found, its class, and who knows of it.
 
-A folder holds `finding.toml`, `checks.py` with the checks that show the finding, and the certificates of those checks
-by release. A public finding is in `wild/<library>/findings/`; every other one is in `drafts/<library>/`, which neither
-site nor distribution includes. To publish a finding is to move its folder.
+A folder holds `finding.toml`, `checks.toml` or `checks.py` with the checks that show the finding, and the certificates
+of those checks by release. A public finding is in `wild/<library>/findings/`; every other one is in `drafts/`, which
+neither site nor distribution includes. To publish a finding is to move its folder.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from audit import Verdict
+from wild.audits import audits_of, checks_of
 from wild.environments import CATALOGUE
 
 ROOT = CATALOGUE.parent
 DRAFTS = Path("drafts")
-DATA, CHECKS = "finding.toml", "checks.py"
+DATA, CHECKS = "finding.toml", "checks.toml"
 
 CLASSES = {
     "A": "no noise, or an exact leak",
@@ -152,15 +153,20 @@ class Finding:
     @cached_property
     def own_checks(self) -> list[Any]:
         """Its checks, of the release whose mechanisms they call."""
-        module = importlib.import_module(".".join([*self.folder.parts, Path(CHECKS).stem]))
-        checks = [getattr(each, "check", each) for each in module.CHECKS]  # an Entry, or a check
+        path = ROOT / self.folder / CHECKS
+        if path.is_file():
+            checks = checks_of(tomllib.loads(path.read_text(encoding="utf-8")), self.library)
+        else:  # searches over parameters, and queries that are functions
+            checks = importlib.import_module(".".join([*self.folder.parts, path.stem])).CHECKS
         return [replace(check, expected=Verdict.FAIL) for check in checks]
 
     def checks(self, release: str) -> list[Any]:
         """Return its checks of one of its releases, with the verdict that is expected."""
         found = self.own_checks
         if release != self.library:
-            found = importlib.import_module(f"wild.{release}.audits").SIBLING.cast(found)
+            sibling = audits_of(release).sibling
+            assert sibling is not None, f"{release} is no other release of {self.library}"
+            found = sibling.cast(found)
         expected = Verdict.PASS if release in self.kept else Verdict.FAIL
         return [replace(check, expected=expected) for check in found]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from wild.audited import folder_of
+from wild.audits import audits_of
 from wild.findings import Finding, findings_of
 
 
@@ -26,7 +26,7 @@ class Job(NamedTuple):
 
 def jobs_of(library: str, select: str | None) -> list[Job]:
     """Return the runs of a library, with the checks whose name matches; without a check there is no run."""
-    own = Job(library, None, list(vars(import_module(f"wild.{library}.audits"))["CHECKS"]))
+    own = Job(library, None, audits_of(library).checks)
     jobs = [own, *(Job(library, finding, finding.checks(library)) for finding in findings_of(library))]
     chosen = [job._replace(checks=[check for check in job.checks if _matches(check, select)]) for job in jobs]
     return [job for job in chosen if job.checks]

@@ -1,7 +1,7 @@
 """`python -m wild.register`: write `docs/found.md` and `docs/register/` from the certificates.
 
 The register has an index, a page for each release, and a badge for each. Every number on them is a certificate's; the
-words about causes and access are those of the findings, those about gaps of the library's `audits.py`. Of a finding
+words about causes and access are those of the findings, those about gaps of the library's `audits.toml`. Of a finding
 that is not public they show that it is there, and no more. Its own page, and the letter to the maintainers, are
 written beside its data, in `drafts/`.
 """
@@ -234,9 +234,7 @@ def _code(text: str) -> str:
 
 def _remarks(each: Audited) -> Iterator[str]:
     for check in each.kept:
-        if check["name"] in each.notes:
-            yield f"* **{escaped(check['name'])}**: {each.notes[check['name']]}"
-        elif check["verdict"] == "INCONCLUSIVE":
+        if check["verdict"] == "INCONCLUSIVE":
             yield f"* **{escaped(check['name'])}**: {escaped(check['reason'])}."
     yield ""
 

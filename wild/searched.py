@@ -3,23 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from audit import Local, PrivacyClaim
+from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.laws import Gaussian
-from wild.entry import Entry, Release
 from wild.mechanism import Served
+
+
+@dataclass(frozen=True)
+class Release:
+    """Makes the searches over parameters of one release of a library.
+
+    Parameters
+    ----------
+    library : str
+        A folder of `wild`.
+    prefix : str
+        Name of the library in the names of its checks, the same for all releases.
+    name : str
+        Library and version, as its documentation calls them.
+    own_randomness : bool
+        Whether the library draws from a generator of its own.
+    """
+
+    library: str
+    prefix: str
+    name: str
+    own_randomness: bool = True
+
+    def search(
+        self, served: str, pairs: Any, claim: Any, *, named: str = "any parameters", **settings: Any
+    ) -> PrivacyCheck:
+        """Return a search over `parameters`, of which the claim is a function, and the pairs may be one.
+
+        `served` is a key of `MECHANISMS`, `named` stands in the name in place of epsilon; the rest is of the check.
+        """
+        mechanism = Served(self.library, served, own_randomness=self.own_randomness)
+        known = {"mechanism": mechanism, "budget": 200_000, "method": "fixed", **settings}
+        return PrivacyCheck(name=f"{self.prefix}/{served} {named}", claim=claim, pairs=pairs, **known)
+
 
 EVERY_SETTING: dict[str, Any] = {
     "named": "any epsilon and delta",
     "method": "auto",
     "parameters": {"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
 }
-"""Of an entry whose epsilon and delta are searched."""
+"""Of a search over epsilon and delta."""
 
 
 def gaussian(library: str, name: str, deviation: str) -> type[Served]:
@@ -65,7 +99,7 @@ EPSILONS = st.floats(0.2, 3.0)
 DOMAINS = st.integers(2, 40)
 SHORT = st.integers(2, 6)  # of vector reports: on longer ones no score sees every difference
 ANY_PARAMETERS: dict[str, Any] = {"method": "auto", "budget": 230_000, "tolerance": 2.5, "named": "any parameters"}
-"""Of an entry whose parameters are searched: budget and tolerance let epsilon 3 come out."""
+"""Of a search: budget and tolerance let epsilon 3 come out."""
 
 
 def claimed(release: Release, says: str, relation: Any) -> Callable[..., PrivacyClaim]:
@@ -77,13 +111,13 @@ def claimed(release: Release, says: str, relation: Any) -> Callable[..., Privacy
     return claim
 
 
-def local(release: Release, served: str, says: str, pairs: Any = (), **parameters: Any) -> Entry:
+def local(release: Release, served: str, says: str, pairs: Any = (), **parameters: Any) -> PrivacyCheck:
     """Return a search over epsilon, and over the size of the domain unless there are pairs, of a local randomizer.
 
     Parameters
     ----------
     release : Release
-        Its budget and tolerance are not used: `ANY_PARAMETERS` has those of a search.
+        Of the library.
     served : str
         A key of `MECHANISMS` without the word "searched": a function of `epsilon` and of `values`, if that is searched.
     says : str
@@ -100,4 +134,4 @@ def local(release: Release, served: str, says: str, pairs: Any = (), **parameter
     domain = {} if pairs else {"values": DOMAINS}
     searched = {"epsilon": EPSILONS, **domain, **parameters}
     claim = claimed(release, says, Local())
-    return release.entry(f"{served} searched", pairs or ends, "", claim=claim, parameters=searched, **ANY_PARAMETERS)
+    return release.search(f"{served} searched", pairs or ends, claim, parameters=searched, **ANY_PARAMETERS)

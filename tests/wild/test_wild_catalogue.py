@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import ast
-import functools
-import importlib
 import json
 import re
+import tomllib
 
+import pytest
+
+from audit import AddRemove, Group, Labeled, PrecisionCheck
 from tests.offenders import for_each
 from wild.audited import withheld_findings
+from wild.audits import audits_of, checks_of
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.findings import all_findings
 from wild.jobs import jobs_of
 from wild.mechanism import Served
 
 LIBRARIES = libraries()
-
-
-@functools.cache
-def audits_of(library):
-    """The audits of a library: a second of imports that only the worker pays for that runs these tests."""
-    return importlib.import_module(f"wild.{library}.audits")
 
 
 def claim_of(check):
@@ -31,7 +28,7 @@ def claim_of(check):
 
 def test_at_least_40_mechanisms_are_audited():
     mechanisms = {
-        (each.mechanism.library, each.mechanism.name) for library in LIBRARIES for each in audits_of(library).CHECKS
+        (each.mechanism.library, each.mechanism.name) for library in LIBRARIES for each in audits_of(library).checks
     }
     assert len(mechanisms) >= 40
 
@@ -54,10 +51,50 @@ def test_a_library_is_well_formed(library):
 
 
 @for_each(LIBRARIES)
-def test_only_checks_of_findings_are_expected_to_fail_and_every_note_belongs_to_a_check(library):
-    names = {check.name for check in audits_of(library).CHECKS}
-    assert all(check.expected.value == "PASS" for check in audits_of(library).CHECKS)
-    assert set(getattr(audits_of(library), "NOTES", {})) <= names
+def test_only_checks_of_findings_are_expected_to_fail(library):
+    assert all(check.expected.value == "PASS" for check in audits_of(library).checks)
+
+
+TABLE = """
+[default]
+budget = 20
+relation = "add/remove of 2"
+
+[[check]]
+name = "mine/sum, twice eps=2"
+epsilon = 2.0
+source = "README"
+pairs = ["[], [1.0]"]
+
+[[check]]
+name = "mine/fit bits eps=1"
+served = "fit"
+source = "README"
+bits = true
+query = "sum"
+pairs = ["{'X': [[0.5]], 'y': [1]}, {'X': [[0.5], [0.25]], 'y': [1, 0]}"]
+"""
+
+
+def test_a_table_of_checks_is_read_as_it_is_written():
+    first, second = checks_of(tomllib.loads(TABLE), "mine")
+    assert (first.name, first.mechanism.name, first.budget) == ("mine/sum, twice eps=2", "sum, twice", 20)
+    assert (first.claim.epsilon, first.claim.relation, first.claim.source) == (2.0, Group(2, AddRemove()), "README")
+    assert first.pairs == (([], [1.0]),)
+    assert isinstance(second, PrecisionCheck)
+    assert (second.query, second.mechanism.name, second.mechanism.library) == (sum, "fit", "mine")
+    assert isinstance(second.pairs[0][1], Labeled)
+    with pytest.raises(KeyError, match="source"):
+        checks_of({"check": [{"name": "mine/sum eps=1", "pairs": []}]}, "mine")
+
+
+def test_another_release_takes_the_checks_that_it_names():
+    checks, _, gaps, sibling = audits_of("opendp_0_15")
+    assert sibling.of == "opendp"
+    assert {check.name.partition("/")[0] for check in checks} == {"opendp 0.15"}
+    assert {check.mechanism.library for check in checks} == {"opendp_0_15"}
+    assert all("OpenDP 0.15.1" in check.claim.source for check in checks)
+    assert gaps[0].startswith(f"All but {len(checks)} of the checks")
 
 
 @for_each(LIBRARIES)

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from wild import environments
-from wild.environments import EnvironmentFailed, Pin, libraries, node_of, pin_of, prepare, python_of
+from wild.environments import EnvironmentFailed, Pin, libraries, node_of, pin_of, prepare, python_of, served_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def catalogue(tmp_path, monkeypatch):
     folder = tmp_path / "catalogue" / "fake"
     folder.mkdir(parents=True)
     (folder / "served.py").write_text("MECHANISMS = {}\n")
-    (folder / "audits.py").write_text("CHECKS = []\n")
+    (folder / "audits.toml").write_text("not_audited = []\n")
     require(folder, wheel(tmp_path, "1.0"), "1.0")
     return tmp_path / "catalogue"
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_installed_says_why_and_is_not_taken_for_made(catalogue):
 
 
 def test_a_folder_without_all_three_files_is_no_library(catalogue):
-    (catalogue / "fake" / "audits.py").unlink()
+    (catalogue / "fake" / "audits.toml").unlink()
     assert libraries(catalogue) == []
 
 
@@ -123,3 +123,12 @@ def test_a_library_in_javascript_is_installed_by_the_node_of_its_requirements(ca
     assert not prepare("fake", catalogue)
     (folder / "package.json").write_text('{"dependencies": {"fakelib": "1.3.0"}}')
     assert prepare("fake", catalogue)
+
+
+def test_another_release_is_served_by_its_sibling_unless_it_has_a_file_of_its_own(catalogue):
+    folder = catalogue / "fake_0_9"
+    folder.mkdir()
+    (folder / "audits.toml").write_text('[sibling]\nof = "fake"\n')
+    assert served_of("fake_0_9", catalogue) == catalogue / "fake" / "served.py"
+    (folder / "served.py").write_text("MECHANISMS = {}\n")
+    assert served_of("fake_0_9", catalogue) == folder / "served.py"

@@ -21,6 +21,7 @@ from audit.report.verify import problems_of
 from wild import __main__ as command
 from wild import audited, jobs, mechanism, register
 from wild.audited import AGAIN, Audited, Run
+from wild.audits import Audits
 from wild.environments import CATALOGUE, Pin
 from wild.findings import Finding
 from wild.markdown import short_code
@@ -71,10 +72,10 @@ def fake(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "libraries", lambda: ["fake"])
         monkeypatch.setattr(module, "pin_of", lambda library: Pin("fakelib", "1.0"))
     monkeypatch.setattr(command, "prepare", lambda library: False)
-    audits = type(sys)("wild.fake.audits")
+    audits = type(sys)("fake")
     audits.CHECKS, audits.FINDINGS = [KEEPS], [PUBLIC]
-    monkeypatch.setitem(sys.modules, "wild.fake", type(sys)("wild.fake"))
-    monkeypatch.setitem(sys.modules, "wild.fake.audits", audits)
+    for module in (jobs, audited):
+        monkeypatch.setattr(module, "audits_of", lambda library: Audits(audits.CHECKS))
     for module in (register, audited):
         monkeypatch.setattr(module, "all_findings", lambda: audits.FINDINGS)
         monkeypatch.setattr(module, "WITHHELD", tmp_path / "withheld.json")

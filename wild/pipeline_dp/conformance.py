@@ -24,7 +24,11 @@ def engine(metric, *bounds, key=lambda record: 0, public=lambda p: [0]):
             budget = pdp.NaiveBudgetAccountant(total_epsilon=p.epsilon, total_delta=p.delta)
             found = pdp.DPEngine(budget, pdp.LocalBackend()).aggregate(list(enumerate(data)), asked, read, public(p))
             budget.compute_budgets()
-            return sorted((str(key), list(metrics)) for key, metrics in found)  # a collection has no order
+            released = sorted((str(key), list(metrics)) for key, metrics in found)  # a collection has no order
+            if public(p) is None:
+                return released
+            values = [metrics[0] for _, metrics in released]  # the keys are public
+            return values if len(public(p)) > 1 else values[0]
 
         return release
 
@@ -50,9 +54,12 @@ def chosen(p):
 
 quantile, count = bounded(lambda p: pdp.Metrics.PERCENTILE(100 * p.quantile)), lambda p: pdp.Metrics.COUNT
 library.answer({
-    "count": engine(count), "quantile": quantile, "median": quantile, "sum": bounded(lambda p: pdp.Metrics.SUM),
-    "mean": bounded(lambda p: pdp.Metrics.MEAN), "variance": bounded(lambda p: pdp.Metrics.VARIANCE),
+    "count": engine(count), "sum": bounded(lambda p: pdp.Metrics.SUM),
     "histogram of public keys": engine(count, key=lambda key: key, public=lambda p: list(p.categories)),
+}, law="usual", draws=14_000)  # fmt: skip
+library.answer({
+    "quantile": quantile, "median": quantile,
+    "mean": bounded(lambda p: pdp.Metrics.MEAN), "variance": bounded(lambda p: pdp.Metrics.VARIANCE),
     "histogram of discovered keys": engine(count, key=lambda key: key, public=lambda p: None),
 }, draws=2_000)  # fmt: skip
 library.answer({

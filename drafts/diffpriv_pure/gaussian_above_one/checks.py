@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from audit import AddRemove, PrivacyClaim
-from wild.diffpriv_pure.audits import RELEASE
-from wild.searched import EVERY_SETTING, gaussian
+from wild.searched import EVERY_SETTING, Release, gaussian
 
 
 def _gaussian(epsilon: float, delta: float) -> PrivacyClaim:
@@ -12,11 +11,10 @@ def _gaussian(epsilon: float, delta: float) -> PrivacyClaim:
 
 
 CHECKS = [
-    RELEASE.entry(
+    Release("diffpriv_pure", "diffpriv-pure", "diffpriv-pure 0.1.0", own_randomness=False).search(
         "gaussian_sigma",
         [([], [1.0])],
-        "",
-        claim=_gaussian,
+        _gaussian,
         mechanism=gaussian("diffpriv_pure", "gaussian_sigma", "deviation"),
         **EVERY_SETTING,
     ),

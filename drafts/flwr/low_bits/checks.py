@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from audit import Local
-from wild.flwr.audits import RELEASE, SAYS
+from audit import Local, PrecisionCheck, PrivacyClaim
+from wild.mechanism import Served
+
+_SAYS = (
+    'Flower 1.41.0, LocalDpMod(clipping_norm, sensitivity, epsilon, delta): "Modifier for local differential privacy"'
+)
 
 CHECKS = [
-    RELEASE.entry(
-        "LocalDpMod, one parameter",
-        [([0.1], [0.3])],
-        SAYS,
-        epsilon=0.9,
-        delta=1e-3,
-        relation=Local(),
-        bits=True,
+    PrecisionCheck(
+        name="flwr/LocalDpMod, one parameter, bits eps=0.9 delta=0.001",
+        mechanism=Served("flwr", "LocalDpMod, one parameter"),
+        claim=PrivacyClaim(0.9, 1e-3, Local(), _SAYS),
+        pairs=[([0.1], [0.3])],
+        budget=8_000,
         query=lambda update: update[0],
         tolerance=2.0,
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit import PrecisionCheck
+from audit import Local, PrecisionCheck, PrivacyClaim
 from wild.mechanism import Served
-from wild.multi_freq_ldpy.audits import EPSILON, GUARANTEE, LIBRARY, ONE, VALUES, claim_of
+
+_SAYS = 'multi-freq-ldpy 0.2.5, docstring of HE_Client: ":param epsilon: privacy guarantee"'
+VALUES = 5
 
 
 def one_hot(value: int) -> np.ndarray:
@@ -16,10 +18,10 @@ def one_hot(value: int) -> np.ndarray:
 
 CHECKS = [
     PrecisionCheck(
-        name=f"multi-freq-ldpy/HE bits eps={EPSILON:g}",
-        mechanism=Served(LIBRARY, "HE", own_randomness=True),
-        claim=claim_of("HE_Client", GUARANTEE),
-        pairs=[ONE],
+        name="multi-freq-ldpy/HE bits eps=1",
+        mechanism=Served("multi_freq_ldpy", "HE", own_randomness=True),
+        claim=PrivacyClaim(1.0, 0.0, Local(), _SAYS),
+        pairs=[(0, 1)],
         budget=20_000,
         query=one_hot,
     ),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from audit import AddRemove, PrivacyClaim
-from wild.privjail.audits import RELEASE
-from wild.searched import EVERY_SETTING, gaussian
+from wild.searched import EVERY_SETTING, Release, gaussian
 
 
 def _gaussian(epsilon: float, delta: float) -> PrivacyClaim:
@@ -12,12 +11,12 @@ def _gaussian(epsilon: float, delta: float) -> PrivacyClaim:
 
 
 CHECKS = [
-    RELEASE.entry(
+    Release("privjail", "privjail", "privjail 0.1.2", own_randomness=False).search(
         "gaussian searched",
         [([], [1.0])],
-        "",
-        claim=_gaussian,
+        _gaussian,
         mechanism=gaussian("privjail", "gaussian searched", "deviation"),
+        budget=50_000,
         **EVERY_SETTING,
     ),
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit import PrecisionCheck
+from audit import Local, PrecisionCheck, PrivacyClaim
 from wild.mechanism import Served
-from wild.pure_ldp.audits import EPSILON, LIBRARY, ONE, VALUES, claim_of
+
+_SAYS = 'pure-ldp 1.2.0, docstring of FreqOracleClient: "epsilon (float): Privacy budget"'
+VALUES = 4
 
 
 def one_hot(value: int) -> np.ndarray:
@@ -16,10 +18,10 @@ def one_hot(value: int) -> np.ndarray:
 
 CHECKS = [
     PrecisionCheck(
-        name=f"pure-ldp/HE bits eps={EPSILON:g}",
-        mechanism=Served(LIBRARY, "HE", own_randomness=True),
-        claim=claim_of(EPSILON),
-        pairs=[ONE],
+        name="pure-ldp/HE bits eps=1",
+        mechanism=Served("pure_ldp", "HE", own_randomness=True),
+        claim=PrivacyClaim(1.0, 0.0, Local(), _SAYS),
+        pairs=[(1, 2)],
         budget=20_000,
         query=one_hot,
     ),
