@@ -10,7 +10,6 @@ from collections import Counter
 
 import numpy as np
 import opendp.prelude as dp
-from settings_searched import SEARCHED
 
 dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
 
@@ -182,7 +181,6 @@ MECHANISMS = {
     "make_randomized_response_bitvec, two lengths": text,
     "make_alp_queryable": sparse_counts,
     "LinearRegression": line,
-    **SEARCHED,
 }
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ library.answer({
     "quantile": quantile, "median": quantile,
     "mean": bounded(lambda p: pdp.Metrics.MEAN), "variance": bounded(lambda p: pdp.Metrics.VARIANCE),
     "histogram of discovered keys": engine(count, key=lambda key: key, public=lambda p: None),
-}, draws=2_000)  # fmt: skip
+}, draws=500)  # fmt: skip
 library.answer({
     "laplace noise": lambda p: LaplaceMechanism.create_from_epsilon(p.epsilon, p.sensitivity).add_noise,
     "gaussian noise": lambda p: Gaussian.create_from_epsilon_delta(p.epsilon, p.delta, p.sensitivity).add_noise,

@@ -54,21 +54,6 @@ def kept(strategy, pre_threshold=None):
     return lambda dataset, size, rng: [selection.should_keep(len(dataset)) for _ in range(size)]
 
 
-def searched_bounded(algorithm):
-    """An algorithm on floats with the epsilon and the bounds that an audit asks for."""
-
-    def draw(dataset, size, rng, epsilon, lower, upper):
-        made = dict(epsilon=epsilon, lower_bound=lower, upper_bound=upper, dtype="float")
-        return [algorithm(**made).quick_result(dataset) for _ in range(size)]
-
-    return draw
-
-
-def searched_count(dataset, size, rng, epsilon):
-    """Count with the epsilon that an audit asks for."""
-    return [Count(epsilon=epsilon, dtype="float").quick_result(dataset) for _ in range(size)]
-
-
 def searched_noise(mechanism, number):
     """Noise on the sum of the records; every parameter is asked for."""
 
@@ -143,14 +128,7 @@ MECHANISMS = {
     "ml.Geometric": geometric,
     "ml.GeometricTruncated": geometric_truncated,
     "ml.LaplaceBoundedDomain": laplace_bounded_domain,
-    **{
-        f"{algorithm.__name__} searched": searched_bounded(algorithm)
-        for algorithm in (BoundedMean, BoundedSum, BoundedVariance, BoundedStandardDeviation)
-    },
-    "Count searched": searched_count,
-    "LaplaceMechanism searched": searched_noise(LaplaceMechanism, float),
     "LaplaceMechanism of integers searched": searched_noise(LaplaceMechanism, int),
-    "GaussianMechanism searched": searched_noise(GaussianMechanism, float),
     "GaussianMechanism of integers searched": searched_noise(GaussianMechanism, int),
     "truncated_geometric searched": searched_partitions("truncated_geometric"),
     "laplace partitions searched": searched_partitions("laplace"),

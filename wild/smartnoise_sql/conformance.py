@@ -9,7 +9,7 @@ from audit.claims import PrivacyClaim
 from audit.conformance import Library
 from audit.conformance.library import once
 
-library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=500,
+library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=60,
                   quote='Options: "row_privacy: boolean, True if each row is a separate individual"')  # fmt: skip
 library.typed('docstring of Float: "A column with a floating point value"')
 
