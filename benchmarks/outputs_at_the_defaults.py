@@ -45,6 +45,8 @@ def subjects(share: float = 1.0) -> Iterator[tuple[str, Subject]]:
     yield "tree counter T=16", (lambda x, n, rng: counted(x, n, rng, share), PURE, (np.zeros(16), np.eye(16)[0]))
     mean = np.full(50, 50**-0.5) / 20
     yield "clipped mean d=50", (Added(share * GAUSSIAN / 10, "normal", 50), APPROXIMATE, (mean, -mean))
+    yield "unary encoding of 20 bits", (lambda x, n, rng: unary(x, n, rng, share), PURE, (0, 1))
+    yield "bit beside uniform numbers", (lambda x, n, rng: beside_uniform(x, n, rng, share), PURE, (0, 1))
     yield "table of 20 rows", (lambda x, n, rng: table(x, n, rng, share), PURE, (np.arange(20.0), bumped(20)))
     yield "transcript of 5 answers", (lambda x, n, rng: transcript(x, n, rng, share), PURE, (0.0, 1.0))
 
@@ -71,6 +73,19 @@ def counted(data: Any, size: int, rng: Rng, share: float) -> np.ndarray:
             if end >> level & 1:
                 total[:, end - 1] += noisy[:, (end >> level) - 1]
     return total
+
+
+def unary(data: int, size: int, rng: Rng, share: float) -> np.ndarray:
+    """Return the 20 bits of a value in unary, each kept at half of epsilon."""
+    return np.where(
+        rng.random((size, 20)) < scipy.special.expit(0.5 / share), np.arange(20) == data, np.arange(20) != data
+    )
+
+
+def beside_uniform(data: int, size: int, rng: Rng, share: float) -> np.ndarray:
+    """Return two uniform numbers and a bit that is kept at epsilon."""
+    kept = rng.random(size) < scipy.special.expit(1 / share)
+    return np.column_stack([rng.random((size, 2)), kept == data])
 
 
 def bumped(rows: int) -> np.ndarray:

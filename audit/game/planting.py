@@ -50,7 +50,8 @@ from audit.game.scorers.directions import Moments, Standard
 from audit.game.scorers.rows import Rows, at, finite_or_zero
 from audit.game.scorers.vectors import Feature
 
-SIZING, PLANTING = 0, 1  # parts of chance in the difference of the means: one sizes the plants, the other meets them
+SIZING = range(4)  # parts of chance in the difference of the means that size the plants
+PLANTING = len(SIZING)  # the part that meets them
 
 
 @dataclass
@@ -69,12 +70,16 @@ class Shifts:
         along = self.directions()
         fitted = self.moments.directions(along)
         for direction in map(Direction, along, fitted, (self.plain @ fitted.T).T):
-            shift = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction))
+            shift = 0.0
+            for chance in SIZING:
+                if not self._is_sure(direction, chance, shift):  # rarely more than once
+                    shift = least(partial(self._is_sure, direction, chance))
+            shift *= tuning.PLANT_MARGIN
             size, found = max(size, shift), found + (self.power(direction, shift, PLANTING) >= POWER)
         return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
 
-    def _is_sure(self, direction: Direction, shift: float) -> bool:
-        return self.power(direction, shift, SIZING) >= SURE_POWER
+    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
+        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
 
     @cached_property
     def moments(self) -> Moments:
@@ -85,9 +90,9 @@ class Shifts:
 
     @cached_property
     def by_chance(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weights that chance alone gives, shape (2, d), and the projections on them, shape (size, 2)."""
-        gaps = np.stack([self.moments.chance_gap(len(self.rows[0]), self.rng), self.moments.gap])
-        weights = self.moments.directions(gaps)
+        """The weights that chance alone gives, shape (parts, d), and the projections on them, shape (size, parts)."""
+        gaps = [self.moments.chance_gap(len(self.rows[0]), self.rng, SURE_POWER) for _ in SIZING]
+        weights = self.moments.directions(np.stack([*gaps, self.moments.gap]))
         return weights, self.plain @ weights.T
 
     @cached_property
@@ -338,7 +343,7 @@ class _Base:
         return self._family(PLACE, size, [self._value(values) for _ in range(PLANTED)])
 
     def _signs(self, first: int, second: int) -> Dealing:
-        """Let two coordinates lie on the same side of their medians, on one side always."""
+        """Let two coordinates lie on the same side of their medians, or means, on one side always."""
         pair = self._standardized(first, second)
         sign = self._sign()
         gaps = np.abs(_moment(pair * np.sign(pair)) - _moment(pair))
@@ -373,7 +378,9 @@ class _Base:
     def _standardized(self, first: int, second: int) -> np.ndarray:
         taken = np.array([first, second])
         part = Standard(self.standard.center[taken], self.standard.scale[taken])
-        return part(np.concatenate([at(side, taken) for side in self.rows]))
+        pair = part(np.concatenate([at(side, taken) for side in self.rows]))
+        repeats = np.mean(pair == 0, axis=0) > tuning.FREQUENT  # bits: nothing would lie on one side of the median
+        return pair - np.where(repeats, pair.mean(axis=0), 0.0)
 
 
 def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: float) -> bool:

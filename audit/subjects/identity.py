@@ -291,10 +291,11 @@ def _entry_text(entry: Any) -> str:
 
 
 def layout_of(array: np.ndarray) -> str:
-    """Return how an array lies in memory, and whether it can be written; nothing of a usual one."""
+    """Return how an array lies in memory, what its type keeps, and whether it can be written; nothing if usual."""
     flags = array.flags
     order = "" if flags.c_contiguous else ", Fortran order" if flags.f_contiguous else f", strides {array.strides}"
-    return order if flags.writeable else f"{order}, read-only"
+    kept = f", metadata {identify(dict(array.dtype.metadata))}" if array.dtype.metadata else ""
+    return f"{order}{kept}" if flags.writeable else f"{order}{kept}, read-only"
 
 
 def content_of(value: Any) -> Any:

@@ -148,10 +148,12 @@ def _encode_array(raw: np.ndarray) -> Outputs:
 
 
 def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
-    if raw.dtype == np.float64 and raw.ndim == 1:
+    kept = raw.dtype.metadata
+    if raw.dtype == np.float64 and raw.ndim == 1 and not kept:
         return {}  # the usual output; a text would only cost time
     shape = f", shape {raw.shape[1:]}" if raw.ndim > 1 else ""
     said = raw.dtype.str if raw.dtype.names is None else shortened(str(raw.dtype))
+    said += f", metadata {shortened(identify(dict(kept)))}" if kept else ""
     return {"type(output)": Texts.same(f"{said}{shape}", len(raw))}
 
 

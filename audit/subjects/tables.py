@@ -112,6 +112,8 @@ def _form_of_dtype(dtype: Any) -> list[Any]:
 def _form_of_index(index: Any, with_labels: bool = False) -> list[Any]:
     levels = [[str(level.dtype), list(level)] for level in getattr(index, "levels", ())]
     said = [type(index).__name__, list(index.names), repr(getattr(index, "freq", None)), levels]
+    ends = [getattr(index, name, None) for name in ("start", "stop", "step")]  # of a range, beyond its entries too
+    said += [] if ends in ([0, len(index), 1], [None] * 3) else [ends]
     return [*said, *_form_of_dtype(index.dtype), list(index) if with_labels else None]
 
 

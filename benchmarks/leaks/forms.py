@@ -253,6 +253,7 @@ RELATIONS: Mapping[str, Leak] = {
     "salted digest": salted,
     "salted digest in a text": salted_text,
     "salted checksum": salted_sum,
+    "salted digest in the digits of an integer": lambda d, r: (s := salted_sum(d, r))["salt"] << 32 | s["crc"],
     "memory of 12 bits": lambda d, r: persistent(d, r, 12),
     "memory of 40 bits": lambda d, r: persistent(d, r, 40),
     "memory of a noise": lambda d, r: smooth(d, r, 30),

@@ -38,6 +38,8 @@ BASES = {
     "seven Laplace": lambda: noise("laplace", 7),
     "thirty Cauchy": lambda: noise("standard_cauchy", 30),
     "twelve integers": lambda: np.round(3 * noise("laplace", 12)),
+    "twenty bits": lambda: (noise("random", 20) < 0.38).astype(float),
+    "two uniform beside a bit": lambda: np.concatenate([noise("random", 2), noise("random", 1, 1) < 0.73], axis=-1),
     "a constant beside noise": lambda: noise("normal", 3) * [0.0, 1.0, 1.0],
 }
 

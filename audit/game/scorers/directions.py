@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from audit.game import tuning
 from audit.game.scorers.base import Scorer, Training
@@ -68,9 +69,14 @@ class Moments:
             squares -= number * (np.outer(part, part) if full else part**2)
         return cls(left - right, squares / total)
 
-    def chance_gap(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw what chance adds to the difference of the means of two equal laws, with `size` rows on each side."""
-        normal = rng.standard_normal(len(self.gap)) * math.sqrt(2 / size)
+    def chance_gap(self, size: int, rng: np.random.Generator, level: float) -> np.ndarray:
+        """Draw as much as chance adds, with this probability at most, to the difference of the means of equal laws.
+
+        There are `size` rows on each side. Where noise has edges, what can be seen rests on how far the fitted
+        direction turns away.
+        """
+        normal = rng.standard_normal(len(self.gap))
+        normal *= math.sqrt(2 / size * special.chdtri(len(normal), 1 - level)) / np.linalg.norm(normal)
         if self.spread.ndim == 1:
             return np.asarray(np.sqrt(self.spread) * normal)
         values, vectors = np.linalg.eigh(self.spread)
