@@ -1,8 +1,8 @@
 """Hold what sessions of libraries say they have spent to certified brackets of what their parts cost together.
 
-`python -m benchmarks.stability.sessions [--root .wild]` asks each session in the environment of its library, which is
-ROOT/NAME, and prints a line for each: parts are released one after the other, the session says epsilon at a delta, and
-`audit.check_accounting` compares that with the noise that the library adds, or computes, for the parts.
+`python -m benchmarks.stability.sessions [--root .wild] [NAME ...]` asks each session in the environment of its library,
+which is ROOT/NAME, and prints a line for each: parts are released one after the other, the session says epsilon at a
+delta, and `audit.check_accounting` compares that with the noise that the library adds, or computes, for the parts.
 """
 
 from __future__ import annotations
@@ -110,6 +110,57 @@ def pipeline_dp() -> Iterator[Spent]:
         yield [("laplace", 1 / spec.eps) for spec in specs for _ in range(spec.count)], 1 / scales[0]
 
 
+def pipeline_dp_losses() -> Iterator[Spent]:
+    """Yield shares of a budget with a delta that is composed as privacy-loss distributions: the total, and noise."""
+    yield from _shared(DELTA)
+
+
+def pipeline_dp_pure() -> Iterator[Spent]:
+    """Yield shares of the same budget without a delta."""
+    yield from _shared(0.0)
+
+
+def _shared(delta: float) -> Iterator[Spent]:
+    import pipeline_dp as library
+
+    kinds = library.aggregate_params.MechanismType
+    for scales in SCALES:
+        if not 0.5 < min(scales) < 100:
+            continue  # a distribution in steps of 1e-4 is too long, or no epsilon is above 0 at this delta
+        total = min(1 / scales[0], 3.0)
+        accountant = library.PLDBudgetAccountant(total_epsilon=total, total_delta=delta)
+        second = kinds.GAUSSIAN if delta else kinds.LAPLACE
+        specs = [accountant.request_budget(kinds.LAPLACE, weight=1 / scale) for scale in scales[:3]]
+        specs.append(accountant.request_budget(second, count=2))
+        accountant.compute_budgets()
+        parts: Parts = []
+        for spec in specs:
+            deviation = spec.noise_standard_deviation
+            laplace = spec.mechanism_type is kinds.LAPLACE
+            parts += [("laplace", deviation / 2**0.5) if laplace else ("gaussian", deviation)] * spec.count
+        yield parts, total
+
+
+def tmlt_accountant() -> Iterator[Spent]:
+    """Yield measurements by an accountant of Tumult Core: what it says is left of a budget, before and after."""
+    import numpy as np
+    from tmlt.core.domains.numpy_domains import NumpyFloatDomain
+    from tmlt.core.measurements.interactive_measurements import PrivacyAccountant, SequentialComposition
+    from tmlt.core.measurements.noise_mechanisms import AddLaplaceNoise
+    from tmlt.core.measures import PureDP
+    from tmlt.core.metrics import AbsoluteDifference
+    from tmlt.core.utils.exact_number import ExactNumber
+
+    number = NumpyFloatDomain()
+    whole = SequentialComposition(number, AbsoluteDifference(), PureDP(), d_in=1, privacy_budget=10**9)
+    accountant = PrivacyAccountant.launch(whole, np.float64(3))
+    for scales in SCALES:
+        before = accountant.privacy_budget
+        for scale in scales:
+            accountant.measure(AddLaplaceNoise(number, ExactNumber.from_float(scale, round_up=False)))
+        yield [("laplace", scale) for scale in scales], (before - accountant.privacy_budget).to_float(round_up=True)
+
+
 SESSIONS: Mapping[str, tuple[str, Callable[[], Iterator[Spent]]]] = {  # environment, releases
     "opendp, context": ("queries", opendp_context),
     "opendp, odometer": ("queries", opendp_odometer),
@@ -117,6 +168,9 @@ SESSIONS: Mapping[str, tuple[str, Callable[[], Iterator[Spent]]]] = {  # environ
     "smartnoise-sql, odometer": ("smartnoise_sql", smartnoise_sql),
     "diffprivlib, accountant": ("diffprivlib", diffprivlib),
     "pipeline_dp, budget": ("pipeline_dp", pipeline_dp),
+    "pipeline_dp, PLD, delta": ("pipeline_dp_pld", pipeline_dp_losses),  # with dp-accounting beside it
+    "pipeline_dp, PLD, pure": ("pipeline_dp_pld", pipeline_dp_pure),
+    "tmlt.core, accountant": ("tmlt_core", tmlt_accountant),
 }
 
 
@@ -139,9 +193,12 @@ def main() -> None:
         print(json.dumps(list(SESSIONS[sys.argv[2]][1]())))
         return
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="sessions, all of them by default")
     parser.add_argument("--root", default=".wild", help="folder of environments")
-    root = parser.parse_args().root
+    names, root = (asked := parser.parse_args()).names, asked.root
     for name, (environment, _) in SESSIONS.items():
+        if names and name not in names:
+            continue
         command = [f"{root}/{environment}/bin/python", "-m", "benchmarks.stability.sessions", "ask", name]
         asked = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=True)
         started = time.process_time()
