@@ -318,13 +318,18 @@ def owners(tables: Sequence[Path]) -> dict[str, str]:
 
 
 def shortest(flags: Iterable[QueryViolation], owner: Mapping[str, str], most: int) -> dict[str, list[QueryViolation]]:
-    """Return the shortest of the flags that were shrunk, by cause."""
+    """Return the shortest of the flags that were shrunk, by cause; what is in no table goes by its operators."""
     found: dict[str, list[QueryViolation]] = {}
     for flag in sorted((flag for flag in flags if flag.script), key=_length):
         line = covered(owner, flag.kind, flag.signature)
-        if line and len(found.setdefault(owner[line], [])) < most:
-            found[owner[line]].append(flag)
+        name = owner[line] if line else _title(flag)
+        if (line or flag.kind != "exception") and len(found.setdefault(name, [])) < most:
+            found[name].append(flag)
     return found
+
+
+def _title(flag: QueryViolation) -> str:
+    return " ".join((flag.kind, *(token for token in flag.signature if token[0] != "[")))
 
 
 def tabulate(
@@ -363,8 +368,7 @@ def tabulate(
         if line:
             met.setdefault(owner[line], []).append(flag)
         elif flag.script:
-            operators = (token for token in flag.signature if token[0] != "[")
-            others.setdefault(" ".join((flag.kind, *operators)), []).append(flag)
+            others.setdefault(_title(flag), []).append(flag)
     for name, flags in met.items():
         print(f"{len(flags):5} x {name}: {_shortest(flags)}")
     for name, flags in sorted(others.items(), key=lambda pair: -len(pair[1])):

@@ -15,12 +15,14 @@ from benchmarks.stability.opendp_text import expression_text, plan_text, values_
 from benchmarks.stability.programs import (
     Case,
     Query,
+    QueryViolation,
     RefusedError,
     ScreenCounts,
     Withheld,
     covered,
     hunt,
     screen,
+    shortest,
     shrunk,
     tabulate,
 )
@@ -189,6 +191,16 @@ def test_a_table_names_what_is_known_and_the_rest_is_news(tmp_path, capsys):
         assert bool(found) == bool(news)
         assert ("x no limit: " in capsys.readouterr().out) != bool(news)
         assert saved.read_text().count("\n") > 1
+
+
+def test_the_shortest_flags_go_by_cause_or_by_their_operators():
+    """Those of three rows and one; an exception is no violation unless a table names it."""
+    flags = [
+        QueryViolation(kind, 1.0, 2.0, "", signature, "script", rows=(rows, 0))
+        for kind, signature, rows in (("loss", (".sum", "cut"), 3), ("loss", (".sum", "cut"), 1), ("exception", (), 1))
+    ]
+    assert [(name, each[0].rows) for name, each in shortest(flags, {}, 1).items()] == [("loss .sum cut", (1, 0))]
+    assert set(shortest(flags, {"loss cut": "codes", "exception": "raises"}, 1)) == {"codes", "raises"}
 
 
 @pytest.mark.parametrize(
