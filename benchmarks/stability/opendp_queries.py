@@ -16,6 +16,7 @@ import json
 import math
 import os
 import random
+import statistics
 import sys
 import warnings
 from collections import Counter
@@ -259,9 +260,10 @@ class OpenDPFrames:
 
 def _scores(values: Sequence[Any], alpha: float, candidates: Sequence[float]) -> tuple[int, ...]:
     candidates, share, of = [float(each) for each in candidates], *grammar.QUANTILES[alpha]
-    known = [float(value) for value in values if value is not None]  # the library drops missing values
-    below = [sum(value < one for value in known) for one in candidates]
-    other = [sum(value != one for value in known) for one in candidates]
+    middle = statistics.median(candidates)  # what the library takes for missing values
+    filled = [middle if value is None else float(value) for value in values]
+    below = [sum(value < one for value in filled) for one in candidates]
+    other = [sum(value != one for value in filled) for one in candidates]
     return tuple(abs(of * low - share * rest) for low, rest in zip(below, other, strict=True))
 
 

@@ -121,8 +121,8 @@ def test_answers_under_a_threshold_and_scores_of_a_selection(left, right, order,
 
 
 def test_scores_are_those_of_the_library_s_text():
-    """Of 1, 2, 2 and 4, one is below 2 and two are not 2; the fraction is 1/4. Missing values do not count."""
-    assert _scores([1, 2, None, 2, 4], 0.25, (2, 3)) == (abs(4 * 1 - 2), abs(4 * 3 - 4))
+    """Of 1, 2, 2.5, 2 and 4, one is below 2 and three are not 2; the missing value lies between the candidates."""
+    assert _scores([1, 2, None, 2, 4], 0.25, (2, 3)) == (abs(4 * 1 - 3), abs(4 * 4 - 5))
 
 
 def test_differences_within_the_noise_that_is_left_are_none():
