@@ -39,9 +39,9 @@ class Mutated(importlib.abc.SourceLoader):
 class Finder(importlib.abc.MetaPathFinder):
     """Find the mutated module before all others."""
 
-    def __init__(self, mutant: Mutant, text: str) -> None:
-        self.module = "mechanisms." + mutant.file.removesuffix(".py").replace("/", ".")
-        self.loader = Mutated(str(ROOT / "mechanisms" / mutant.file), text)
+    def __init__(self, mutant: Mutant, text: str, package: str = "mechanisms") -> None:
+        self.module = f"{package}." + mutant.file.removesuffix(".py").replace("/", ".")
+        self.loader = Mutated(str(ROOT / package / mutant.file), text)
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         """Return the changed module."""

@@ -194,7 +194,7 @@ def test_a_table_names_what_is_known_and_the_rest_is_news(tmp_path, capsys):
 
 
 def test_the_shortest_flags_go_by_cause_or_by_their_operators():
-    """Those of three rows and one; an exception is no violation unless a table names it."""
+    """Those of three rows and one; an exception is not a violation unless a table names it."""
     flags = [
         QueryViolation(kind, 1.0, 2.0, "", signature, "script", rows=(rows, 0))
         for kind, signature, rows in (("loss", (".sum", "cut"), 3), ("loss", (".sum", "cut"), 1), ("exception", (), 1))

@@ -50,6 +50,12 @@ def test_an_early_look_replays_and_keeps_its_level(report):
     assert any("its level is not its share of the confirmation" in said for said in broken_rules(report.certificate))
 
 
+def test_of_several_pairs_the_look_that_refutes_is_kept():
+    """The first pair keeps the claim at 0.2; a seed at which the second were missed would miss it in every run."""
+    result = audit.check_privacy(audit.per_call(slow), CLAIM, [(np.zeros(1), np.full(1, 0.2)), *PAIRS], workers=0)
+    assert (result.verdict, result.evidence.by(EarlyLook).pair) == (Verdict.FAIL, 1)
+
+
 def test_fast_calls_are_not_looked_at_early():
     fast = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size), CLAIM, PAIRS, workers=0)
     assert fast.evidence.by(EarlyLook) is None

@@ -96,7 +96,7 @@ class PrivacyResult(Result):
 
     @property
     def resolution(self) -> float:
-        """Smallest epsilon that would have been refuted with power 0.8."""
+        """Smallest epsilon that would have been refuted with power 0.8, on a known event of probability 0.01."""
         return self.judgment.resolution
 
     @property

@@ -61,6 +61,10 @@ class SequentialGame(Game):
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
 
+    def scope(self, case: Case) -> str:
+        """Return that nothing measured which events the experts learn."""
+        return "; events were learned while it was played, and no violations were planted to see which are found"
+
     @property
     def trained_on(self) -> float:
         """The steps: a sequential game learns from all of them."""
