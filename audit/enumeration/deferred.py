@@ -29,8 +29,9 @@ WIDEST = 4096  # values that a number may still have when all are told apart
 NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
+TWO_VALUES = "?"  # begins the name of a step that leaves two values
 UNCLEAR = "intervals around the thresholds of continuous laws"
-_COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
+_COARSE = ("round", "floordiv", "rshift", TWO_VALUES)  # steps behind which a number may have few values
 _LOOKED_AT = 1024  # points at which a rough step is looked at
 
 
@@ -259,7 +260,7 @@ def force(number: Any, use: str = "use") -> Any:
     """Return the value of a number, after a fork over all that it may still have."""
     if type(number) is not Deferred:
         return number
-    if size_of(number._draw.support) > WIDEST and any(name in _COARSE for name, _, _ in number._steps):
+    if size_of(number._draw.support) > WIDEST and any(name.startswith(_COARSE) for name, _, _ in number._steps):
         return _by_level(number, use)
     number._draw.fixed(use)
     return number.at(number._draw.support[0])

@@ -35,7 +35,7 @@ class EnumeratedLaw:
     not_seen : tuple of str
         What is not looked for on this platform, so that nothing is said about code that uses it.
     merges, merges_tested : int
-        Runs that were ended in a known state; those that were tested by going on from there.
+        Ways into a state of which more was found by other ways; those that were tested by going on so.
     not_followed : mapping of str to Fraction
         Probability of what was not followed, by reason; part of `residual`, up to rounding.
     notes : tuple of str

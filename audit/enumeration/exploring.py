@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from builtins import id  # the code under audit is given another one
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class Explorer:
     values: dict[str, Any] = field(default_factory=dict)  # an output of each text
     root: Any = None  # what the code does first
     at: Step | None = None  # the branch that the run is on
+    way: Step | None = None  # the branch by which the run came to that of `at`
+    cutoff: float = _FIRST_CUTOFF
     runs: int = 0
     stopped_by: str = ""
     more: int = _MORE_ROUNDS
@@ -99,14 +102,13 @@ class Explorer:
         self.follower.on_script_end = self._on_script_end
         self.watch.on_time = self._on_time
         self._run([])
-        cutoff = _FIRST_CUTOFF
         while self.waiting and not self.stopped_by:
-            while self.waiting and -self.waiting[0][0] >= cutoff and not self.stopped_by:
+            while self.waiting and -self.waiting[0][0] >= self.cutoff and not self.stopped_by:
                 _, _, node, branch = heapq.heappop(self.waiting)
                 if node.ends[branch] is None:
                     self._run(script_to(node, branch), (node, branch))
             if self.waiting and not self.stopped_by:
-                cutoff = self._next_round(cutoff)
+                self.cutoff = self._next_round(self.cutoff)
         self._end_what_waits()
         self.test_merges()
 
@@ -172,7 +174,7 @@ class Explorer:
 
     def _run(self, script: list[Step], at: Step | None = None) -> None:
         self.runs += 1
-        self.at = at
+        self.at, self.way = at, None if at is None else at[0].way
         end: Any = None
         try:
             text, value = self._once(script)
@@ -295,31 +297,46 @@ class Explorer:
         known = None if key is None else self.known.get(key)
         if known is not None:
             self._arrive(known)
-            self.follower.stop(EndOfRun())
         if self.stopped_by:
             self.follower.stop(EndOfRun())
+        if state is not None and known is not None:
+            self.previous = state.frames
+            return self._go_on(known)
         parent, branch = self.at or (None, 0)
         call = self._known_call(state)
         self.previous = subject_frames() if state is None else state.frames
         node = Node(signature, call or compute(), parent, branch, float(parent is None), len(self.nodes), key)
         node.is_call = call is not None
-        node.ends = [None] * len(node.branches.data)
+        node.ends, node.ways = [None] * len(node.branches.data), [None] * len(node.branches.data)
         self._arrive(node)
         self.nodes.append(node)
         if key is not None:
             self.known[key] = node
         best = max(range(len(node.ends)), key=node.branches.weights.__getitem__)
-        self.at = node, best
+        self.at, self.way = (node, best), self.at
         for other in range(len(node.ends)):
             if other != best:
                 heapq.heappush(self.waiting, (-self._mass(node, other), next(self.ticket), node, other))
         self._mind_limits(node, best)
         return list(steps_of(node, best))
 
+    def _go_on(self, node: Node) -> list[Step]:
+        """Take a branch of a known state that no run has taken yet; end the run where there is none of some mass."""
+        open_ = [
+            branch for branch, end in enumerate(node.ends) if end is None and self._mass(node, branch) >= self.cutoff
+        ]
+        if self.limits.gate.is_over:
+            self.stopped_by = "time"
+        if not open_ or self.stopped_by:
+            self.follower.stop(EndOfRun())
+        best = max(open_, key=node.branches.weights.__getitem__)
+        self.at, self.way = (node, best), self.at
+        return list(steps_of(node, best))
+
     def _known_call(self, state: State | None) -> Branches | None:
         """Return the law of the outermost call that has just begun, if it is known; count calls that are not."""
         begun = {id(frame) for frame in self.previous}
-        for frame in subject_frames()[1:-1]:
+        for frame in state.frames[:-1] if state is not None else subject_frames()[1:-1]:
             if id(frame) not in begun:
                 self.lazy.begins(frame)
         if state is None:
@@ -367,7 +384,7 @@ class Explorer:
             self.root = end
             return
         node, branch = self.at
-        node.ends[branch] = end
+        node.ends[branch], node.ways[branch] = end, self.way
         if type(end) is Node and end.parent is not None:
             end.mass += self._mass(node, branch)
 

@@ -66,6 +66,12 @@ class Node:
     key: Any = None  # of the state; None where it cannot be read
     is_call: bool = False  # a whole call, whose law is known: the data of a branch are the choices of one such call
     ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
+    ways: list[Any] = field(default_factory=list)  # per branch: the step before it, in the run that found its end
+
+    @property
+    def way(self) -> Step | None:
+        """The step by which it was first reached."""
+        return None if self.parent is None else (self.parent, self.branch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +198,18 @@ class Follower:
         self.stop(NotFollowed(reason + where + remedy_for(reason)))
 
 
-def script_to(node: Node, branch: int) -> list[Step]:
-    """Return the choices that lead to a branch of a node."""
+def path_to(node: Node, branch: int) -> list[Step]:
+    """Return the branches that lead to one of a node, and it."""
     steps: list[Step] = [(node, branch)]
     while node.parent is not None:
         steps.append((node.parent, node.branch))
         node = node.parent
-    return [step for each in reversed(steps) for step in steps_of(*each)]
+    return steps[::-1]
+
+
+def script_to(node: Node, branch: int) -> list[Step]:
+    """Return the choices that lead to a branch of a node."""
+    return [step for each in path_to(node, branch) for step in steps_of(*each)]
 
 
 def steps_of(node: Node, branch: int) -> Sequence[Step]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
+from builtins import id  # the code under audit is given another one
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -45,17 +47,26 @@ class Slots(NamedTuple):
 
     def read(self, first: int, last: int) -> list[Any]:
         """Return the variables and stack values from one number to another."""
-        words = (ctypes.py_object * (last - first)).from_address(self.address + 8 * first)
-        return [_entry(words, number) for number in range(last - first)]
+        words = _objects(last - first).from_address(self.address + 8 * first)
+        try:
+            return words[:]
+        except ValueError:  # of a null pointer
+            return [_entry(words, number) for number in range(last - first)]
 
 
 def _entry(words: Any, number: int) -> Any:
     try:
         return words[number]
-    except ValueError:  # a null pointer
+    except ValueError:
         return UNBOUND
 
 
+@lru_cache
+def _objects(number: int) -> Any:
+    return ctypes.py_object * number
+
+
+_WORDS = ctypes.c_void_p * 8
 _variables: dict[CodeType, int] = {}
 
 
@@ -70,7 +81,7 @@ def _inner(frame: FrameType) -> int | None:
     inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if IS_READABLE else None
     if not inner:
         return None
-    words = (ctypes.c_void_p * 8).from_address(inner)
+    words = _WORDS.from_address(inner)
     is_it = words[_CODE] == id(frame.f_code) and words[_GLOBALS] == id(frame.f_globals)
     return inner if is_it else None
 
@@ -80,7 +91,7 @@ def slots_of(frame: FrameType) -> Slots | None:
     inner = _inner(frame)
     if inner is None:
         return None
-    words, code = (ctypes.c_void_p * 8).from_address(inner), frame.f_code
+    words, code = _WORDS.from_address(inner), frame.f_code
     number = _variables.get(code)
     if number is None:
         cells = sum(name not in code.co_varnames for name in code.co_cellvars)
@@ -90,5 +101,5 @@ def slots_of(frame: FrameType) -> Slots | None:
     if not _ENTRIES_ARE_FRAMES:
         entry = ctypes.c_bool.from_address(inner + _ENTRY).value
     elif caller and ctypes.c_byte.from_address(caller + _OWNER).value == _OF_C:
-        caller, entry = (ctypes.c_void_p * 8).from_address(caller)[_PREVIOUS] or 0, True
+        caller, entry = _WORDS.from_address(caller)[_PREVIOUS] or 0, True
     return Slots(inner + _SLOTS, inner, caller, number, -1 if top < 0 else top - number, entry, not words[_LOCALS])

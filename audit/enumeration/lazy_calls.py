@@ -9,6 +9,7 @@ enumerated: code that hands out such draws, and calls the function's own code wh
 from __future__ import annotations
 
 import sys
+from builtins import id  # the code under audit is given another one
 from collections import Counter
 from collections.abc import Callable
 from functools import partial

@@ -137,7 +137,11 @@ def _line_of(number: Deferred) -> _Line | None:
     draw = number._draw
     is_uniform = type(draw) is Draw and draw.is_float
     kind = "uniform" if is_uniform else draw.kind
-    if kind not in _POINTS or size_of(draw.support) != 2 ** (53 if is_uniform else 64):
+    if (
+        kind not in _POINTS
+        or type(draw.group) not in (type(None), Group)
+        or size_of(draw.support) != 2 ** (53 if is_uniform else 64)
+    ):
         return None
     value, scale, shift = draw.value(draw.support[1]), Fraction(1), Fraction(0)
     most, margin = (Fraction(1), _UNIT) if is_uniform else (_FARTHEST, _FARTHEST / 2**48 + Fraction(1, 2**50))

@@ -1,9 +1,9 @@
 """Test on the code itself that states which read alike go on alike.
 
-Exploration ends a run that reaches a known state, and concludes that all from there on is as it was. Here such a state
-is entered by the other way, and the run goes on along the graph to an output. The draws must be those of the graph, in
-its order, and so must the output. From each state that was entered so, runs go on by different ways, first by those
-that no run has taken from there.
+A run that reaches a known state goes on by a branch that no run has taken there, or ends: the exploration concludes
+that all ways into a state go on as any of them was seen to. Here a state is entered by each way, and the run goes on by
+a branch that was found by another one, and along the graph to an output. The draws must be those of the graph, in its
+order, and so must the output. From each way runs go on differently, first by branches that none has taken from there.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from audit.enumeration.following import Node, Output, Step, script_to, steps_of
+from audit.enumeration.following import Node, Output, Step, path_to, steps_of
 
 DIFFER = "states that read alike do not go on alike"
-_SHARE = 8  # runs of the exploration, for each one that tests it
+_SHARE = 3  # runs of the exploration, for each one that tests it
 _LONGEST = 400  # draws of a run by the graph, after which it takes the shortest way to an output
 _WAYS = 6  # runs from one state, at most
 
@@ -28,29 +29,28 @@ class Merges(NamedTuple):
     tested: int
 
 
-def merges_of(nodes: list[Node]) -> list[tuple[Node, int]]:
-    """Return the branches that lead to a state which another run had reached before."""
-    return [
-        (node, branch)
-        for node in nodes
-        for branch, end in enumerate(node.ends)
-        if type(end) is Node and (end.parent is not node or end.branch != branch)
-    ]
-
-
 class Tester:
-    """Plan runs along a graph that go through merges."""
+    """Plan runs along a graph that go through merges: ways into a state of which more is known by other ways."""
 
     def __init__(self, nodes: list[Node], seed: int) -> None:
         self.nodes, self._random = nodes, random.Random(seed)
-        self.merges = merges_of(nodes)
-        self.tested: set[tuple[int, int]] = set()
         self._nearest = _distances(nodes)
+        self.merges = [
+            (node, branch)
+            for node in nodes
+            for branch, end in enumerate(node.ends)
+            if type(end) is Node and self._found_otherwise((node, branch), end)
+        ]
+        self.tested: set[tuple[int, int]] = set()
         self._taken: dict[int, set[tuple[int, int]]] = {}  # by state: what was taken after it was entered anew
+
+    def _found_otherwise(self, way: Step | None, node: Node) -> list[int]:
+        """Return the branches of a state that lead to outputs and were found by other ways into it."""
+        return [at for at, found in enumerate(node.ways) if found != way and self._distance(node.ends[at]) is not None]
 
     def runs(self, at_least: int, explored: int) -> Iterator[tuple[list[Step], Any]]:
         """Yield scripts and the outputs that they must lead to: each merge once, then further ways on."""
-        order = [(node, branch) for node, branch in self.merges if node.ends[branch].number in self._nearest]
+        order = list(self.merges)
         self._random.shuffle(order)
         left = max(at_least, explored // _SHARE)
         for round_ in range(_WAYS):
@@ -61,39 +61,37 @@ class Tester:
                 if round_ == 0 and (node.number, branch) in self.tested:
                     again.append((node, branch))
                     continue
-                script, end, is_new = self._script(node, branch)
+                path, end, is_new = self._path(node, branch)
                 if round_ == 0 or is_new:
                     left -= 1
                     again.append((node, branch))
-                    yield script, end
+                    yield [step for each in path for step in steps_of(*each)], end
             order = again
 
-    def _script(self, node: Node, branch: int) -> tuple[list[Step], Any, bool]:
-        """Return the choices through a merge and on to an output, and whether any is new from there."""
-        script, now = script_to(node, branch), node.ends[branch]
-        passed, entered = [(node.number, branch)], now.number
-        taken, is_new = self._taken.setdefault(entered, set()), False
+    def _path(self, node: Node, branch: int) -> tuple[list[Step], Any, bool]:
+        """Return the branches through a merge and on to an output, and whether any is new from there."""
+        path, now = path_to(node, branch), node.ends[branch]
+        taken, is_new = self._taken.setdefault(now.number, set()), False
+        among = self._found_otherwise((node, branch), now)
         for count in range(10 * _LONGEST):
-            chosen = self._next(now, taken, count)
+            chosen = self._next(now, among, taken, count)
             is_new |= (now.number, chosen) not in taken
             taken.add((now.number, chosen))
-            script += steps_of(now, chosen)
-            end = now.ends[chosen]
-            if type(end) is Output:
-                self.tested.update(passed)
-                return script, end, is_new
-            if end.parent is not now or end.branch != chosen:
-                passed.append((now.number, chosen))
-            now = end
-        return script, None, False
+            path.append((now, chosen))
+            now = now.ends[chosen]
+            if type(now) is Output:
+                passed = (way for way, (at, to) in pairwise(path) if at.ways[to] != way)
+                self.tested.update((before.number, by) for before, by in passed)
+                return path, now, is_new
+            among = [at for at, end in enumerate(now.ends) if self._distance(end) is not None]
+        return path, None, False
 
-    def _next(self, node: Node, taken: set[tuple[int, int]], count: int) -> int:
-        """Return a branch that leads to an output: one that was not taken, else any, at last the nearest."""
-        open_ = [branch for branch, end in enumerate(node.ends) if self._distance(end) is not None]
+    def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int) -> int:
+        """Return a branch that was not taken, else any, at last one that is nearest to an output."""
         if count < _LONGEST:
-            fresh = [branch for branch in open_ if (node.number, branch) not in taken]
-            return self._random.choice(fresh or open_)
-        return min(open_, key=lambda branch: self._distance(node.ends[branch]) or 0)
+            fresh = [branch for branch in among if (node.number, branch) not in taken]
+            return self._random.choice(fresh or among)
+        return min(among, key=lambda branch: self._distance(node.ends[branch]) or 0)
 
     def _distance(self, end: Any) -> int | None:
         return 0 if type(end) is Output else self._nearest.get(end.number) if type(end) is Node else None

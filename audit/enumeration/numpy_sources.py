@@ -12,6 +12,7 @@ import numpy as np
 
 from audit.enumeration.continuous import continuous
 from audit.enumeration.deferred import Deferred, force, size_of
+from audit.enumeration.drawn_arrays import MANY, DrawnArray, drawn_array
 from audit.enumeration.enumerated_law import exponential
 from audit.enumeration.following import Branches, Follower
 from audit.enumeration.sources import below, rearrange, some_bytes, uniform
@@ -30,6 +31,8 @@ def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) 
     with follower.in_parts():
         values = [make() for _ in range(math.prod(shape))]
     if any(type(value) is Deferred for value in values):
+        if len(shape) == 1 and len(values) > MANY:
+            return drawn_array(values)
         found = np.empty(len(values), dtype=object)
         found[:] = values
         return found.reshape(shape)
@@ -44,6 +47,8 @@ def _array_of_few(follower: Follower, found: Any, dtype: Any) -> Any:
     """Return numbers of an array as they are known to NumPy, after a fork, where each has few values."""
     if isinstance(found, np.ndarray) and found.dtype == object and found.size:
         values = found.ravel().tolist()
+        if type(found) is DrawnArray and all(size_of(value._draw.support) == 2 for value in values):
+            return found
         if max(size_of(value._draw.support) if type(value) is Deferred else 1 for value in values) <= _FEW:
             with follower.in_parts():
                 return np.array([force(value) for value in values], dtype=dtype).reshape(found.shape)

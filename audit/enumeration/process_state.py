@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 import warnings
+from builtins import id  # the code under audit is given another one
 from collections.abc import Callable
 from typing import Any
 

@@ -11,6 +11,7 @@ import math
 import operator
 import sys
 import types
+from builtins import id  # the code under audit is given another one
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -24,6 +25,7 @@ from audit.enumeration.answers import Symbol
 from audit.enumeration.bytecode import Place, iterates_over_sets, places_of
 from audit.enumeration.conversions import own_code
 from audit.enumeration.deferred import Deferred
+from audit.enumeration.drawn_arrays import DrawnArray
 from audit.enumeration.frames import UNBOUND, Slots, slots_of
 from audit.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
 from audit.enumeration.watching import HERE, Watch, is_own
@@ -31,7 +33,8 @@ from audit.subjects.identity import fields_of
 
 RUN = "_call_once"  # the function of this package that calls the code
 _PLAIN = (int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND))
-_WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index)
+# they ask for the number before they do anything else
+_WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index, list.pop)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
 _CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
 _IS_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below what it is called on
@@ -221,14 +224,17 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType, code: CodeT
             return depth
     elif place.name in _TESTS and slots.read(base + depth - 1, base + depth)[0] is own:
         return depth
-    elif place.name in _CALLS:
-        first, second = slots.read(base + place.after - 1, base + place.after + 1)
+    elif place.name in (*_CALLS, "PRECALL"):  # CPython 3.11 calls some functions before it is at the call
+        start = place.after - (2 if place.name == "PRECALL" else 1)
+        first, second = slots.read(base + start, base + start + 2)
         called = second if first is UNBOUND and not _IS_CALLED_FIRST else first
-        if any(called is known for known in _WITHOUT_STATE) and own is not UNBOUND:
-            return place.after - 1
+        if any(called is known for known in _WITHOUT_STATE) and place.name in ("CALL", "PRECALL"):
+            end = start + 2 + place.argument
+            if any(argument is own for argument in slots.read(base + start + 1, base + end)):
+                return end
         function = getattr(called, "__func__", called)
         if type(function) is types.FunctionType and function.__code__ is above.f_code:
-            return place.after - 1
+            return start
     raise NoState(f"C code waits between {code.co_name} and {above.f_code.co_name}")
 
 
@@ -259,10 +265,10 @@ class _Reading:
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:
             return kind, value.dtype.str, value.tobytes()
-        if kind is tuple:
-            return (kind, *map(self.of, value))
         if id(value) in self.around.pinned:
             return "outside", id(value), self._of_source(value)
+        if kind is tuple:
+            return (kind, *map(self.of, value))
         if isinstance(value, _LASTING):
             self.around.add(value)
             return "outside", id(value), None
@@ -308,7 +314,7 @@ class _Reading:
                 return kind, number
         if kind in _ITERATORS:
             return (kind, number, *map(self.of, value.__reduce__()[1:]))
-        if kind is np.ndarray:
+        if kind is np.ndarray or kind is DrawnArray:
             return self._array(value, number)
         if kind is types.FunctionType:
             code = own_code(value)
@@ -325,4 +331,4 @@ class _Reading:
         if value.base is not None:  # what it shares memory with may be held elsewhere
             raise NoState("an array is held that shares memory")
         content = tuple(map(self.of, value.ravel())) if value.dtype == object else value.tobytes()
-        return np.ndarray, number, value.dtype.str, value.shape, value.strides, value.flags.writeable, content
+        return type(value), number, value.dtype.str, value.shape, value.strides, value.flags.writeable, content

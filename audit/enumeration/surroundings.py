@@ -11,6 +11,7 @@ import logging
 import random
 import re
 import types
+from builtins import id  # the code under audit is given another one
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction

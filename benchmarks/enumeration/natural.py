@@ -289,6 +289,7 @@ def _(data: Any, rng: Any) -> Any:
 
 
 @sampler("20 users, `sum` of a generator", (0, 1) * 10)
+@sampler("200 users, `sum` of a generator", (0, 1) * 100)
 def _(data: Any, rng: Any) -> Any:
     return sum(bit ^ (rng.random() < 0.25) for bit in data)
 
@@ -312,8 +313,15 @@ def _(data: Any, rng: Any) -> Any:
 
 
 @sampler("20 users, an array", (0, 1) * 10)
+@sampler("200 users, an array", (0, 1) * 100)
 def _(data: Any, rng: Any) -> Any:
-    return int(np.sum(np.array(data) ^ (rng.random(20) < 0.25)))
+    return int(np.sum(np.array(data) ^ (rng.random(len(data)) < 0.25)))
+
+
+@sampler("200 users, mean of `np.where`", (0, 1) * 100)
+def _(data: Any, rng: Any) -> Any:
+    reports = np.where(rng.random(len(data)) < 0.75, data, 1 - np.array(data))
+    return (float(reports.mean()) - 0.25) / 0.5
 
 
 @sampler("shuffled randomized response, 6 users", (0, 1) * 3)

@@ -101,8 +101,8 @@ class PairTable:
     not_followed: tuple[str, ...]  # why there is a residual
     assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proved"
     not_seen: tuple[str, ...]  # what is not looked for on this platform
-    merges: int  # runs of both enumerations that were ended in a known state
-    merges_tested: int  # those of them that were tested by going on from there
+    merges: int  # ways into a state, of both enumerations, of which more was found by other ways
+    merges_tested: int  # those of them that were tested by going on so
     graphs: tuple[Count, Count] = (0, 1)  # of either dataset, by their numbers
 
     def tables(self) -> tuple[Table, Table]:
