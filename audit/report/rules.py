@@ -122,6 +122,13 @@ class Case:
         wealth = dict(zip(grid, self.outcome["grid_log_wealth"], strict=True))
         return wealth[tested] == self.outcome["log_wealth"] and all(a < b for a, b in pairwise(grid))
 
+    def has_batches_of_its_steps(self) -> bool:
+        """Test whether batches are those of all steps; of rounds where groups take turns, and of one where bins do."""
+        claimed, steps = self["claim"]["terms"], self["samples"]
+        turns = claimed["separation"] or 1
+        due = {"cyclic": steps // turns, "bins": min(steps, turns)}.get(claimed["sampling"], steps)
+        return bool(sum(times for _, times in self["batches"]["sizes"]) == due)
+
     def has_planned_looks(self) -> bool:
         taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
         early = [looks_for(self["budget"], True, first)[1] for first in FIRST_LOOKS]
@@ -199,10 +206,11 @@ OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("looks", "has more trials than were drawn", lambda c: c["looks"][-1]["trials"] <= c["samples"]),
     ("looks", "fails more often than it was tried", lambda c: all(p["failures"] <= p["trials"] for p in c["looks"])),
     ("looks", "loses failures", lambda c: all(p["failures"] <= q["failures"] for p, q in pairwise(c["looks"]))),
-    ("batches", "has batches of other steps", lambda c: sum(n for _, n in c["batches"]["sizes"]) == c["samples"]),
+    ("batches", "has batches of other steps", Case.has_batches_of_its_steps),
     ("batches", "includes other records than its batches hold", lambda c: not c["batches"]["inclusions"] or (
-        sum(n * k for n, k in c["batches"]["inclusions"]) + c["batches"]["twice"]
-        == sum(n * k for n, k in c["batches"]["sizes"]))),
+        sum(n * k for n, k in c["batches"]["inclusions"]) + c["batches"]["twice"] + c["batches"]["close"]
+        >= sum(n * k for n, k in c["batches"]["sizes"])
+        >= sum(n * k for n, k in c["batches"]["inclusions"]))),
     ("noise", "has noise of more steps than were taken", lambda c: c["noise"]["steps"] <= c["samples"]),
     ("noise", "counts other noise than it judges", lambda c: (
         sum(c["noise"]["histogram"]) == c["noise"]["shape_values"])),

@@ -9,9 +9,10 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from audit import TrainingClaim, Verdict
+from audit import TrainingCheck, TrainingClaim, Verdict, run
 from audit.base.errors import InvalidArgument
 from audit.checks.plain import from_plain, to_plain
+from audit.report.verify import problems_of
 from audit.training import Strategy
 from audit.training.accountants.brackets import BallsInBins, epsilon_bracket
 from audit.training.runs.batches import _evenness
@@ -105,6 +106,22 @@ def test_a_correct_loop_passes(name):
 def test_a_faulty_loop_is_convicted(name):
     result = FAULTS[name].verdict(1)
     assert result.verdict is Verdict.FAIL, result.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "loops"),
+    [("cyclic Poisson, two bands", CORRECT), ("balls in bins", CORRECT), ("cyclic: groups drawn anew", FAULTS),
+     ("cyclic: Poisson from all records", FAULTS), ("bins: drawn anew in each epoch", FAULTS)],
+)  # fmt: skip
+def test_a_certificate_of_turns_is_whole(name, loops):
+    """Batches of groups and bins that take turns are counted by rounds, not by steps."""
+    recorder = loops[name].recorded(1)
+    check = TrainingCheck(name="turns", run=recorder, claim=recorder.claim, unchecked=("alone",))
+    certificate = run([check], workers=0).certificate
+    assert not problems_of(certificate)
+    sizes = certificate["checks"][0]["evidence"]["batches"]["sizes"]
+    sizes[0][1] += 1
+    assert "turns: has batches of other steps" in problems_of(certificate)
 
 
 def test_a_claim_is_plain_data_and_says_what_it_needs():
