@@ -45,10 +45,10 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     UNREADABLE: ("a text",),  # nothing reads texts whose values do not repeat
 }
 NOT_EXAMINED: Mapping[str, str] = {
-    NUMBER: "events of probability below {probability:g}",
+    NUMBER: "events of probability below {probability:g}, and what only a computation from the digits shows",
     COUNTED: "",
-    VECTOR: "events of probability below {probability:g}, and rare events that show only in a combination of three "
-    "or more coordinates or in an unknown direction",
+    VECTOR: "events of probability below {probability:g}, what shows only in a combination of three or more "
+    "coordinates or by a computation, such as a digest, and rare events in an unknown direction",
     UNREADABLE: "",
 }
 

@@ -38,6 +38,9 @@ class Interval(NamedTuple):
     sign: int  # 1 where it is likelier on left, -1 on right
 
 
+NEVER = Interval(-np.inf, np.inf, -np.inf, 1)
+
+
 @dataclass(frozen=True)
 class Excess:
     """Say what the claim allows: P(E) <= e^epsilon Q(E) + delta, tested on `size` outputs per dataset."""
@@ -178,10 +181,12 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
         features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
         screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
         found = list(screened.best(rows))
-    best = max(found, key=lambda each: each[1].evidence, default=None)
-    if best is None:
+    else:
         return None
-    score = IntervalScore(*best)
+    if not any(np.isfinite(side.numbers).any() for side in training.sides):
+        return None
+    nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
+    score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
     thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
     events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
     return Scanned(events, score.interval.evidence, rows, screened)

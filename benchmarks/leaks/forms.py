@@ -254,6 +254,10 @@ RELATIONS: Mapping[str, Leak] = {
     "salted digest in a text": salted_text,
     "salted checksum": salted_sum,
     "salted digest in the digits of an integer": lambda d, r: (s := salted_sum(d, r))["salt"] << 32 | s["crc"],
+    "digest in the digits of a number": lambda d, r: (
+        (s := int(r.integers(2**20))) << 20 | zlib.crc32(f"{s}{len(d)}".encode()) >> 12
+    ),
+    "check bit among 40 coordinates": lambda d, r: [*check_digit(d, r, 8, 2), *map(float, r.laplace(size=31))],
     "memory of 12 bits": lambda d, r: persistent(d, r, 12),
     "memory of 40 bits": lambda d, r: persistent(d, r, 40),
     "memory of a noise": lambda d, r: smooth(d, r, 30),

@@ -16,11 +16,12 @@ CHEAP = (  # one of each file, of those that take a tenth of a second
     "learning/exact margin of votes",
     "services/number of tries",
     "beside/count of what was clipped",
+    "forms/order of bytes",
 )
 
 
 def test_the_zoo_is_as_large_as_it_says():
-    assert len(LEAKS) >= 220
+    assert len(LEAKS) >= 300
     assert len(LEAKS) == sum(len(file.LEAKS) for file in FILES)
 
 

@@ -52,6 +52,13 @@ def test_every_required_family_is_found_in_exact_noise(base):
     assert found.lacking() is None
 
 
+def test_bits_that_are_the_same_on_both_sides_are_read():
+    """No interval is likelier on one side than the claim allows; that is no reason to call the outputs unreadable."""
+    bits = np.random.default_rng(0).integers(0, 2, (SIZE, 4)).astype(float)
+    assert plants_of(bits, bits).kind == "vector"
+    assert plants_of(bits[:, 0], bits[:, 0]).kind == "number"
+
+
 def test_plants_of_other_outputs_have_a_kind_and_no_family():
     numbers = np.random.default_rng(0).normal(size=(2, SIZE))
     assert (plants_of(*numbers).kind, plants_of(*numbers, complete=True).kind) == ("number", "counted")

@@ -95,7 +95,7 @@ def test_a_pass_says_what_would_have_been_found_and_what_was_looked_for():
     assert found.verdict is Verdict.PASS
     assert "would find an interval of probability 0.01 at a ratio of e^" in found.reason
     assert "a shift (of some size)" in found.reason
-    assert "not examined: events of probability below 0.01, and rare events that show only in" in found.reason
+    assert "not examined: events of probability below 0.01, what shows only in a combination" in found.reason
     assert found.reason.endswith("; looked for thresholds, 63 cells")
     plain = verdict(PrivacyEvidence(400_000, (game(),))).reason
     assert "looked for" not in plain
