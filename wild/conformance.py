@@ -80,7 +80,8 @@ def main(
     if releases:
         for library, _ in asked:
             for version in older_releases(library):
-                _asked(library, version, [*failing_cells(library), *options])
+                for cells in failing_cells(library):
+                    _asked(library, version, [*cells, *options])
         return
     sys.exit(max(_asked(library, version, list(options)) for library, version in asked))
 
@@ -102,6 +103,7 @@ def _asked(library: str, version: str, options: list[str]) -> int:
     prepare(library)
     status = subprocess.run(command_of(library, ["--out", str(folder), *options], environment), check=False).returncode
     if environment != library:  # what is quoted stands in the newest
+        (folder / "matrix.html").unlink(missing_ok=True)
         return status
     texts = texts_of(pin_of(library), site_of(library))
     for quotation in sorted(quotations(table_of(library))):

@@ -30,16 +30,13 @@ def older_releases(library: str) -> list[str]:
     )
 
 
-def failing_cells(library: str) -> list[str]:
-    """Return the options that ask for one failing cell of each cause; further cells are those beside them."""
+def failing_cells(library: str) -> list[list[str]]:
+    """Return options that ask for the worst cell of each cause, a list for each query."""
     worst = [each.worst for each in accused(tables(), causes()) if each.library == library]
-    queries, cases = ({getattr(cell, name) for cell in worst} for name in ("query", "case"))
-    return [
-        part
-        for name, said in (("--query", queries), ("--case", cases))
-        for each in sorted(said)
-        for part in (name, each)
-    ]
+    asked: dict[str, list[str]] = {}
+    for cell in worst:
+        asked.setdefault(cell.query, ["--query", cell.query]).extend(["--case", cell.case])
+    return list(asked.values())
 
 
 def over_releases(everybody: Sequence[Accused]) -> dict[tuple[str, str], dict[str, str]]:

@@ -23,6 +23,7 @@ from audit.subjects.subject import PerCall, per_call
 Build = Callable[[Parameters], Callable[..., Any]]
 ANY = "*"
 RAISED = "raised"  # key of an output that is an exception
+_REMEMBERED = 8  # datasets: both sides of a few pairs
 
 
 @dataclass(frozen=True)
@@ -303,13 +304,16 @@ def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
 
 
 def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that computes the value of one and the same dataset once: all outputs of a call share it."""
-    last: list[Any] = [object(), None]
+    """Return a function that computes the value of a dataset once, for the last few: outputs of several share them."""
+    values: dict[str, Any] = {}
 
     def remembered(data: Any) -> Any:
-        if data is not last[0]:
-            last[:] = data, function(data)
-        return last[1]
+        key = repr(data)
+        if key not in values:
+            if len(values) >= _REMEMBERED:
+                del values[next(iter(values))]
+            values[key] = function(data)
+        return values[key]
 
     return remembered
 

@@ -19,7 +19,7 @@ from audit.conformance.cases import CASES
 from audit.conformance.cells import Cell, cells_of, probe
 from audit.conformance.findings import STATUSES
 from audit.conformance.laws import ClampedLaplace, clamped_geometric
-from audit.conformance.library import LawfulCall
+from audit.conformance.library import LawfulCall, once
 from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
 from audit.conformance.queries import QUERIES
 from audit.conformance.usual import law_of
@@ -494,3 +494,11 @@ def test_a_law_that_is_not_stated_at_some_parameters_is_not_tested_there():
     for case, held in (("ordinary", True), ("tiny epsilon", False), ("NaN", False)):
         (cell,) = cells_of(library, ["histogram of numbers"], [case])
         assert isinstance(cell.parts()[-1].mechanism, LawfulCall) is held
+
+
+def test_a_dataset_is_computed_once_for_outputs_of_both_sides():
+    """Equal datasets in fresh lists are one dataset; 1, 1.0 and True are not."""
+    computed = []
+    held = once(lambda data: computed.append(data) or len(computed))
+    assert [held(list(data)) for data in ([1.0, math.nan], [2.0], [1.0, math.nan], [2.0])] == [1, 2, 1, 2]
+    assert [held(data) for data in ([1], [True], [1.0], [1])] == [3, 4, 5, 3]

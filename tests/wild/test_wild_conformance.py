@@ -20,7 +20,7 @@ from wild.conformance import PUBLIC, answering, command_of, quotations
 from wild.environments import CATALOGUE, HOME, environment_of
 from wild.findings import DRAFTS, ROOT
 from wild.matrix import page, public_data, totals
-from wild.releases import older_releases, over_releases, since
+from wild.releases import failing_cells, older_releases, over_releases, since
 from wild.scripts import LONGEST, lines_of
 
 HEAD = {
@@ -241,6 +241,16 @@ def test_every_record_is_valid_and_of_something_public():
         date.fromisoformat(record["modified"][:10])
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**found[0], "affected": []}, RECORD)
+
+
+@pytest.mark.skipif(not (ROOT / TABLES).is_dir(), reason="the folder of drafts is not in this copy")
+def test_older_releases_are_asked_for_a_cell_of_each_cause(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert ["--query", "variance", "--case", "offset column"] in failing_cells("opendp")
+    worst = [each.worst for each in accused(tables(), causes()) if each.library == "diffprivlib"]
+    asked = failing_cells("diffprivlib")
+    assert sorted(options[1] for options in asked) == sorted({cell.query for cell in worst})
+    assert sum(options.count("--case") for options in asked) == len(worst)
 
 
 @pytest.mark.skipif(not (ROOT / TABLES).is_dir(), reason="the folder of drafts is not in this copy")

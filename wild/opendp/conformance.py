@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from inspect import signature
 
 import opendp.prelude as dp
 
@@ -17,7 +18,8 @@ library.typed(DOMAIN)
 library.outside(lambda query, p, data: DOMAIN if any(
     x != x or (isinstance(x, int) and not -(2**63) <= x < 2**63) for x in (data if isinstance(data, list) else [data])
 ) else None)  # fmt: skip
-NUMBER, WHOLE = dp.atom_domain(T=float, nan=False), dp.atom_domain(T="i64")
+NAN = "nan" if "nan" in signature(dp.atom_domain).parameters else "nullable"  # up to release 0.12
+NUMBER, WHOLE = dp.atom_domain(T=float, **{NAN: False}), dp.atom_domain(T="i64")
 KEYS = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
 SCORES = dp.vector_domain(NUMBER), dp.linf_distance(T=float), dp.max_divergence()
 DISTANCE = {NUMBER: dp.absolute_distance(T=float), WHOLE: dp.absolute_distance(T="i64")}
