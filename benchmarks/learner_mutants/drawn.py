@@ -1,6 +1,7 @@
 """Mutations of `mechanisms/learners` drawn at random, the whole file unmutated first.
 
     python -m benchmarks.learner_mutants.drawn 150 0    150 mutations by seed 0; a survivor takes a minute
+    python -m benchmarks.learner_mutants.drawn 150 0 base.py:70 regressor    of these, the ones so named
 
 Each changes one operator, number, condition, assignment, keyword or budget in the body of a function; texts, what is
 raised and where a warning points are left alone. Tests of the learners' package and of `audit.check_estimator` run on
@@ -47,7 +48,7 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
     elif isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and type(node.op) in _OPERATORS:
         yield node, "op", _OPERATORS[type(node.op)]()
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
-        yield node, "op", ast.UAdd() if isinstance(node.op, ast.USub) else ast.Not()
+        yield node, "op", ast.UAdd()
     elif isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
         yield node, "value", not node.value if isinstance(node.value, bool) else node.value + 1
     elif isinstance(node, ast.Call):
@@ -114,7 +115,8 @@ def main() -> None:
 
     import mechanisms.stability.transfer  # noqa: F401
 
-    count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv) - 1 :]))
+    count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv[1:3]) :]))
+    chosen = tuple(sys.argv[3:]) or ("",)
     source = (ROOT / "mechanisms/learners/base.py").read_text()
     started = time.monotonic()
     baseline = told_apart(judged, Mutant("unmutated", "learners/base.py", source, source, PACKAGE))
@@ -124,6 +126,8 @@ def main() -> None:
     limit = _PATIENCE * (time.monotonic() - started)
     every = mutants()
     drawn = random.Random(seed).sample(every, min(count, len(every)))
+    unchanged = {ast.unparse(ast.parse(mutant.old)) for mutant in drawn}  # an assignment of None is replaced by itself
+    drawn = [mutant for mutant in drawn if mutant.new not in unchanged and mutant.name.startswith(chosen)]
     found: Counter[str] = Counter()
     for index, mutant in enumerate(drawn, 1):
         said = told_apart(judged, mutant, limit)
@@ -132,7 +136,7 @@ def main() -> None:
             print(f"after {index}: {dict(found)}", flush=True)
         if not said.startswith("killed"):
             print(f"{said}: {mutant.name}", flush=True)
-    print(f"{found['killed']} of {len(drawn)} killed, drawn from {len(every)} by seed {seed}; {dict(found)}")
+    print(f"{found['killed']} of {len(drawn)} killed, drawn from {len(every)} by seed {seed}: {dict(found)}")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,24 @@ def test_the_bandwidth_follows_from_public_numbers():
     assert learner.learner_.bandwidth == pytest.approx((30 * 1600) ** (-1 / 8))
     assert LocalVoteClassifier(random_state=0).fit(X, MARKS).learner_.bandwidth == 0.5
     assert LocalVoteClassifier(bandwidth=0.7, random_state=0).fit(X, MARKS).learner_.bandwidth == 0.7
+    few = LocalVoteClassifier(epsilon=40.0, random_state=0).fit(X[:3], [0, 1, 0])
+    assert few.learner_.bandwidth == pytest.approx(1600 ** (-1 / 8))
+
+
+def test_a_grid_may_have_2_to_the_20_cells():
+    """Two features: (1,022 + 2)^2 cells and no more."""
+    fitted = LocalVoteClassifier(bandwidth=1 / 1022, random_state=0).fit(X[:2], [0, 1])
+    assert fitted.learner_.statistic_.size <= 2**20
+    with pytest.raises(ValueError, match=r"at most 1048576 cells: 2 features at bandwidth 0\.000978"):
+        LocalVoteClassifier(bandwidth=1 / 1023, random_state=0).fit(X[:2], [0, 1])
+
+
+def test_half_planes_of_two_features_and_a_constant():
+    """By hand: features of the unit cube are stretched to [-1, 1], and one half stands behind them."""
+    learner = CoverClassifier(classes=[0, 1], random_state=0).fit(X, MARKS)
+    a, b, c = learner.learner_.hypothesis_
+    first, second = learner._mapped(X).T
+    np.testing.assert_allclose(learner.decision_function(X), a * (2 * first - 1) + b * (2 * second - 1) + c / 2)
 
 
 def test_features_are_mapped_by_hand():
@@ -176,6 +194,8 @@ def test_probabilities_take_the_flips_off():
     np.testing.assert_allclose(learner.predict_proba(X)[seen], shares[seen] / total[seen, None])
     assert (learner.predict_proba(X)[~seen] == 0.5).all()
     np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1.0)
+    learner.learner_.model_.targets = np.zeros_like(learner.learner_.model_.targets)
+    assert (learner.predict_proba(X) == 0.5).all()  # no bit is set: both classes are equally likely
 
 
 def test_what_was_spent_adds_up_over_fits_and_follows_no_parameter():
@@ -264,7 +284,7 @@ def test_parameters_from_the_data_warn(kind):
     assert ["`classes` are taken" in said for said in warned(kind())] == [True]
     assert ["recomputes the noise" in said for said in warned(kind(classes=[0, 1], random_state=0))] == [True]
     if kind is TeacherVoteClassifier:
-        assert ["above 1/n" in said for said in warned(kind(delta=0.5, classes=[0, 1]))] == [True]
+        assert ["above 1/n" in said for said in warned(kind(delta=1.5 / 60, classes=[0, 1]))] == [True]
 
 
 @pytest.mark.filterwarnings("ignore:the teachers labeled")
@@ -319,7 +339,6 @@ def test_bounds_clip_and_projections_do_not_look_at_other_records():
         (CubeVoteClassifier(bounds=(1.0, 0.0)), "`bounds` must be"),
         (CubeVoteClassifier(classes=[0, 5]), "labels of `classes` only"),
         (CoverClassifier(projection=None), "`projection` must leave at most 2 features, got 4"),
-        (LocalVoteClassifier(projection=None, bandwidth=0.01), "the grid must have at most 1048576 cells"),
         (LabelPrivateNeighbors(random_state=np.random.RandomState(0)), "`random_state` must be None or an integer"),
     ],
 )
@@ -352,6 +371,8 @@ def test_a_regressor_keeps_its_release_alone():
         "dim": 1, "epsilon": 1.0, "delta": 1e-4, "random_state": None, "density_": learner.learner_.density_,
     }  # fmt: skip
     assert learner.learner_.density_.random_state is None
+    shifted = clone(learner).set_params(target_bounds=(2, 6)).fit(features, 2 + 4 * targets)
+    assert shifted.predict([[0.2], [0.8]]) == pytest.approx(2 + 4 * learner.predict([[0.2], [0.8]]))
     with pytest.warns(UserWarning, match="no cube"):
         learner.fit(features[::100], targets[::100])
     with pytest.raises(ValueError, match="target_bounds"):
