@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -143,6 +144,15 @@ def _curve_edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
             20_000,
             RateCheck(name="r", losses=root, sizes=SIZES, exponent=exponent, margin=0.1, support=support),
         )
+    for exponent in (0.4, 0.6):
+        yield (
+            f"rate: exponent 0.5, claimed {exponent} +- 0.1 throughout",
+            DECIDED,
+            20_000,
+            RateCheck(
+                name="r", losses=root, sizes=SIZES, exponent=exponent, margin=0.1, sense="throughout", support=support
+            ),
+        )
     yield (
         "rate: constant at the edge of its margin",
         FAIL,
@@ -205,13 +215,15 @@ LATE: dict[str, Callable[[int], float]] = {
 }
 
 
-def binary_verdicts(mean: Callable[[int], float], sizes: tuple[int, ...], budget: int, audits: int) -> Counter[str]:
+def binary_verdicts(
+    mean: Callable[[int], float], sizes: tuple[int, ...], budget: int, audits: int, **more: Any
+) -> Counter[str]:
     """Verdicts on "exponent 0.5 within 0.05" from losses of 0 and 1."""
 
     def losses(n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
         return (rng.random(replicates) < mean(n)).astype(float)
 
-    check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5)
+    check = RateCheck(name="r", losses=losses, sizes=sizes, exponent=0.5, **more)
     return Counter(
         run_check(check, Allowance(budget, SIGNIFICANCE, Stream(seed))).verdict.value for seed in range(audits)
     )
@@ -219,13 +231,21 @@ def binary_verdicts(mean: Callable[[int], float], sizes: tuple[int, ...], budget
 
 def print_binary(audits: int) -> None:
     """Print the tables of losses of 0 and 1."""
-    print(f"\n| sizes | true exponent 0.3: FAIL of {audits} | 0.5: PASS | 0.7: FAIL |\n| --- | --- | --- | --- |")
-    for sizes in BINARY_GRIDS:
+    print(f"\n| sizes | sense | true exponent 0.3: FAIL of {audits} | 0.5: PASS | 0.7: FAIL |")
+    print("| --- | --- | --- | --- | --- |")
+    for sense, sizes in itertools.product(("equivalent", "throughout"), BINARY_GRIDS):
         row = []
         for truth, right in ((0.3, "FAIL"), (0.5, "PASS"), (0.7, "FAIL")):
-            found = binary_verdicts(lambda n, truth=truth: float(n**-truth), sizes, 100_000, audits)  # type: ignore[misc]
-            row.append(str(found[right]) + (" and wrong ones" if set(found) > {right, "INCONCLUSIVE"} else ""))
-        print(f"| {', '.join(map(str, sizes))} | {' | '.join(row)} |", flush=True)
+            found = binary_verdicts(lambda n, a=truth: float(n**-a), sizes, 100_000, audits, sense=sense)  # type: ignore[misc]
+            row.append(str(found[right]) + (" and wrong ones" if set(found) - {right, "INCONCLUSIVE"} else ""))
+        print(f"| {', '.join(map(str, sizes))} | {sense} | {' | '.join(row)} |", flush=True)
+    print(f"\n| mean, claimed throughout | margin | sizes | FAIL of {audits} | PASS |\n| --- | --- | --- | --- | --- |")
+    for (name, mean), sizes in itertools.product(LATE.items(), BINARY_GRIDS[3:5]):
+        local = [math.log(mean(a) / mean(b)) / math.log(b / a) for a, b in itertools.pairwise(sizes)]
+        margin = max(abs(value - 0.5) for value in local)  # the least for which it is true
+        found = binary_verdicts(mean, sizes, 100_000, audits, sense="throughout", margin=margin)
+        listed = ", ".join(map(str, sizes))
+        print(f"| {name} | {margin:.3f} | {listed} | {found['FAIL']} | {found['PASS']} |", flush=True)
     print(f"\n| mean | sizes | losses | FAIL of {audits} | PASS |\n| --- | --- | --- | --- | --- |")
     for name, mean in LATE.items():
         for sizes in ((16, 64, 256, 1024), (64, 512, 4096)):

@@ -19,7 +19,7 @@ from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, re
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
 
-Sense = Literal["equivalent", "at_least"]
+Sense = Literal["equivalent", "at_least", "throughout"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
 _BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean, whatever the significance
 _LEAST_SHARE = 0.2  # of the losses, in equal parts for all sizes
@@ -46,8 +46,9 @@ class RateCheck(CurveCheck):
         Claimed exponent of decay; a negative one claims growth.
     margin : float > 0
         Largest allowed distance of the fitted exponent from `exponent`.
-    sense : {"equivalent", "at_least"}
-        Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk).
+    sense : {"equivalent", "at_least", "throughout"}
+        Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk), or this one
+        between any two of the sizes: these alone then refute the claim, whatever comes later.
     constant : float > 0, optional
         Claimed factor; with "at_least" the excess is claimed to stay below it.
     constant_margin : float > 0
@@ -100,7 +101,7 @@ class RateCheck(CurveCheck):
         if not math.isfinite(self.exponent):
             raise InvalidArgument.of("exponent", "be finite", self.exponent)
         if self.sense not in get_args(Sense):
-            raise InvalidArgument.of("sense", "be 'equivalent' or 'at_least'", self.sense)
+            raise InvalidArgument.of("sense", "be 'equivalent', 'at_least' or 'throughout'", self.sense)
         if self.sizes[-1] < _LEAST_SPAN * self.sizes[0]:
             raise InvalidArgument.of("sizes", "span at least three doublings", self.sizes)
 
@@ -108,11 +109,11 @@ class RateCheck(CurveCheck):
     def summary(self) -> str:
         base = "n" if self.scale is None else "scale(n)"
         factor = "" if self.constant is None else f"{self.constant:.4g} "
-        relation = "~" if self.sense == "equivalent" else "<="
+        relation = "<=" if self.sense == "at_least" else "~"
         return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
 
     def terms(self) -> RateTerms:
-        look = 0 if self.evaluator is None else min(self._last_look, self.sizes[-1] * _LEAST_LOOK)
+        look = min(self._last_look, self.sizes[-1] * _LEAST_LOOK) if self._may_look else 0
         return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
 
     def reference(self, size: int) -> float | None:
@@ -147,7 +148,7 @@ class RateCheck(CurveCheck):
 
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
         # none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim
-        if self.evaluator is None:
+        if not self._may_look:
             return ()
         alone = replace(self.terms(), least_look=0)
         verdict = self.judge(alone, CurveEvidence(len(points), points, uses=self.uses), _NO_SIMULATION).verdict
@@ -167,6 +168,10 @@ class RateCheck(CurveCheck):
             found.append(point)
             size *= step
         return tuple(found)
+
+    @property
+    def _may_look(self) -> bool:
+        return self.evaluator is not None and self.sense != "throughout"
 
     @property
     def _last_look(self) -> int:

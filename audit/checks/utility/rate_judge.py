@@ -59,12 +59,12 @@ class RateTerms:
     def band(self) -> Band:
         """Exponents that keep the claim."""
         low = self.exponent - self.margin
-        return Band(low, self.exponent + self.margin if self.sense == "equivalent" else math.inf)
+        return Band(low, math.inf if self.sense == "at_least" else self.exponent + self.margin)
 
     def __str__(self) -> str:
-        if self.sense == "equivalent":
-            return f"{self.exponent:g} +- {self.margin:g}"
-        return f"at least {self.exponent:g} - {self.margin:g}"
+        if self.sense == "at_least":
+            return f"at least {self.exponent:g} - {self.margin:g}"
+        return f"{self.exponent:g} +- {self.margin:g}{' throughout' if self.sense == 'throughout' else ''}"
 
     def seen_from(self, earlier: float, later: float, doublings: float, size: int) -> str:
         """Return from where on the exponent can be seen if it keeps approaching; `later` is the one at `size`."""
@@ -109,7 +109,10 @@ def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) ->
     found = (Interval("exponent", curve.exponent, curve.exponent), Interval("last local exponent", last, last))
     shown = f"exponent {curve.exponent:.4g}, locally {before:.4g} and {last:.4g} at the largest sizes, claimed {terms}"
     why_open = broken = None
-    if curve.shows(terms):
+    outside = [value for value in curve.local.tolist() if terms.band.gap(value, value) != 0]
+    if terms.sense == "throughout" and outside:
+        broken = f"{shown}; it is {outside[0]:.4g} between two of its sizes ({how})"
+    elif curve.shows(terms):
         if terms.constant is not None:
             logs = (curve.y + terms.exponent * curve.x) * math.log(2)
             pace = np.diff(logs) / np.diff(curve.x)
@@ -184,6 +187,8 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     broken, why_open = None, fit.why_open
     if why_open is not None:
         why_open = f"{shown}; {why_open}{fit.advice(evidence.samples)}"
+    elif fit.off != 0 and terms.sense == "throughout":
+        broken = f"{shown}, so that it lies outside between two of the sizes ({trust})"
     elif fit.off != 0:
         broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
     elif terms.constant is not None:
@@ -205,11 +210,11 @@ def _judge_constant(
     """Judge the factor at the largest size; it is refuted if its drift does not lead to the claim."""
     assert terms.constant is not None
     log, margin = math.log(terms.constant), terms.constant_margin
-    one_sided = terms.sense != "equivalent" or margin >= 1
+    one_sided = terms.sense == "at_least" or margin >= 1
     band = Band(-math.inf if one_sided else log + math.log1p(-margin), log + math.log1p(margin))
     low, high = map(math.exp, ends)
     value = f"in [{low:.4g}, {high:.4g}]" if trust else f"{low:.4g}"
-    side = "" if terms.sense == "equivalent" else "at most "
+    side = "at most " if terms.sense == "at_least" else ""
     said = f"constant {value}, claimed {side}{terms.constant:g} within {terms.constant_margin:.0%}"
     off = band.gap(*ends)
     still = f"{shown}; but {said}: raise the budget" if trust else f"{said}: it still moves towards the claim"
@@ -281,6 +286,8 @@ class SimulatedFit:
         """Return the reason why the exponent is not decided, or None."""
         room = _BEND * self.terms.margin  # growth helps a claim of "at least"
         straight = self.bend[0] >= -room and (self.bend[1] <= room or self.terms.sense == "at_least")
+        if self.off != 0 and self.terms.sense == "throughout":
+            return None  # the fitted exponent is a weighted mean of those between neighboring sizes
         if self.off != 0:
             return self._why_not_settled or (self._why_hardly_begun if self.off > 0 else None)
         if not self.terms.band.contains(*self.exponent):
