@@ -13,6 +13,8 @@ COLLECTED = pytest.StashKey[list[str]]()  # the ids of all tests of a session, t
 WEEKLY: dict[str, tuple[str, ...]] = {
     # 60,000 fits; that half of its noise fails is tested on each commit
     "checks/estimators/test_check_estimator.py::test_a_right_estimator_passes_and_half_its_noise_fails[1.0-": (),
+    # Thousands of fits; that a few of them follow the law is tested on each commit
+    "checks/estimators/test_check_estimator.py::test_an_estimator_whose_release_has_a_law_is_decided[": (),
     # The whole table of every query and case; some rows of it, and every fault in its row, are on each commit
     "conformance/test_conformance_table.py::test_a_right_library_fails_nowhere_in_the_whole_table[": (),
     "conformance/test_conformance_table.py::test_a_fault_fails_in_no_other_row[": (),

@@ -9,7 +9,6 @@ for each fit that the object holds nothing else, so that the audit can compare t
 from __future__ import annotations
 
 import copy
-import io
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +18,11 @@ import cloudpickle
 import numpy as np
 
 from audit.adapters.functions import FittedLearner, identity, require_callable
-from audit.base.arguments import integer
 from audit.claims import Labeled
 from audit.subjects.identity import identify
 from audit.subjects.structure import orders
 
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
-_DRAWS = ("random", "laplace", "normal")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +31,8 @@ class FittedObject(FittedLearner):
 
     An output is a dict: the learner with all attributes that it holds at any depth, the order of its sets, its pickle,
     and what its methods return at the queries. A random generator in the learner makes the check INCONCLUSIVE and is
-    named with its place, unless `replay` says how many of its draws are shown in its stead. The parameter
-    `random_state` is reset to None before the learner is read, since the seed comes from the audit.
+    named with its place. The parameter `random_state` is reset to None before the learner is read, since the seed comes
+    from the audit.
 
     Parameters
     ----------
@@ -43,14 +40,11 @@ class FittedObject(FittedLearner):
         As for `Predictions`.
     queries : array, first axis over the queries, optional
         Public points. Predictions, probabilities, decision values and densities are computed on a copy.
-    replay : int >= 0
-        How many draws to show of each generator in the learner: the first ones after its seed, and the last ones before
-        its state. Noise that was drawn from it is among them. A PASS is then no proof, since other draws may tell more.
 
     Raises
     ------
     InvalidArgument
-        If `build` is not callable, or `replay` is not an integer >= 0.
+        If `build` is not callable.
 
     Examples
     --------
@@ -65,14 +59,9 @@ class FittedObject(FittedLearner):
     """
 
     queries: Any = None
-    replay: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "replay", integer(self.replay, "replay", at_least=0))
 
     def _released(self, learner: Any) -> Any:
-        return carried(unseeded(learner, self.own_randomness), self.queries, self.replay)
+        return carried(unseeded(learner, self.own_randomness), self.queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +138,8 @@ class Released(FittedLearner):
         return carried(learner)
 
 
-def carried(learner: Any, queries: Any = None, replay: int = 0) -> dict[str, Any]:
+def carried(learner: Any, queries: Any = None) -> dict[str, Any]:
     """Return all that a fitted learner shows: itself, the order of its sets, its pickle, its answers at the queries."""
-    if replay:
-        learner = _replayed(learner, replay)
     found = {"learner": learner, "sets": orders(learner), "pickle": _pickled(learner)}
     if queries is not None:
         copy = _copied(learner)
@@ -182,40 +169,3 @@ def _pickled(learner: Any) -> bytes | str:
 def _copied(learner: Any) -> Any:
     """Return a copy that may be asked for predictions: a learner may change when it predicts."""
     return pickle.loads(cloudpickle.dumps(learner))
-
-
-class _Replaying(cloudpickle.Pickler):
-    def __init__(self, file: Any, draws: int) -> None:
-        super().__init__(file)
-        self.draws = draws
-
-    def persistent_id(self, value: Any) -> Any:
-        return _draws_of(value, self.draws) if isinstance(value, np.random.Generator) else None
-
-
-class _Putting(pickle.Unpickler):
-    def persistent_load(self, drawn: Any) -> Any:
-        return drawn
-
-
-def _replayed(learner: Any, draws: int) -> Any:
-    """Return a copy with the draws of each generator in its place."""
-    written = io.BytesIO()
-    _Replaying(written, draws).dump(learner)
-    return _Putting(io.BytesIO(written.getvalue())).load()
-
-
-def _draws_of(rng: np.random.Generator, draws: int) -> dict[str, Any]:
-    """Return what the generator drew: first from its seed, and before its present state if it can go back."""
-    source: Any = rng.bit_generator
-    shown = {}
-    if source.seed_seq is not None:
-        for name in _DRAWS:
-            again = np.random.Generator(type(source)(source.seed_seq))
-            shown[f"first {name}"] = getattr(again, name)(size=draws)
-    if hasattr(source, "advance"):
-        back = type(source)()
-        for name in _DRAWS[:2]:  # one step of the source for each draw
-            back.state = source.state
-            shown[f"last {name}"] = getattr(np.random.Generator(back.advance(-draws)), name)(size=draws)
-    return shown

@@ -164,16 +164,18 @@ class CoverClassifier(PrivateClassifier):
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> ReferenceCoverLearner:
         rows = self._with_constant(X)
-        separators = LinearSeparatorClass(rows.shape[1])
-        rule = cover_accuracy(len(X), self.epsilon, separators)
-        learner = ReferenceCoverLearner(
+        return self._learner(len(X), rows.shape[1]).fit(rows, 2 * y - 1)
+
+    def _learner(self, n: int, dim: int) -> ReferenceCoverLearner:
+        separators = LinearSeparatorClass(dim)
+        rule = cover_accuracy(n, self.epsilon, separators)
+        return ReferenceCoverLearner(
             self.epsilon,
             rule if self.accuracy is None else self.accuracy,
             hypotheses=separators,
             smoothness_cap=1.0,
             random_state=self.random_state,
         )
-        return learner.fit(rows, 2 * y - 1)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return on which side of the half-plane each row of X lies, and how far; at least 0 is the second class."""
@@ -227,17 +229,22 @@ class LabelPrivateNeighbors(PrivateClassifier):
         encoder = self.learner_.encoder
         means = self.learner_.model_.scores(rows) / self.learner_.n_neighbors
         shares = np.clip((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0.0, None)
-        total = shares.sum(axis=1, keepdims=True)
-        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / shares.shape[1])
+        shares = np.where(shares.any(axis=1, keepdims=True), shares, np.ones_like(shares))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _predicted(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(np.argmax(self.learner_.model_.scores(X), axis=1))
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:
-        rule = neighbors_for(len(X), self.epsilon, len(self.classes_))
+        return self._learner(len(X)).fit(X, y)
+
+    def _learner(self, n: int) -> VectorTargetKNN:
+        rule = neighbors_for(n, self.epsilon, len(self.classes_))
         count = rule if self.n_neighbors is None else self.n_neighbors
-        encoder = SymmetricUnaryLabelEncoder(len(self.classes_), self.epsilon)
-        return VectorTargetKNN(encoder, min(count, len(X)), random_state=self.random_state).fit(X, y)
+        return VectorTargetKNN(self._encoder(len(self.classes_)), min(count, n), random_state=self.random_state)
+
+    def _encoder(self, classes: int) -> SymmetricUnaryLabelEncoder:
+        return SymmetricUnaryLabelEncoder(classes, self.epsilon)
 
 
 class TeacherVoteClassifier(PrivateClassifier):
@@ -283,22 +290,28 @@ class TeacherVoteClassifier(PrivateClassifier):
         self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> KnowledgeTransferLearner:
-        half = len(X) // 2
+        return self._untrained(len(X)).fit(X, y)
+
+    def _untrained(self, n: int) -> KnowledgeTransferLearner:
+        student = LogisticRegression() if self.student is None else clone(self.student)
+        return KnowledgeTransferLearner(self._service(n), student, random_state=self.random_state)
+
+    def _service(self, n: int) -> SubsampleAggregate:
+        half = n // 2
         noise = least(self.epsilon, self.delta, self.cutoff)
         rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
-        count = rule if self.n_teachers is None else self.n_teachers
-        teacher, student = (LogisticRegression() if it is None else clone(it) for it in (self.teacher, self.student))
-        service = SubsampleAggregate(
-            teacher,
-            count,
+        return SubsampleAggregate(
+            LogisticRegression() if self.teacher is None else clone(self.teacher),
+            rule if self.n_teachers is None else self.n_teachers,
             self.epsilon,
             self.delta,
             self.cutoff,
-            max(1, len(X) - half),
+            max(1, n - half),
             calibrated=True,
             random_state=self.random_state,
         )
-        learner = KnowledgeTransferLearner(service, student, random_state=self.random_state).fit(X, y)
+
+    def _keep(self, learner: KnowledgeTransferLearner) -> None:
         learner.service.random_state = None
         silent = float(np.mean(learner.labels_ < 0))
         if silent > 0.9:
@@ -307,4 +320,4 @@ class TeacherVoteClassifier(PrivateClassifier):
                 "the number of records, or `cutoff`",
                 stacklevel=3,
             )
-        return learner
+        super()._keep(learner)

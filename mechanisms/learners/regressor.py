@@ -77,9 +77,12 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
         features = self._mapped(X)
         learner = CubeRegressor(features.shape[1], self.epsilon, self.delta, self.random_state)
         self._keep(learner.fit(features, (np.clip(y, low, high) - low) / (high - low)))
-        if not self.learner_.density_.counts_:
-            warnings.warn("no cube holds enough records: all predictions are the same", UserWarning, stacklevel=2)
         return self
+
+    def _keep(self, learner: CubeRegressor) -> None:
+        if not learner.density_.counts_:
+            warnings.warn("no cube holds enough records: all predictions are the same", UserWarning, stacklevel=3)
+        super()._keep(learner)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean target of the cube of each row of X."""

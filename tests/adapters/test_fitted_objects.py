@@ -86,23 +86,10 @@ def test_a_learner_that_keeps_its_release_alone_is_not():
     assert check(FittedObject(NoisySum, np.zeros(2))).verdict is not Verdict.FAIL
 
 
-def test_a_generator_is_named_and_its_draws_convict():
-    """Without the generator's first Laplace draw the noisy sum is the sum."""
+def test_a_generator_is_named():
     refused = check(FittedObject(KeepsGenerator))
     assert refused.verdict is Verdict.INCONCLUSIVE
     assert "Generator, which could be rewound" in refused.reason
-    assert check(FittedObject(KeepsGenerator, replay=2), budget=4_000).verdict is Verdict.FAIL
-
-
-def test_the_draws_of_a_generator_are_those_that_it_made():
-    rng = np.random.default_rng(5)
-    first, second = rng.laplace(size=2)
-    learner = NoisySum()
-    learner.rng_ = rng
-    shown = carried(learner, replay=2)["learner"].rng_
-    np.testing.assert_array_equal(shown["first laplace"], [first, second])
-    np.testing.assert_array_equal(shown["last laplace"], [first, second])
-    np.testing.assert_array_equal(shown["last random"], np.random.default_rng(5).random(2))
 
 
 def test_the_seed_of_the_audit_is_no_part_of_the_output():
@@ -219,7 +206,6 @@ def test_a_part_of_the_release_may_be_shown():
     ("build", "message"),
     [
         (lambda: FittedObject(3), "`build` must be callable"),
-        (lambda: FittedObject(NoisySum, replay=-1), "`replay` must be"),
         (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
         (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
     ],

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Result
-from audit.checks.estimators.fits import Fits, fitted, heard, require_estimator
+from audit.checks.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
 from audit.checks.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.checks.estimators.properties import PropertiesReader, Property, statement_of
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.stated_law import StatedLaw
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, PrivacyClaim
 from audit.subjects import BadBatch
@@ -29,6 +30,7 @@ from audit.subjects.entropy import entropy_from
 from audit.subjects.identity import CannotKeep
 
 _EXAMINED = 70  # child of the check's stream
+_LOOSEST_FIT = 0.2  # distance in distribution from a stated law that the fits of a PASS must have excluded
 _DECIDING = 20.0  # nats: a pair that is told apart for sure is refuted at 1e-8 by this many over ln(1 + e^-epsilon)
 
 
@@ -100,6 +102,11 @@ class EstimatorCheck(PrivacyCheck):
         Public points for the answers; unless given, the middle of the data and its two first records.
     public : sequence of {"classes", "constant columns"}
         What the estimator may take from the data since it is public; these properties are then not tested.
+    release : object, optional
+        What a fit lets out and its law, which then decides by a few thousand fits: `law(dataset)` of `audit.laws`;
+        `reveal(fitted)`, a tuple of what has this law and of noise that is left out of it, or None; and
+        `rebuild(unfitted, revealed, public)`, the fitted object that follows from both and from what is public: the
+        features under label flip, else the number of records. A fit that is not rebuilt does not follow the law.
     budget : {"auto", "quick", "deep"} or int >= 2, optional
         Outputs, which are fits, per dataset of a pair, beside the few hundred fits that look at the properties.
     expected, tolerance, timeout
@@ -133,6 +140,7 @@ class EstimatorCheck(PrivacyCheck):
     y: Any | None = None
     points: Any | None = None
     public: Sequence[str] = ()
+    release: Any | None = None
     data: Any = field(default=None, init=False, repr=False)
     named: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     skipped: dict[str, str] = field(default_factory=dict, init=False, repr=False)
@@ -155,6 +163,10 @@ class EstimatorCheck(PrivacyCheck):
         if self.claim is None:
             object.__setattr__(self, "claim", _declared(fits, data))
         claim: Any = self.claim
+        if self.release is not None:
+            stated = StatedFits(fits.estimator, fits.points, self.release, claim.relation)
+            object.__setattr__(self, "mechanism", stated)
+            object.__setattr__(self, "method", "auto")
         pairs = named_pairs(data, claim.relation)
         object.__setattr__(self, "skipped", {PUBLIC[name]: f"{name} are public" for name in self.public})
         object.__setattr__(self, "named", {name: pair for name, pair in pairs.items() if name not in self.skipped})
@@ -196,6 +208,14 @@ class EstimatorCheck(PrivacyCheck):
         budget = min(allowance.budget, _enough(claim.point.epsilon)) if evidence.found_pair else allowance.budget
         return map(_whole, super().confirm(evidence, replace(allowance, budget=budget), level))
 
+    def completed(self, evidence: PrivacyEvidence) -> Self:
+        """Return the check of the pair that was suspected, on all that leaves its fits, whatever law is stated."""
+        found = super().completed(evidence)
+        if evidence.found_pair is not None:
+            object.__setattr__(found, "mechanism", Fits(self.mechanism.estimator, self.mechanism.points))
+            object.__setattr__(found, "method", "fixed")
+        return found
+
     def nothing(self, failure: str, cause: str = "error") -> EstimatorEvidence:
         """Return the evidence of a check that observed nothing."""
         return _whole(super().nothing(failure, cause))
@@ -210,6 +230,12 @@ class EstimatorCheck(PrivacyCheck):
             return replace(judged, verdict=Verdict.FAIL, basis="exact", reason="; ".join(map(str, broken)))
         if not (evidence.ways or evidence.failure or "constant" in evidence.anomalies):
             judged = replace(judged, reason="not refuted, but too few fits to learn a score from: raise the budget")
+        fits = [
+            part.fit_resolution or math.inf for way in evidence.ways if isinstance(way, StatedLaw) for part in way.laws
+        ]
+        if judged.basis == "exact" and max(fits, default=0.0) > _LOOSEST_FIT:
+            more = f"{_LOOSEST_FIT:g} is due, which takes {(max(fits) / _LOOSEST_FIT) ** 2:.2g} times the budget"
+            judged = replace(judged, verdict=Verdict.INCONCLUSIVE, basis="none", reason=f"{judged.reason}; {more}")
         if not doubts or evidence.failure:
             return judged
         reason = f"{doubts[0]}; {judged.reason}"
@@ -257,6 +283,7 @@ def check_estimator(
     *,
     points: Any | None = None,
     public: Sequence[str] = (),
+    release: Any | None = None,
     tolerance: float | None = None,
     **settings: Unpack[SharedAlone],
 ) -> EstimatorResult:
@@ -271,9 +298,8 @@ def check_estimator(
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """
-    make = partial(
-        EstimatorCheck, estimator=estimator, X=X, y=y, claim=claim, points=points, public=public, tolerance=tolerance
-    )
+    data = {"X": X, "y": y, "points": points, "public": public}
+    make = partial(EstimatorCheck, estimator=estimator, claim=claim, release=release, tolerance=tolerance, **data)
     return run_alone(EstimatorResult, make, settings)
 
 
@@ -285,6 +311,7 @@ def estimator_checks(
     *,
     points: Any | None = None,
     public: Sequence[str] = (),
+    release: Callable[[Any], Any] | None = None,
     budget: Budget | None = None,
     tolerance: float | None = None,
 ) -> list[EstimatorCheck]:
@@ -298,6 +325,8 @@ def estimator_checks(
         As for `EstimatorCheck`; the budget is of outputs, which are fits, per dataset of a pair.
     claim : claim, or callable, optional
         One for all, or estimator -> claim, for libraries that state no `privacy_spent_`.
+    release : callable, optional
+        Estimator -> its release, or None.
 
     Returns
     -------
@@ -325,5 +354,6 @@ def estimator_checks(
     found = []
     for each in estimators:
         own: Any = claim(each) if callable(claim) and not hasattr(claim, "relation") else claim
-        found.append(EstimatorCheck(name=repr(each), estimator=each, claim=own, **shared))
+        stated = None if release is None else release(each)
+        found.append(EstimatorCheck(name=repr(each), estimator=each, claim=own, release=stated, **shared))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import warnings
@@ -14,7 +15,7 @@ import cloudpickle
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.claims import Labeled
+from audit.claims import Group, Labeled, LabelFlip
 from audit.subjects.entropy import entropy_from
 from audit.subjects.identity import Raised, identify
 from audit.subjects.outputs import Outputs, blocks_of, encode
@@ -46,9 +47,12 @@ class Fits:
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
         """Fit `size` fresh copies, and return what left each fit."""
-        return PerCall(self._one, True)(dataset, size, rng)
+        return PerCall(self._output, True)(dataset, size, rng)
 
-    def _one(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
+    def _output(self, dataset: Any, rng: np.random.Generator) -> Any:
+        return self._whole(dataset, rng)
+
+    def _whole(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
         with entropy_from(rng), heard() as said:
             shown = self._shown(fitted(self.fresh(), dataset))
         return {**shown, **said}
@@ -71,7 +75,40 @@ class Fits:
 
     def read(self, dataset: Any, fits: int, rng: np.random.Generator) -> Outputs:
         """Return the outputs of some fits, as every scorer reads them."""
-        return encode(self(dataset, fits, rng), fits)
+        return encode(PerCall(self._whole, True)(dataset, fits, rng), fits)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedFits(Fits):
+    """Fits whose output is what `release` reveals, if all that left the fit follows from it; else a text that says no.
+
+    No law allows for that text. The object is built again from what was revealed and what is public, and must show,
+    warn and print the same. What is left out of the law must stay the same on labels of one class, with the same
+    entropy.
+    """
+
+    release: Any = None
+    relation: Any = None
+
+    def law(self, dataset: Any) -> Any:
+        """Return the law of what is revealed."""
+        return self.release.law(dataset)
+
+    def _output(self, dataset: Any, rng: np.random.Generator) -> Any:
+        again = copy.deepcopy(rng)
+        whole = self._whole(dataset, rng)
+        revealed = self.release.reveal(whole["learner"])
+        features = dataset.X if isinstance(dataset, Labeled) else dataset
+        base = self.relation.base if isinstance(self.relation, Group) else self.relation
+        public = np.array(features) if isinstance(base, LabelFlip) else len(features)
+        with heard() as said:
+            rebuilt = self._shown(self.release.rebuild(self.fresh(), revealed, public))
+        follows = identify({**rebuilt, **said}) == identify(whole)
+        if follows and revealed[1] is not None:
+            one_class = Labeled(features, np.full_like(dataset.y, np.min(dataset.y)))
+            left_out = self.release.reveal(self._whole(one_class, again)["learner"])[1]
+            follows = identify(left_out) == identify(revealed[1])
+        return revealed[0] if follows else "more than the release"
 
 
 def cloned(estimator: Any) -> Any:

@@ -20,11 +20,20 @@ from audit.subjects.entropy import entropy_from
 pytest.importorskip("sklearn")
 
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import mechanisms.consistency.cube_classifier as cubes
 from mechanisms.labels.neighbors import VectorTargetKNN
-from mechanisms.learners import CubeVoteClassifier, LabelPrivateNeighbors, LocalVoteClassifier, TeacherVoteClassifier
+from mechanisms.learners import (
+    CoverClassifier,
+    CubeMeanRegressor,
+    CubeVoteClassifier,
+    LabelPrivateNeighbors,
+    LocalVoteClassifier,
+    TeacherVoteClassifier,
+)
+from mechanisms.learners.releases import CubeVoteRelease, NeighborsRelease, release_of
 
 X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
 Y = np.array([0, 1] * 6)
@@ -134,6 +143,76 @@ def test_correct_estimators_are_not_suspected(kind):
     result = checked(kind(**PUBLIC))
     assert result.verdict is not audit.Verdict.FAIL, result
     assert {line.outcome for line in result.properties} == {"kept"}
+
+
+MAJORITY = DummyClassifier(strategy="most_frequent")
+STATED = {
+    "cubes": (CubeVoteClassifier(**PUBLIC), 2_200),
+    "cover": (CoverClassifier(**PUBLIC), 3_200),
+    "neighbors": (LabelPrivateNeighbors(**PUBLIC), 1_400),
+    "means": (CubeMeanRegressor(delta=0.1), 1_800),
+    "teachers": (TeacherVoteClassifier(4.0, 0.1, 7, teacher=MAJORITY, student=MAJORITY, **PUBLIC), 1_500),
+}
+
+
+def stated(name, budget):
+    estimator, _ = STATED[name]
+    targets = np.round(X @ [0.5, -0.25], 2) if name == "means" else Y
+    return audit.check_estimator(estimator, X, targets, release=release_of(estimator, 2), budget=budget, workers=0)
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_an_estimator_whose_release_has_a_law_is_decided(name):
+    result = stated(name, STATED[name][1])
+    assert result.verdict is audit.Verdict.PASS, result
+    assert "by the stated law, which the sampler follows (within 0." in result.reason
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_few_fits_that_follow_a_law_say_how_many_are_due(name):
+    few = stated(name, 40)
+    assert few.verdict is audit.Verdict.INCONCLUSIVE
+    assert "0.2 is due, which takes" in few.reason
+    assert few.evidence.ways[0].laws[0].fit_pvalue > 0  # it is 0 where a fit says more than its release
+
+
+class TellsMore(CubeVoteClassifier):
+    """Beside its votes, one of them turned over by a label."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.extra_ = int(self.learner_.votes_[0]) ^ int(y[0])
+        return self
+
+
+class TiesOfLabels(LabelPrivateNeighbors):
+    """The ties, noise of no data, are turned over by the labels."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.learner_.ties_ ^= int(np.sum(y))
+        return self
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")  # numbers on one dataset, texts on the other
+@pytest.mark.parametrize(
+    ("kind", "release"),
+    [
+        (TellsMore, CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2)),
+        (TiesOfLabels, NeighborsRelease(LabelPrivateNeighbors(**PUBLIC), 2)),
+    ],
+)
+def test_what_does_not_follow_from_the_release_is_no_pass(kind, release):
+    """Nothing of it is the same in all fits, so that no property shows it."""
+    result = checked(kind(**PUBLIC), 40, release=release)
+    assert result.verdict is audit.Verdict.INCONCLUSIVE
+    assert "the sampler and its stated law disagree (p = 0" in result.reason
+
+
+def test_a_suspected_pair_is_judged_on_all_that_leaves_whatever_is_stated():
+    result = checked(KeepsMean(**PUBLIC), 300, release=CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2))
+    assert result.verdict is audit.Verdict.FAIL
+    assert "no record is kept" in suspected(result)
 
 
 class Restated(CubeVoteClassifier):
