@@ -15,7 +15,7 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.scorers import SCORERS, Training
 from audit.game.scorers.base import fit_logistic
 from audit.game.scorers.cells import CountedCells
-from audit.game.scorers.rows import Coordinates, Layout, nearness, positions
+from audit.game.scorers.rows import Coordinates, Layout, Medians, nearness, positions
 from audit.game.scorers.vectors import independent
 from audit.subjects import encode
 
@@ -180,16 +180,28 @@ def answers(scale, left, size=20_000):
     return np.random.default_rng(left).laplace(scale=scale, size=(size, 10)) + (1 - left)
 
 
-@pytest.mark.parametrize(("scale", "least"), [(10.0, 0.97), (10 / 3, 0.97)])
-def test_repeated_queries_are_scored_by_few_cells_that_all_share(scale, least):
-    """The correlation with the true log-likelihood ratio on outputs that were not seen; 68 cells each give 0.83."""
-    each, _, alike = Coordinates().propose(Training(*(encode(answers(scale, left), 20_000) for left in (1, 0))))
+@pytest.mark.parametrize("scale", [10.0, 10 / 3])
+def test_medians_of_repeated_queries_give_the_log_likelihood_ratio_of_laplace_noise(scale):
+    """The correlation with the true one on outputs not seen: medians come from all coordinates, cells do not."""
+    training = Training(*(encode(answers(scale, left), 20_000) for left in (1, 0)))
     fresh = answers(scale, 2)
     truth = (np.abs(fresh - 1) - np.abs(fresh)).sum(axis=1)
-    found = [np.corrcoef(score(encode(fresh, len(fresh))), truth)[0, 1] for score in (each, alike)]
-    assert found[1] > least
-    assert found[0] > 0.9
-    assert len({id(part) for _, part in alike.parts}) == 1
+    scores = Medians().propose(training)[0], Coordinates().propose(training)[0]
+    found = [np.corrcoef(score(encode(fresh, len(fresh))), truth)[0, 1] for score in scores]
+    assert found[0] > 0.999
+    assert found[1] > 0.9
+
+
+def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_not_read():
+    """Three coordinates at scales 1, 5 and 1, of which the first two move by 1."""
+    rng, scales = np.random.default_rng(0), np.array([1.0, 5.0, 1.0])
+    sides = [np.array([7, 70, 9]) + moved + rng.laplace(scale=scales, size=(8_000, 3)) for moved in ([1, 1, 0], 0)]
+    (score,) = Medians().propose(Training(*(encode(side, 8_000) for side in sides)))
+    np.testing.assert_allclose(score.left, [8, 71, 9], atol=0.3)
+    np.testing.assert_allclose((score.left - score.right)[:2], 1, atol=0.4)
+    assert score.left[2] == score.right[2]
+    np.testing.assert_allclose(score.scale, scales, rtol=0.05)
+    assert Medians().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
 
 
 def test_cells_are_merged_where_nothing_tells_them_apart():

@@ -60,7 +60,8 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.nda
     reach = np.abs(right - left)
     finite = np.isfinite(numbers)
     change = np.where(finite, numbers, 0.0)
-    change *= -2.0
+    with np.errstate(over="ignore"):  # what overflows is outside
+        change *= -2.0
     change += left + right
     np.clip(change, -reach, reach, out=change)
     change *= np.sign(right - left)
@@ -185,10 +186,7 @@ def explained(sample: np.ndarray) -> dict[int, int]:
 
 
 class Coordinates(Scorer):
-    """Propose the sum of the coordinates' log-ratios, and the coordinate that differs most.
-
-    The sum is of each coordinate; of each beside an earlier one that explains it; where there is none, of all alike.
-    """
+    """Propose the sum of the coordinates' log-ratios, the one that differs most, and the sum beside earlier ones."""
 
     of_vectors = True
 
@@ -199,11 +197,10 @@ class Coordinates(Scorer):
         parts, alone = _of_each(training, {})
         if not parts:
             return []
-        found = [CoordinateScore(parts), CoordinateScore(alone)]
         earlier = explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE))
-        if earlier and (rests := _of_each(training, earlier)[0]):  # there are none where all that is left repeats
-            return [*found, CoordinateScore(rests, earlier)]
-        return [*found, CoordinateScore(_alike(training, [index for index, _ in parts]) or alone)]
+        rests = _of_each(training, earlier)[0] if earlier else ()  # none where all that is left repeats
+        third = CoordinateScore(rests, earlier) if rests else CoordinateScore(alone)
+        return [CoordinateScore(parts), CoordinateScore(alone), third]
 
 
 Parts = tuple[tuple[int, CellScore], ...]
@@ -225,15 +222,6 @@ def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Par
     return tuple(parts), alone or tuple(parts[:1])  # no divergence is a number where a side has symbols alone
 
 
-def _alike(training: Training, indices: list[int]) -> Parts:
-    """Return one log-ratio for some coordinates, from the numbers of all: answers to a repeated query are alike."""
-    most = max(1, tuning.NUMBERS_ALIKE // len(indices))
-    rows = (side.numbers[:: max(1, -(-len(side) // most)), indices].ravel() for side in training.sides)
-    column = _single(training, *rows)
-    counted = CountedCells.of(column)
-    return () if counted is None else tuple((index, part) for part in [counted.few(column)] for index in indices)
-
-
 def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training:
     """Return single numbers as training outputs, sorted: the order carries no information."""
     left, right = np.sort(left), np.sort(right)
@@ -249,6 +237,7 @@ class DistanceScore(RowScore):
     squared: bool
     increments: bool
     name: str
+    scale: np.ndarray | None = None  # of each coordinate, shape (width,); None: all count alike
     seeks = ("distances to the inputs",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
@@ -259,7 +248,8 @@ class DistanceScore(RowScore):
         left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
         if self.squared:
             return np.asarray(finite_or_zero(part) @ (left - right))
-        return np.asarray(nearness(part, left, right).sum(axis=1))
+        near = nearness(part, left, right)
+        return np.asarray((near if self.scale is None else near / self.scale[changed]).sum(axis=1))
 
     def meaning(self) -> str:
         return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"
@@ -278,3 +268,40 @@ class Distances(Scorer):
             return []
         kinds = ((False, False, "distances"), (True, False, "distances"), (False, True, "distances of increments"))
         return [DistanceScore(width, np.nan, layout.left, layout.right, *kind) for kind in kinds]
+
+
+class Medians(Scorer):
+    """Propose nearness to the medians of either side, in spreads: for Laplace noise on unknown answers the best score.
+
+    Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
+    """
+
+    learned = False  # medians of many outputs are too few numbers to fit chance
+    of_vectors = True
+
+    def reads(self, training: Training) -> bool:
+        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
+
+    def propose(self, training: Training) -> Sequence[DistanceScore]:
+        rows = numeric_rows(training, tuning.VECTOR_ROWS)
+        if rows is None or few_outputs(rows):
+            return []
+        (left, scale, error), (right, other_scale, other_error) = map(_medians, map(finite_or_zero, rows))
+        scale = (scale + other_scale) / 2
+        alike = np.abs(left - right) <= tuning.MEDIAN_ERRORS * np.hypot(error, other_error)
+        left = np.where(alike | (scale == 0), right, left)
+        if np.array_equal(left, right) or not np.isfinite(scale).all():
+            return []
+        given = len(left), symbol_ratio(training), left, right, False, False, "medians"
+        return [DistanceScore(*given, np.where(scale > 0, scale, 1.0))]
+
+
+def _medians(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the median of each coordinate, its mean distance from the numbers, and its standard error; shape (d,)."""
+    found, whole = np.median(numbers, axis=0), np.median(numbers)
+    with np.errstate(over="ignore"):
+        scale = np.abs(numbers - found).mean(axis=0)
+    error = scale / np.sqrt(len(numbers))
+    if np.all(np.abs(found - whole) <= tuning.MEDIAN_ERRORS * error):
+        found, error = np.full_like(found, whole), error / np.sqrt(len(found))
+    return found, scale, error
