@@ -1,6 +1,6 @@
 """Measure what audits of conversations certify, as a share of the exact loss of the list of moves, and their cost.
 
-`python -m benchmarks.interactive.shares [TEXT [SEEDS]]` prints a line for each conversation whose name holds the text:
+`python -m benchmarks.interactive.shares [TEXT [SEEDS]]` prints a line for each conversation whose name begins so:
 at 100,000 conversations per dataset without a stated law, forked at 1,000,000 answers per dataset, and what the harness
 adds to a turn. Of several seeds it prints the mean share and the least one.
 """
@@ -98,7 +98,7 @@ def main(text: str = "", seeds: str = "1") -> None:
     whole, turn = harness()
     print(f"harness: {whole:.1f} us for a conversation of 10 turns, {turn:.2f} us a turn")
     for name, make, pairs, moves, truth, fork in cases():
-        if text not in name:
+        if not name.startswith(text):
             continue
         started, shares = time.process_time(), []
         claim, budget = PrivacyClaim(truth, 0.0, Group(2)), ANSWERS if fork else BUDGET

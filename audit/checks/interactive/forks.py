@@ -25,14 +25,16 @@ from audit.subjects import Outputs, encode
 
 Fork = Callable[[Any, dict[int, Any]], Any]
 _FORKS = 33  # child of a check's stream
-_PILOT = 0.15  # of the answers choose events
+_PILOT, _PILOT_ANSWERS = (0.07, 0.2), 50_000  # least and largest share of the answers that choose events; usual number
 _MOST_PILOT = 20_000  # conversations on each dataset
 _AT_ONCE = 1_000  # conversations that take a turn together
 _PLAIN = frozenset({float, int, bool, np.float64})
-_RARITIES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)  # loss for which a turn gives up one e-fold of its probability
+_RARITIES = (0.03, 0.1, 0.3, 1.0)  # loss for which a turn gives up one e-fold of its probability
 _FEWEST, _NO_GAIN = 20, 1e-9  # survivors that show a ratio; log-ratio that counts as none
-_BETS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
-_MOST_CUTS = 500  # tried on one score. TIME
+_BETS = (0.3, 0.5, 0.7, 0.85, 0.95, 0.999)
+# Shares of the likelier dataset that may survive a cut: few, so that chance seldom prefers one, with the half, where
+# the ratio of Laplace answers stops rising
+_SHARES = np.array([*np.arange(1, 16) / 16, *0.5 ** np.arange(5, 15), *1 - 0.5 ** np.arange(5, 15)])
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,17 @@ def forked(
         If whole conversations differ in no single answer, or the budget is too small.
     """
     stream, budget, opened = allowance.stream.child(_FORKS), allowance.budget, 0
+    share = float(np.clip(_PILOT_ANSWERS / budget, *_PILOT))
     plans: list[tuple[float, int, Plan]] = []
     for index, pair in enumerate(pairs):
         length = max(1, len(_rows(talk, pair[0], 1, stream.child(0, index).rng())[0]))
-        size = int(min(_MOST_PILOT, _PILOT * budget / len(pairs) / length))
+        size = int(min(_MOST_PILOT, share * budget / len(pairs) / length))
         if size < 40:
-            least = int(40 * length * len(pairs) / _PILOT) + 1
+            least = int(40 * length * len(pairs) / _PILOT[1]) + 1
             raise InvalidArgument.of("budget", f"be at least {least} answers where conversations are forked", budget)
         sides = [_rows(talk, data, size, stream.child(1, index, side).rng()) for side, data in enumerate(pair)]
         opened += 2 * size + 1
-        left = budget - _PILOT * budget
-        plans += [(plan.bound, -index, plan) for plan in _plans(sides, left, allowance.significance)]
+        plans += [(at.bound, -index, at) for at in _plans(sides, (1 - share) * budget, allowance.significance)]
     if not plans:
         raise InvalidArgument("`fork` needs answers that differ by themselves between the datasets: leave it out")
     _, index, plan = max(plans, key=lambda each: each[:2])
@@ -134,28 +136,32 @@ def _plans(sides: Sequence[list[tuple[Any, ...]]], answers: float, significance:
 def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> list[TurnScores]:
     """Fit scores of single answers: of each turn, or one for all, whichever predicts better what it has not seen.
 
-    Where one serves all, the many answers show it well enough that they are cut by themselves too, in either order.
+    Where all answers are numbers, they are cut by themselves too.
     """
     turns = max(len(row) for side in sides for row in side)
     halves = [[side[part::2] for side in sides] for part in (0, 1)]
-    kinds = [_each, _alike] if all(type(each) is float for side in sides for row in side for each in row) else [_each]
+    is_numeric = all(type(each) is float for side in sides for row in side for each in row)
+    kinds = [_each, _alike] if is_numeric else [_each]
 
     def loss(kind: Any) -> float:
         left, right = (kind(halves[0], turns).total(side) for side in halves[1])
         return float(np.logaddexp(0, -left).mean() + np.logaddexp(0, right).mean())
 
     best = min(kinds, key=loss)
-    orders = [TurnScores((SignedOutput(sign),) * turns) for sign in (1, -1)] if best is _alike else []
-    return [best(sides, turns), *orders]
+    return [best(sides, turns), *([best(sides, turns, _order)] if is_numeric else [])]
 
 
-def _each(sides: Sequence[list[tuple[Any, ...]]], turns: int) -> TurnScores:
+def _each(sides: Sequence[list[tuple[Any, ...]]], turns: int, fit: Any = None) -> TurnScores:
     columns = ([[row[turn] for row in side if turn < len(row)] for side in sides] for turn in range(turns))
-    return TurnScores(tuple(map(_score, columns)))
+    return TurnScores(tuple(map(fit or _score, columns)))
 
 
-def _alike(sides: Sequence[list[tuple[Any, ...]]], turns: int) -> TurnScores:
-    return TurnScores((_score([[each for row in side for each in row] for side in sides]),) * turns)
+def _alike(sides: Sequence[list[tuple[Any, ...]]], turns: int, fit: Any = None) -> TurnScores:
+    return TurnScores(((fit or _score)([[each for row in side for each in row] for side in sides]),) * turns)
+
+
+def _order(sides: Sequence[list[float]]) -> Score | None:
+    return SignedOutput(1 if np.median(sides[0]) > np.median(sides[1]) else -1) if all(sides) else None
 
 
 def _score(sides: Sequence[list[Any]]) -> Score | None:
@@ -198,10 +204,12 @@ def _cuts(columns: Sequence[list[np.ndarray]], scores: TurnScores, rarity: float
 def _best_cut(own: np.ndarray, other: np.ndarray, rarity: float) -> tuple[float, np.ndarray] | None:
     """Return the least score to survive, with the shares that do; None where it is best that all do."""
     values = np.unique(np.concatenate([own, other]))
-    values = values[:: -(-len(values) // _MOST_CUTS)]
+    if len(values) > len(_SHARES):
+        values = np.unique(np.quantile(own, 1 - _SHARES, method="higher"))
     counts = np.array([len(side) - np.searchsorted(np.sort(side), values) for side in (own, other)])
     shares = (counts + 0.5) / (np.array([[len(own)], [len(other)]]) + 0.5)
-    gains = np.log(shares[0] / shares[1]) + rarity * np.log(shares.mean(axis=0))
+    error = np.sqrt((1 / np.maximum(counts, 1)).sum(axis=0))  # of the log-ratio: chance favors rare ones
+    gains = np.log(shares[0] / shares[1]) - error + rarity * np.log(shares.mean(axis=0))
     gains[counts.min(axis=0) <= _FEWEST] = 0.0
     best = int(np.argmax(gains))
     return (float(values[best]), shares[:, best]) if gains[best] > _NO_GAIN else None
