@@ -130,7 +130,7 @@ def test_the_learner_of_the_paper_gets_the_budget_and_the_seed(kind):
 
 def test_teachers_and_their_queries_follow_from_public_numbers():
     """60 records: 30 queries, and 11 teachers; 6,000: the rule, 3 (w + 4 lam) for the cutoff."""
-    few, many = TeacherVoteClassifier(random_state=0), TeacherVoteClassifier(30.0, 1e-3, cutoff=2, random_state=0)
+    few, many = TeacherVoteClassifier(random_state=0), TeacherVoteClassifier(10.0, 1e-3, cutoff=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         service = few.fit(X, MARKS).learner_.service
@@ -140,7 +140,7 @@ def test_teachers_and_their_queries_follow_from_public_numbers():
         service = many.fit(rows, np.tile(MARKS, 100)).learner_.service
         own = TeacherVoteClassifier(n_teachers=5, teacher=LogisticRegression(C=2.0), student=LogisticRegression(C=3.0))
         learner = own.fit(X, MARKS).learner_
-    noise = least(30.0, 1e-3, 2)
+    noise = least(10.0, 1e-3, 2)
     assert service.n_teachers == round(3 * (noise.threshold + 4 * noise.lam)) > 11
     assert (learner.service.n_teachers, learner.service.learner.C, learner.student.C) == (5, 2.0, 3.0)
 
