@@ -104,7 +104,7 @@ class EstimatorCheck(PrivacyCheck):
         What the estimator may take from the data since it is public; these properties are then not tested.
     release : object, optional
         What a fit lets out and its law, which then decides by a few thousand fits: `law(dataset)` of `audit.laws`;
-        `reveal(fitted)`, a tuple of what has this law and of noise that is left out of it, or None; and
+        `reveal(fitted)`, a tuple of what has this law and of None, or under label flip of noise that is left out; and
         `rebuild(unfitted, revealed, public)`, the fitted object that follows from both and from what is public: the
         features under label flip, else the number of records. A fit that is not rebuilt does not follow the law.
     budget : {"auto", "quick", "deep"} or int >= 2, optional

@@ -238,6 +238,15 @@ def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
     assert any(line["outcome"] == "suspected" for line in certificate["checks"][0]["evidence"]["properties"])
 
 
+def test_a_certificate_holds_the_law_of_a_release_and_is_replayed(tmp_path):
+    stating = {"release": lambda each: release_of(each, 2), "budget": 40}
+    audit.run(audit.estimator_checks([CubeVoteClassifier(**PUBLIC)], X, Y, **stating), workers=0, directory=tmp_path)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert replay(certificate).differences == ()
+    assert "is due, which takes" in certificate["checks"][0]["reason"]
+
+
 def test_what_is_no_estimator_and_states_nothing_is_refused():
     with pytest.raises(audit.AuditError, match="`estimator` must be an estimator"):
         checked(object())
