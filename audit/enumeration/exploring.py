@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from builtins import id  # the code under audit is given another one
-from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,7 +30,7 @@ from audit.enumeration.following import (
     steps_of,
 )
 from audit.enumeration.graph import edges_of
-from audit.enumeration.lazy_calls import LazyCalls
+from audit.enumeration.lazy_calls import Calls, LazyCalls
 from audit.enumeration.merges import DIFFER, Merges, Tester
 from audit.enumeration.outputs import known_output
 from audit.enumeration.states import State, StateReader, is_generator, subject_frames
@@ -44,6 +43,7 @@ _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
 _OFTEN = 4  # calls in one state, after which their law is found
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
+_EARLY = 500  # states of a graph that is worth little
 _SELDOM = 16  # runs from one look at all that a process holds to the next
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
 
@@ -54,15 +54,6 @@ class Limits(NamedTuple):
     residual: float
     states: int
     gate: WatchState  # says when the seconds of the processor are used up
-
-
-@dataclass
-class Calls:
-    """Remember the laws of calls, by the state of their frames when they first draw."""
-
-    known: dict[int, Branches | None] = field(default_factory=dict)
-    counts: Counter[int] = field(default_factory=Counter)
-    wanted: list[tuple[int, list[Step], int]] = field(default_factory=list)  # state, the choices before, frame
 
 
 @dataclass
@@ -202,7 +193,18 @@ class Explorer:
             self.watch.behind.add(f"a call changes what later calls see{said}")
             self.stopped_by = "state"
         elif self.calls.wanted or self.lazy.wanted:
+            learned = self.lazy.learned
             self.on_wanted(self)
+            is_early = len(self.nodes) < _EARLY and not (self.stopped_by or self.limits.gate.is_over)
+            if self.lazy.learned > learned and is_early and not self.is_call:
+                self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget a small graph in which calls were followed whose laws are known by now."""
+        for found in (self.nodes, self.known, self.waiting, self.values):
+            found.clear()
+        self.root = None
+        self._run([])
 
     def _once(self, script: list[Step]) -> tuple[str, Any]:
         """Run the code by a script, and beyond it; return its output, and a text for it."""
@@ -229,6 +231,8 @@ class Explorer:
             follower.make_known(partial(known_numbers.value_of, which=point, seed=1000 * count))
             for point in known_numbers.POINTS
         ]
+        if not self.has_answer and all(run.numbers == runs[0].numbers for run in runs):
+            del runs[1:]  # nothing is left of the ranges but these numbers
         before = self._instructions(lambda: self._replayed(script)) if is_compared else None
         for number, run in enumerate(runs):
             follower.answer = known_numbers.ANSWERS[(4 * count + number) % len(known_numbers.ANSWERS)]

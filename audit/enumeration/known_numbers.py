@@ -32,6 +32,8 @@ _TOOL = 4  # of monitoring: one that no debugger, profiler or measurement of cov
 def value_of(draw: Draw, number: int, which: str, seed: int) -> Any:
     """Return a value that a draw, of this number in the run, may still have; linked ones have theirs together."""
     size = size_of(draw.support)
+    if size == 1:
+        return draw.value(draw.support[0])
     if draw.group is not None:
         share = {FIRST: 0.0, LAST: 1.0, MIDDLE: 0.5}.get(which, random.Random(seed).random())
         return draw.group.value(draw, Fraction(share))
@@ -48,7 +50,8 @@ class Instructions:
     """Note each instruction of the code under audit while it runs."""
 
     def __init__(self, is_of_code: Callable[[FrameType], bool]) -> None:
-        self._is_of_code = is_of_code
+        self._is_of_frame = is_of_code
+        self._is_of_code: dict[CodeType, bool] = {}
         self.made: list[tuple[CodeType, int]] = []
         self._collects = False
         self._before: Any = None
@@ -79,23 +82,30 @@ class Instructions:
         _monitoring.set_events(_TOOL, events.INSTRUCTION)
 
     def _on_offset(self, code: CodeType, offset: int) -> None:
-        if len(self.made) < _MOST and self._is_of_code(sys._getframe(1)):
+        if len(self.made) < _MOST and self._is_of_frame(sys._getframe(1)):
             self.made.append((code, offset))
 
     def _on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if not self._is_of_code(frame):
+        code = frame.f_code
+        if (is_of_code := self._is_of_code.get(code)) is None:
+            is_of_code = self._is_of_code[code] = self._is_of_frame(frame)
+        if not is_of_code:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return self._on_instruction
+        made, note = self.made, self.made.append
 
-    def _on_instruction(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "opcode" and len(self.made) < _MOST:
-            self.made.append((frame.f_code, frame.f_lasti))
-        return self._on_instruction
+        def on_instruction(frame: FrameType, event: str, argument: Any) -> Any:
+            if event == "opcode" and len(made) < _MOST:
+                note((code, frame.f_lasti))
+            return on_instruction
+
+        return on_instruction
 
 
 def first_difference(one: Instructions, other: Instructions) -> str | None:
     """Return where two runs part, by name and line; None if they do not."""
+    if one.made == other.made:
+        return None
     before = None
     for first, second in zip_longest(one.made, other.made):
         if first != second:

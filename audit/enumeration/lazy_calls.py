@@ -12,6 +12,7 @@ import sys
 from builtins import id  # the code under audit is given another one
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from types import CodeType, FrameType, FunctionType
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from audit.enumeration.conversions import set_code
 from audit.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
-from audit.enumeration.following import Branches, Follower, Node
+from audit.enumeration.following import Branches, Follower, Node, Step
 from audit.enumeration.frames import function_of
 from audit.enumeration.stated_graph import CALL, CallGraph
 from audit.enumeration.states import StateReader
@@ -28,6 +29,15 @@ from audit.enumeration.watching import Watch, is_own
 
 _OFTEN = 4  # calls of a function, and calls with the same arguments, after which a law is looked for
 _FEWEST = 8  # values of a call that are worth a draw: fewer are told apart at once
+
+
+@dataclass
+class Calls:
+    """Remember the laws of calls, by the state of their frames when they first draw."""
+
+    known: dict[int, Branches | None] = field(default_factory=dict)
+    counts: Counter[int] = field(default_factory=Counter)
+    wanted: list[tuple[int, list[Step], int]] = field(default_factory=list)  # state, the choices before, frame
 
 
 class Returned(Draw):
@@ -87,6 +97,7 @@ class LazyCalls:
         self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
         self._calls: Counter[Any] = Counter()
         self.wanted: list[Wanted] = []
+        self.learned = 0  # laws that were found
         self.stated: dict[str, CallLaw] = {}  # by function and arguments, where laws are stated by others
         self.met: dict[str, Callable[[], Any]] = {}  # those of them that the code has called
 
@@ -109,6 +120,7 @@ class LazyCalls:
             if not any(found for (code, _), found in self._laws.items() if code == wanted.key[0]):
                 self._undo[wanted.own.__code__]()
             return
+        self.learned += 1
         law = sorted(law, key=lambda entry: entry[0])
         values, texts, weights = (list(part) for part in zip(*law, strict=True))
         name = _name_of(wanted.own, wanted.call.args, wanted.call.keywords)  # type: ignore[arg-type]

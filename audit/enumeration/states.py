@@ -314,6 +314,8 @@ class _Reading:
                 return kind, number
         if kind in _ITERATORS:
             return (kind, number, *map(self.of, value.__reduce__()[1:]))
+        if kind is partial:
+            return (kind, number, *map(self.of, (value.func, value.args, value.keywords, vars(value))))
         if kind is np.ndarray or kind is DrawnArray:
             return self._array(value, number)
         if kind is types.FunctionType:

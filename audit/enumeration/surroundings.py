@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.process_state import ProcessState
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.enumeration.watching import is_own, name_of_watched
-from audit.subjects.identity import fields_of
+from audit.subjects.identity import fields_of, is_written_in_python
 
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
@@ -61,12 +63,7 @@ _MISSING = object()
 
 def is_of_python(kind: type) -> bool:
     """Test whether instances of a class hold nothing but attributes: all of its bases are written in Python."""
-    for base in kind.__mro__[:-1]:
-        slots = sum(isinstance(member, types.MemberDescriptorType) for member in vars(base).values())
-        grown = base.__basicsize__ - base.__base__.__basicsize__ if base.__base__ else 0
-        if not base.__flags__ & (1 << 9) or "__module__" not in vars(base) or grown > 8 * (slots + 2):
-            return False
-    return kind.__mro__[-1] is object
+    return kind.__mro__[-1] is object and all(map(is_written_in_python, kind.__mro__[:-1]))
 
 
 class Surroundings:
@@ -77,18 +74,19 @@ class Surroundings:
         self.pinned: dict[int, Any] = {}  # by identity; the objects stay alive, so that no identity is used again
         self.blocked: set[str] = set()  # why states cannot be compared
         self._codes: set[types.CodeType] = set()
-        self._bindings: list[tuple[dict[str, Any], str, Any]] = []
+        self._bindings: dict[int, tuple[dict[str, Any], list[str], list[Any]]] = {}  # by the identity of the place
         self._contents: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]] = []
         self._reached_modules = self._reads_by_name = self._has_sets = self._goes_through = False
         self.process = ProcessState()
 
     def is_unchanged(self) -> bool:
         """Test whether all is as it was."""
-        if any(place.get(name, _MISSING) is not value for place, name, value in self._bindings):
-            return False
+        for place, names, values in self._bindings.values():
+            if not all(map(is_, map(place.get, names, repeat(_MISSING)), values)):
+                return False
         for read, before in self._contents:
             now = read()
-            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+            if len(now) != len(before) or not all(map(is_, now, before)):
                 return False
         return self.process.is_unchanged()
 
@@ -109,7 +107,7 @@ class Surroundings:
         self._reads_by_name |= "getattr" in names
         for name in names:
             value = globals_.get(name, _MISSING)
-            self._bindings.append((globals_, name, value))
+            self._bind(globals_, name, value)
             if isinstance(value, types.ModuleType) and not is_own(value.__name__):
                 self._add_module(value, names, set())
             elif value is not _MISSING:
@@ -117,13 +115,18 @@ class Surroundings:
         if self._reached_modules and self._reads_by_name:
             self.blocked.add("`getattr` is used, and modules are reached")
 
+    def _bind(self, place: dict[str, Any], name: str, value: Any) -> None:
+        _, names, values = self._bindings.setdefault(id(place), (place, [], []))
+        names.append(name)
+        values.append(value)
+
     def _add_module(self, module: types.ModuleType, names: set[str], seen: set[int]) -> None:
         """Add what has one of the names in a module, in its parts, and so on."""
         self._reached_modules = True
         seen.add(id(module))
         for name in names & vars(module).keys():
             value = vars(module)[name]
-            self._bindings.append((vars(module), name, value))
+            self._bind(vars(module), name, value)
             if not isinstance(value, types.ModuleType):
                 self.add(value)
             elif not is_own(value.__name__) and id(value) not in seen:

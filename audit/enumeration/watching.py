@@ -16,6 +16,7 @@ import random
 import secrets
 import sys
 import time
+from builtins import id  # the code under audit is given another one
 from collections.abc import Callable
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, ModuleType

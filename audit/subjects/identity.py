@@ -106,7 +106,7 @@ def type_name(value: Any) -> str:
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the attributes that an object itself holds, in `__dict__` or in slots, whatever its class says."""
     found: dict[str, Any] = {}
-    for kind in filter(_is_written_in_python, reversed(type(value).__mro__)):
+    for kind in filter(is_written_in_python, reversed(type(value).__mro__)):
         for name, member in vars(kind).items():
             if isinstance(member, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__"):
                 with suppress(AttributeError):  # a slot that was never set
@@ -330,11 +330,11 @@ def content_of(value: Any) -> Any:
 def is_opaque(value: Any) -> bool:
     """Return whether a class written in C, beside those whose content is read directly, may hold more."""
     known = (object, types.SimpleNamespace, *_CONTENT)  # a namespace has nothing but its attributes
-    return any(not _is_written_in_python(kind) and kind not in known for kind in type(value).__mro__)
+    return any(not is_written_in_python(kind) and kind not in known for kind in type(value).__mro__)
 
 
 @lru_cache(maxsize=4096)
-def _is_written_in_python(kind: type) -> bool:
+def is_written_in_python(kind: type) -> bool:
     """Test whether a class was made by Python: one of C has descriptors of C, also where it is made at run time."""
     if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
         return False

@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import decimal
 import functools
+import hashlib
 import inspect
+import operator
 import os
 import sys
 import types
@@ -535,3 +537,49 @@ def working_folder(data: Any, rng: Any) -> Any:
     found = os.getcwd() == "/"
     os.chdir(before)
     return second, found
+
+
+@program
+def bound_argument(data: Any, rng: Any) -> Any:
+    both = functools.partial(lambda first, second: (first, second), coin(rng))
+    second = coin(rng)
+    return both(second)
+
+
+@program
+def digest(data: Any, rng: Any) -> Any:
+    made = hashlib.sha256()
+    made.update(b"a" if coin(rng) else b"b")
+    second = coin(rng)
+    return second, made.hexdigest()[:4]
+
+
+@program
+def getter(data: Any, rng: Any) -> Any:
+    read = operator.attrgetter("real" if coin(rng) else "imag")
+    second = coin(rng)
+    return second, read(3 + 4j)
+
+
+@program
+def index_of_moved(data: Any, rng: Any) -> Any:
+    by = 10 * coin(rng)
+    number = rng.integers(3) + by
+    by = 0
+    return operator.index(number)
+
+
+@program
+def scaled_and_cut(data: Any, rng: Any) -> Any:
+    by = 1 + coin(rng)
+    number = rng.random() * by
+    by = 0
+    return int(2 * number), coin(rng)
+
+
+@program
+def pop_from_either(data: Any, rng: Any) -> Any:
+    first = [1, 2, 3]
+    second = first if coin(rng) else [1, 2, 3]
+    taken = second.pop(rng.integers(3))
+    return taken, len(first)
