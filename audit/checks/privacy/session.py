@@ -51,6 +51,7 @@ from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
+_FALLS = 0.7  # share of the cost of an output, in calls that are `_LONGER` times as long, below which it falls
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
 _AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
@@ -98,9 +99,10 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
             break
         elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
         cost, spent = min(cost, elapsed / size), spent + elapsed
-        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or size >= _SHOWS_SLOW):
+        is_of_calls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
+        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or (size >= _SHOWS_SLOW and not is_of_calls)):
             break
-        if elapsed < _SHORTEST_TIMED or elapsed / size < before / 2:  # a call takes long, whatever it returns
+        if elapsed < _SHORTEST_TIMED or is_of_calls:
             size *= _LONGER
         else:
             slow += 1
