@@ -14,7 +14,6 @@ import numpy as np
 from scipy import special
 
 from audit.base.forms import Number
-from audit.game.scorers.cells import atom_keys
 from audit.subjects import Outputs, concatenate
 
 IN_WORKERS = "same noise in workers"
@@ -87,10 +86,10 @@ class Values:
     def of(cls, outputs: Outputs) -> Values:
         numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
         finite = np.isfinite(numbers)
-        whole = None if finite.all() else _codes_of(atom_keys(outputs))
+        whole = None if finite.all() else _codes_of(outputs.keys())
         order = _codes_of(numbers if whole is None else np.where(finite, numbers, whole))
         if whole is None:  # outputs with different numbers are different: the keys need not be computed
-            whole = order if _all_differ(order) else _codes_of(atom_keys(outputs))
+            whole = order if _all_differ(order) else _codes_of(outputs.keys())
         ranks = order.astype(float)
         if outputs.is_scalar or outputs.symbolic.any():
             return cls(whole[:, None], ranks - ranks.mean())
@@ -178,7 +177,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
             totals[found.kind] = found if before is None else _sum_of(before, found)
         matched = concatenate([call[:_MATCHED] for call in calls[:count]])
         values = Values.of(matched)
-        whole = values.codes if values.codes.shape[1] == 1 else _codes_of(atom_keys(matched))
+        whole = values.codes if values.codes.shape[1] == 1 else _codes_of(matched.keys())
         log_repeats.append(_log_repeats(whole.reshape(count, -1)))
         log_state.append(_log_state(values.ranks.reshape(count, -1)))
     found_kinds = [kind for kind, total in totals.items() if total.log_pvalue <= _LOG_LEVEL]

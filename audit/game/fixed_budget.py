@@ -18,7 +18,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -33,9 +33,8 @@ from audit.subjects.clock import TimedOut, drawing
 from audit.subjects.place import HERE, Place
 
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
-_FEWEST_JOINED = 4  # calls that are many enough to be read together. TIME
-_COUNTED_AT_ONCE = 4_096  # calls whose counts are added together. TIME
 
+_FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
 T = TypeVar("T")
 Read = Callable[[list[Outputs]], Any]
 
@@ -252,46 +251,26 @@ def play(
         stage = stream.child(CERTIFYING) if look == 0 else stream.child(CERTIFYING, RIGHT + look)
         plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
         started = time.perf_counter()
-        waiting = _Counts(plan, tallies[look:])
+        found: list[list[np.ndarray]] = []
         try:
-            odd += yield Request(subject, plan, read, waiting.take, place)
-            waiting.add()
+            odd += yield Request(subject, plan, read, found.append, place)
         except TimedOut:
             if look == 0:
                 raise
             break
+        _add(found, plan, tallies[look:])
         seconds, reached = seconds + time.perf_counter() - started, look
         drawn = [done + more for done, more in zip(drawn, left, strict=True)]
     rest = stream.child(COINS, 1)
     return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
 
 
-@dataclass
-class _Counts:
-    """Add the counts of calls, in order, to the tallies of all totals that are not reached yet."""
-
-    plan: Calls
-    tallies: Sequence[Sequence[Tally]]
-    done: int = 0  # calls that were added
-    waiting: list[list[np.ndarray]] = field(default_factory=list)
-
-    def take(self, found: list[np.ndarray]) -> None:
-        """Keep the counts of some calls for each pair of events; add them where many wait."""
-        self.waiting.append(found)
-        if len(self.waiting) * len(found[0]) >= _COUNTED_AT_ONCE:
-            self.add()
-
-    def add(self) -> None:
-        """Add what waits."""
-        if not self.waiting:
-            return
-        each = [np.concatenate(counts) for counts in zip(*self.waiting, strict=True)]
-        numbers = range(self.done, self.done + len(each[0]))
-        self.done, self.waiting = numbers.stop, []
-        sides = np.array([self.plan.locate(number)[0] for number in numbers])
-        for games, side in itertools.product(self.tallies, (LEFT, RIGHT)):
-            for tally, counts in zip(games, each, strict=True):
-                tally.add(side, counts[sides == side])
+def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Sequence[Tally]]) -> None:
+    """Add the counts of all calls, in order, to the tallies of all totals that are not reached yet."""
+    sides = np.array([plan.locate(call)[0] for call in range(len(plan))])
+    for number, counts in enumerate(map(np.concatenate, zip(*found, strict=True))):
+        for games, side in itertools.product(tallies, (LEFT, RIGHT)):
+            games[number].add(side, counts[sides == side])
 
 
 def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
@@ -300,10 +279,14 @@ def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[
 
 def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
     """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
-    if len(calls) <= _FEWEST_JOINED:
-        return np.concatenate([_count(events, call, [len(call)]) for call in calls])
     alike = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
-    if len(alike) > 1 or not isinstance(calls[0].raw, np.ndarray) or any(call.symbols is not None for call in calls):
+    few = len(calls) < _FEWEST_JOINED
+    if (
+        few
+        or len(alike) > 1
+        or not isinstance(calls[0].raw, np.ndarray)
+        or any(call.symbols is not None for call in calls)
+    ):
         return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join them might change them
     return _count(events, concatenate(calls), list(map(len, calls)))
 

@@ -236,14 +236,15 @@ class _Base:
         return Family(name, size, len(dealings), sum(map(self._is_found, dealings)))
 
     def _is_found(self, deal: Dealing) -> bool:
-        """Scan one column with a plant, and compute the power of the test of the event that is found."""
-        left, right = deal()
+        """Scan one column with a plant on either side, and compute the power of the test of the event that is found."""
+        leads = 1 if self.rng.random() < 0.5 else -1
+        left, right = deal()[::leads]
         column = Column.of(left, right, tuning.SCREENING_STEP)
         found = column.intervals(self.claimed.excess.thinned(len(left)), 1, self.columns)
         if not found or found[0].evidence <= self.most:
             return False
         _, low, high, sign = found[0]
-        shares = [float(np.mean((side >= low) & (side <= high))) for side in deal()]
+        shares = [float(np.mean((side >= low) & (side <= high))) for side in deal()[::leads]]
         likelier, other = shares[::sign]
         return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
 
@@ -267,15 +268,9 @@ class _Base:
         left, right = self.dealt[self.rng.integers(len(self.dealt))]
         return values[left], values[right]
 
-    def _either(self, leading: np.ndarray, other: np.ndarray, sign: int) -> Sides:
-        return (leading, other) if sign > 0 else (other, leading)
-
-    def _sign(self) -> int:
-        return 1 if self.rng.random() < 0.5 else -1
-
     def _interval(self, index: int) -> Dealing:
         """Let one side have an interval less often than the other, by the ratio of the size."""
-        values, sign = self._column(index), self._sign()
+        values = self._column(index)
         ordered = np.sort(values)
         first = self.rng.uniform(0, 1 - self.size.probability)
         ends = ordered[(np.array([first, first + self.size.probability]) * (len(ordered) - 1)).astype(int)]
@@ -287,13 +282,13 @@ class _Base:
             moved = inside[self.rng.random(len(inside)) > math.exp(-self.size.log_ratio)]
             if len(outside):
                 other[moved] = self.rng.choice(outside, len(moved))
-            return self._either(leading, other, sign)
+            return leading, other
 
         return deal
 
     def _value(self, values: np.ndarray, value: float | None = None) -> Dealing:
         """Let one side take a value more often; or the other one never, where it is frequent enough for that."""
-        sign, planted = self._sign(), self.rng.choice(values) if value is None else value
+        planted = self.rng.choice(values) if value is None else value
         usual = float(np.mean(values == planted))
         if usual == 1.0:  # all outputs have it: let some have another one
             usual, planted = 0.0, planted + 1.0
@@ -307,7 +302,7 @@ class _Base:
                 other[gone] = self.rng.choice(others, len(gone))
             else:
                 leading[self.rng.random(len(leading)) < more] = planted
-            return self._either(leading, other, sign)
+            return leading, other
 
         return deal
 
@@ -325,15 +320,11 @@ class _Base:
         sure = partial(_scan_finds, self.claimed, ordered / spread, self.columns)
         shift = tuning.PLANT_MARGIN * least(sure)
 
-        def dealing(sign: int) -> Dealing:
-            def deal() -> Sides:
-                leading, other = self._deal(values)
-                return self._either(leading + shift * spread, other, sign)
+        def deal() -> Sides:
+            leading, other = self._deal(values)
+            return leading + shift * spread, other
 
-            return deal
-
-        size = f"moved by {shift:.2g} of its standard deviations"
-        return self._family(name, size, [dealing(self._sign()) for _ in range(PLANTED)])
+        return self._family(name, f"moved by {shift:.2g} of its standard deviations", [deal] * PLANTED)
 
     def _places(self) -> Family:
         """Let one coordinate be the largest more often on one side; never on the other where that is enough."""
@@ -345,19 +336,13 @@ class _Base:
     def _signs(self, first: int, second: int) -> Dealing:
         """Let two coordinates lie on the same side of their medians, or means, on one side always."""
         pair = self._standardized(first, second)
-        sign = self._sign()
         gaps = np.abs(_moment(pair * np.sign(pair)) - _moment(pair))
 
         def deal() -> Sides:
             leading, other = self._deal(pair)
-            products = leading[:, 0] * leading[:, 1], other[:, 0] * other[:, 1]
-            return self._either(np.abs(products[0]), products[1], sign)
+            return np.abs(leading[:, 0] * leading[:, 1]), other[:, 0] * other[:, 1]
 
-        def unseen() -> Sides:
-            left, right = self._deal(pair)
-            return left[:, 0], right[:, 0]
-
-        return deal if gaps > self._moment_gap else unseen
+        return deal if gaps > self._moment_gap else lambda: self._deal(pair[:, 0])  # where the pair is not looked at
 
     @property
     def _moment_gap(self) -> float:
@@ -367,11 +352,11 @@ class _Base:
 
     def _order(self, first: int, second: int) -> Dealing:
         """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
-        pair, sign = self._standardized(first, second), self._sign()
+        pair = self._standardized(first, second)
 
         def deal() -> Sides:
             leading, other = self._deal(pair)
-            return self._either(leading.max(axis=1), other[:, 0], sign)
+            return leading.max(axis=1), other[:, 0]
 
         return deal
 

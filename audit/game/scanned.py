@@ -250,9 +250,8 @@ def derived(rows: Rows, layout: Layout) -> list[Feature]:
 
 def _thinned(training: Training) -> Rows:
     """Return the vectors of both sides, as many rows as the numbers scanned allow."""
-    parts = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
-    width = max(1, parts[0].shape[1])
+    width = max(1, training.left.numbers.shape[1])
     most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
-    left, right = (thinned(part, most) for part in parts)
+    left, right = (thinned(part, most) for part in training.numeric)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side
     return left[:size], right[:size]

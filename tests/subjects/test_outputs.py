@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.game.scorers.cells import atom_keys
-from audit.subjects import BadBatch, BadLength, Raised, Reading, concatenate, encode
+from audit.subjects import BadBatch, BadLength, Outputs, Raised, Reading, concatenate, encode
 from audit.subjects.identity import identify
 from tests.offenders import for_each
 
@@ -155,7 +154,7 @@ APART.append(with_attrs(pd.Series([1, 2]), secret=1))
 
 
 def test_what_a_caller_can_tell_apart_is_apart():
-    keys = [int(atom_keys(encode([value], 1))[0]) for value in APART]
+    keys = [int(Outputs.keys(encode([value], 1))[0]) for value in APART]
     alike = [(APART[i], APART[keys.index(key)]) for i, key in enumerate(keys) if keys.index(key) != i]
     assert not alike
 
@@ -172,25 +171,25 @@ def test_tables_of_arrow():
         table.to_pydict(),
     ]
     batch = encode([table, arrow.table({"n": [1.5], "s": ["a"]}), *others], 2 + len(others))
-    keys = atom_keys(Reading.of([batch]).read(batch)).tolist()
+    keys = Outputs.keys(Reading.of([batch]).read(batch)).tolist()
     assert keys[0] == keys[1]
     assert len(set(keys)) == 1 + len(others)
     assert '["n"]' in dict(encode([table], 1).names)
-    assert len({int(atom_keys(encode([[each]], 1))[0]) for each in (table, *others)}) == 1 + len(others)
+    assert len({int(Outputs.keys(encode([[each]], 1))[0]) for each in (table, *others)}) == 1 + len(others)
     scalars = [arrow.scalar(1), arrow.scalar(2), arrow.scalar(1.0), arrow.array([1]), arrow.array([1, 2])]
-    assert len({int(atom_keys(encode([each], 1))[0]) for each in scalars}) == len(scalars)
+    assert len({int(Outputs.keys(encode([each], 1))[0]) for each in scalars}) == len(scalars)
 
 
 def test_in_one_batch_too():
     batch = encode(APART, len(APART))
     read = Reading.of([batch]).read(batch)
-    assert len(set(atom_keys(read).tolist())) == len(APART)
+    assert len(set(Outputs.keys(read).tolist())) == len(APART)
 
 
 @for_each(range(len(APART)))
 def test_each_is_known_again(number):
     batch = encode([APART[number], "other", APART[number]], 3)
-    keys = atom_keys(Reading.of([batch]).read(batch))
+    keys = Outputs.keys(Reading.of([batch]).read(batch))
     assert keys[0] == keys[2] != keys[1]
 
 
@@ -207,12 +206,12 @@ def test_each_is_known_again(number):
     ],
 )
 def test_equal_outputs_at_other_addresses_are_alike(make):
-    keys = atom_keys(encode([make(), make()], 2))
+    keys = Outputs.keys(encode([make(), make()], 2))
     assert keys[0] == keys[1]
 
 
 def test_sets_of_equal_content_are_alike():
-    keys = atom_keys(encode([{1, 2, 3}, {3, 2, 1}], 2))
+    keys = Outputs.keys(encode([{1, 2, 3}, {3, 2, 1}], 2))
     assert keys[0] == keys[1]
 
 
@@ -237,7 +236,7 @@ def test_sets_of_equal_content_are_alike():
 def test_containers_of_batches_are_part_of_the_output(batch):
     left, right = (encode(part, 3) for part in batch)
     reading = Reading.of([left, right])
-    assert not set(atom_keys(reading.read(left)).tolist()) & set(atom_keys(reading.read(right)).tolist())
+    assert not set(Outputs.keys(reading.read(left)).tolist()) & set(Outputs.keys(reading.read(right)).tolist())
 
 
 LIVE = [
@@ -275,7 +274,7 @@ def test_what_is_nested_too_deep_is_said():
 def test_long_outputs_that_differ_only_at_their_end_are_different(make):
     same, other = "x" * 10_000 + "left", "x" * 10_000 + "right"
     batch = encode([make(same), make(other), make(same)], 3)
-    keys = atom_keys(batch)
+    keys = Outputs.keys(batch)
     assert keys[0] == keys[2] != keys[1]
     assert all(len(text) < 300 for text in batch.symbols.table)
 
@@ -398,7 +397,9 @@ def test_joining_parts_is_encoding_the_whole(rows, cut):
     parts = [part for part in (rows[:cut], rows[cut:]) if part]
     joined = concatenate([encode(part, len(part)) for part in parts])
     whole = encode(rows, len(rows))
-    same = [[a == b for b in keys] for keys in (atom_keys(joined).tolist(), atom_keys(whole).tolist()) for a in keys]
+    same = [
+        [a == b for b in keys] for keys in (Outputs.keys(joined).tolist(), Outputs.keys(whole).tolist()) for a in keys
+    ]
     assert len(joined) == len(whole) == len(same) // 2
     assert same[: len(rows)] == same[len(rows) :]
 

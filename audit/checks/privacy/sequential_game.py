@@ -15,7 +15,6 @@ from audit.claims import Point
 from audit.game.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.game.resolution import sequential_resolution, steps_to_resolve
 from audit.game.scorers.base import LikelihoodRatio, stated_log_likelihood
-from audit.game.scorers.cells import atom_keys
 from audit.game.sequential import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.game.tuning import TRAINING_CALLS
 from audit.subjects import Block, Outputs, Side, Stream
@@ -139,7 +138,7 @@ class _Source:
         self._calls[side] += 1
         outputs, found = session.subject.draw(Block(self._datasets[side], size, seed))
         session.note(found)
-        keys = atom_keys(outputs)
+        keys = outputs.keys()
         self._first_key = keys[0] if self._first_key is None else self._first_key
         self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
         self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None

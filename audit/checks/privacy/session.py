@@ -41,7 +41,6 @@ from audit.game.plants import LARGEST, Claimed, training_for
 from audit.game.resolution import runs_to_resolve, steps_to_resolve
 from audit.game.scanned import Scanned, scan
 from audit.game.scorers import SCORERS, Scorer, Training
-from audit.game.scorers.cells import atom_keys
 from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
 from audit.subjects import BLOCK, BadLength, Block, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
@@ -329,8 +328,8 @@ def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Out
     size = calls * split.call
     session.samples += 2 * size * len(pairs)
     session.note(found)
-    first = atom_keys(drawn[0][LEFT][0])[0]
-    if all(bool(np.all(atom_keys(call) == first)) for pair in drawn for side in pair for call in side):
+    first = drawn[0][LEFT][0].keys()[0]
+    if all(bool(np.all(call.keys() == first)) for pair in drawn for side in pair for call in side):
         if found["raised"] == 2 * size * len(pairs):
             symbols = drawn[0][0][0].symbols
             raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")

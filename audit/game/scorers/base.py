@@ -37,6 +37,11 @@ class Training:
         shapes = {side.numbers.shape[1:] for side in self.sides}
         return len(shapes) == 1 and not any(side.is_scalar for side in self.sides)
 
+    @property
+    def numeric(self) -> list[np.ndarray]:
+        """Return the numbers of either side without symbols."""
+        return [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in self.sides]
+
     def every(self, step: int, start: int = 0) -> Training:
         return self.with_sides(self.left[start::step], self.right[start::step])
 
@@ -78,10 +83,11 @@ class Scorer(ABC):
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False
+    widest: float = math.inf  # coordinates of a vector that it reads: with more, it would take long
 
     def reads(self, training: Training) -> bool:
         """Return whether the training outputs are of the kind that it can read."""
-        return not self.of_vectors or training.has_vectors
+        return not self.of_vectors or (training.has_vectors and training.left.numbers.shape[1] <= self.widest)
 
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:

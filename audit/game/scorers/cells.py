@@ -27,7 +27,7 @@ class AtomScore(Score):
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         known = replace(self.table, rare=np.nan)
-        scores = known(atom_keys(outputs))
+        scores = known(outputs.keys())
         missed = np.isnan(scores)
         if missed.any() and outputs.symbols is not None:
             scores[missed] = known(_kind_keys(outputs.symbols)[missed])
@@ -81,14 +81,9 @@ def count_atoms(training: Training) -> AtomScore | None:
     rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(rare))
     # what counts as rare is the output's own value, even where its kind is an atom
-    counts = np.unique(np.concatenate([atom_keys(outputs) for outputs in training.sides]), return_counts=True)[1]
+    counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
     share_of_rare = counts[counts < tuning.ATOM_COUNT].sum() / sum(totals)
     return AtomScore(table, bool(share_of_rare <= tuning.MOST_RARE_ATOMS))
-
-
-def atom_keys(outputs: Outputs) -> np.ndarray:
-    """Return one 64-bit key per output: equal outputs have equal keys (and others too, with probability 2^-64)."""
-    return outputs.keys()
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:
@@ -102,7 +97,7 @@ def _repeats(ordered: np.ndarray) -> bool:
 
 def _counted(outputs: Outputs) -> np.ndarray:
     """Return keys of the outputs; a symbol that is rare on its side is counted as its kind."""
-    keys = atom_keys(outputs)
+    keys = outputs.keys()
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)

@@ -87,8 +87,7 @@ def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
 
 def numeric_rows(training: Training, most: int) -> Rows | None:
     """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None for too few of them."""
-    numbers = [side.numbers if side.symbols is None else side.numbers[~side.symbolic] for side in training.sides]
-    left, right = (thinned(part, most) for part in numbers)
+    left, right = (thinned(part, most) for part in training.numeric)
     return (left, right) if min(len(left), len(right)) >= 4 else None
 
 
@@ -189,9 +188,7 @@ class Coordinates(Scorer):
     """Propose the sum of the coordinates' log-ratios, the one that differs most, and the sum beside earlier ones."""
 
     of_vectors = True
-
-    def reads(self, training: Training) -> bool:
-        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
+    widest = tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
         parts, alone = _of_each(training, {})

@@ -163,9 +163,7 @@ class Vectors(Scorer):
     """Read vector outputs that take too many values to count."""
 
     of_vectors = True
-
-    def reads(self, training: Training) -> bool:
-        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
+    widest = tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[Score]:
         rows = numeric_rows(training, tuning.VECTOR_ROWS)

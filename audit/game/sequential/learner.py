@@ -8,7 +8,6 @@ import numpy as np
 from scipy import special
 
 from audit.game import tuning
-from audit.game.scorers.cells import atom_keys
 from audit.game.sequential.experts import AtomExpert, EvenExpert, Expert, LinearExpert, StatedExpert
 from audit.game.sequential.line_experts import LineExperts
 from audit.subjects import Outputs
@@ -134,7 +133,7 @@ def _readers(first: Outputs, score: Score | None) -> dict[str, Callable[[Outputs
     readers: dict[str, Callable[[Outputs], np.ndarray]] = {
         name: partial(_numbers, read, ()) for name, read in numbers.items()
     }
-    readers |= {"atoms": atom_keys, "kinds": _kinds}
+    readers |= {"atoms": Outputs.keys, "kinds": _kinds}
     if width:
         readers["vectors"] = partial(_numbers, lambda x: x, (width,))
     if score is not None:
