@@ -243,7 +243,7 @@ class Explorer:
             is_same: list[bool] = []
             made = self._instructions(lambda: is_same.append(self._is_same(text, run)))  # noqa: B023
             where = known_numbers.first_difference(before, made)
-            if where is not None or not is_same[0]:
+            if where or not is_same[0]:
                 return f" ({where})" if where else ""
         return None
 
@@ -298,8 +298,7 @@ class Explorer:
     def _fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:
         state = self.reader.state(signature)
         key = self._key(state)
-        known = None if key is None else self.known.get(key)
-        if known is not None:
+        if (known := None if key is None else self.known.get(key)) is not None:
             self._arrive(known)
         if self.stopped_by:
             self.follower.stop(EndOfRun())
