@@ -273,6 +273,36 @@ def test_the_recursion_follows_the_analyst_and_beats_the_sum():
     assert loose.verdict is Verdict.FAIL
 
 
+class TwoVotes:
+    """Says yes with probability 1/4 or 1/2, twice at most."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng, self.left = data, rng, 2
+
+    def ask(self):
+        if not self.left:
+            raise PermissionError("spent")
+        self.left -= 1
+        return bool(self.rng.integers(4) < 1 + self.data[0])
+
+
+@pytest.mark.parametrize(("again", "loss"), [(False, 2.25), (True, 4.0)])
+def test_the_enumeration_follows_the_conversation(again, loss):
+    """No, no is 9/16 against 1/4; yes, yes 1/16 against 1/4, and is asked for only `again`; a third time is refused."""
+
+    def analyst():
+        if not (yield ("ask",)) or again:
+            yield ("ask",)
+            yield ("ask",)
+
+    given = {"analyst": analyst, "method": "enumerate", "workers": 0}
+    right = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) + 1e-6), PAIRS, **given)
+    assert (right.verdict, right.basis) == (Verdict.PASS, "proved")
+    assert right.exact_epsilon == pytest.approx(np.log(loss))
+    wrong = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) - 1e-3), PAIRS, **given)
+    assert (wrong.verdict, wrong.basis) == (Verdict.FAIL, "proved")
+
+
 def test_a_law_that_is_not_finite_needs_a_list_of_moves():
     def analyst():
         yield "ask", 0, 0.1
