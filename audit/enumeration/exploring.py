@@ -328,9 +328,7 @@ class Explorer:
         open_ = [
             branch for branch, end in enumerate(node.ends) if end is None and self._mass(node, branch) >= self.cutoff
         ]
-        if self.limits.gate.is_over:
-            self.stopped_by = "time"
-        if not open_ or self.stopped_by:
+        if not open_ or self.limits.gate.is_over:
             self.follower.stop(EndOfRun())
         best = max(open_, key=node.branches.weights.__getitem__)
         self.at, self.way = (node, best), self.at
