@@ -279,16 +279,11 @@ def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[
 
 def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
     """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
-    alike = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
-    few = len(calls) < _FEWEST_JOINED
-    if (
-        few
-        or len(alike) > 1
-        or not isinstance(calls[0].raw, np.ndarray)
-        or any(call.symbols is not None for call in calls)
-    ):
-        return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join them might change them
-    return _count(events, concatenate(calls), list(map(len, calls)))
+    kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
+    are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
+    if are_alike and len(calls) >= _FEWEST_JOINED:
+        return _count(events, concatenate(calls), list(map(len, calls)))
+    return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join others might change them
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
