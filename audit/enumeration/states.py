@@ -43,8 +43,9 @@ _TESTS = (
     *("POP_JUMP_BACKWARD_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "UNARY_NEGATIVE"),
     *("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "TO_BOOL"),  # since CPython 3.12
 )
-_SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "")
+_SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "", np.empty(0))
 _ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
+_OVER_ROWS: tuple[type, ...] = (type(iter([])), type(iter(np.empty(0))))
 _LASTING = (type, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _GENERATOR, _COROUTINES = 0x20, 0x80 | 0x200  # flags of code
 
@@ -243,6 +244,24 @@ def is_generator(frame: FrameType) -> bool:
     return bool(frame.f_code.co_flags & _GENERATOR)
 
 
+def _rest_of(iterator: Any) -> Any:
+    """Return what an iterator holds; of a row that nothing else holds only what is still to come."""
+    made: Any = iterator.__reduce__()
+    if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) in (list, DrawnArray):
+        (row,), at = made[1:]
+        if sys.getrefcount(row) == _ALONE:
+            return list(row)[at:]
+    return made[1:]
+
+
+def _references() -> int:
+    """Return how many references there are to a row that only an iterator holds, where `_rest_of` counts them."""
+    iterator = iter([0])
+    made: Any = iterator.__reduce__()
+    (row,), _ = made[1:]
+    return sys.getrefcount(row)
+
+
 class _Reading:
     """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
 
@@ -313,7 +332,7 @@ class _Reading:
             except ValueError:
                 return kind, number
         if kind in _ITERATORS:
-            return (kind, number, *map(self.of, value.__reduce__()[1:]))
+            return (kind, number, *map(self.of, _rest_of(value)))
         if kind is partial:
             return (kind, number, *map(self.of, (value.func, value.args, value.keywords, vars(value))))
         if kind is np.ndarray or kind is DrawnArray:
@@ -334,3 +353,6 @@ class _Reading:
             raise NoState("an array is held that shares memory")
         content = tuple(map(self.of, value.ravel())) if value.dtype == object else value.tobytes()
         return type(value), number, value.dtype.str, value.shape, value.strides, value.flags.writeable, content
+
+
+_ALONE = _references()

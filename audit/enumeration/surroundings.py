@@ -52,6 +52,7 @@ _REFLECTIVE = {
     ),
     *("__dict__", "__globals__", "__code__", "__closure__", "modules", "import_module", "settrace", "setprofile"),
     *("__setattr__", "__delattr__", "f_back", "get_objects", "getrefcount", "weakref", "cell_contents", "sys"),
+    *("__setstate__", "__reduce__", "__reduce_ex__", "pickle"),  # an iterator tells what it has left behind
 }
 _WITHOUT_CONTENT = {
     *("getset_descriptor", "member_descriptor", "classmethod_descriptor", "GenericAlias", "mappingproxy", "code"),

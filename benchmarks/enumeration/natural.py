@@ -307,6 +307,14 @@ def _(data: Any, rng: Any) -> Any:
     return total
 
 
+@sampler("20 users, a loop over an array of draws", (0, 1) * 10)
+def _(data: Any, rng: Any) -> Any:
+    total = 0
+    for u, bit in zip(rng.random(len(data)), data, strict=True):
+        total += bit if u < 0.75 else 1 - bit
+    return total
+
+
 @sampler("8 users, `sum` of a list", (0, 1) * 4)
 def _(data: Any, rng: Any) -> Any:
     return sum([bit ^ (rng.random() < 0.25) for bit in data])

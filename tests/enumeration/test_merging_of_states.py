@@ -176,6 +176,15 @@ def behind_a_stand_in(data, rng):
     return bit(rng) + 2 * (rng.random() < Drawn(rng))
 
 
+def in_a_row_that_is_held(data, rng):
+    row = [0, 0]
+    left = iter(row if bit(rng) else [0, 0])
+    next(left)
+    again = bit(rng)
+    row[1] = 1
+    return next(left), again
+
+
 NUMBERS = array.array("i")
 
 
@@ -201,6 +210,7 @@ def in_a_cache(data, rng):
 
 
 SUBJECTS = [
+    in_a_row_that_is_held,
     in_a_global_array,
     in_a_cache,
     in_an_array,
@@ -243,6 +253,11 @@ def test_the_iterator_of_a_loop_is_part_of_the_state():
 
 def nothing_on_the_stack(monkeypatch):
     monkeypatch.setattr(states, "_kept", lambda *arguments: 0)
+
+
+def rows_cut(monkeypatch):
+    """Read of each iterator over a row what is still to come, whoever else holds the row."""
+    monkeypatch.setattr(states.sys, "getrefcount", lambda row: states._ALONE)
 
 
 def nothing_in_cells(monkeypatch):
@@ -318,6 +333,7 @@ def c_code_unseen(monkeypatch):
     ("subject", "without"),
     [
         (half_evaluated, nothing_on_the_stack),
+        (in_a_row_that_is_held, rows_cut),
         (in_an_array, parts_unseen),
         (in_a_choice, parts_unseen),
         (in_the_arguments_of_a_call, nothing_on_the_stack),
