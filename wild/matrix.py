@@ -49,7 +49,8 @@ have which outcome. A number of PASS says nothing of the cases beside it. How ea
 
 ## Since and until
 
-What the older releases that are audited answer to the cell that shows a public cause most plainly.
+What the older releases that are audited answer to the cell that shows a public cause most plainly. `docs/osv/` has what
+is public as records of the Open Source Vulnerability format.
 
 {releases}
 

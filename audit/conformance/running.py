@@ -210,6 +210,10 @@ class _CellRunner:
             part.claim()
         except (ArithmeticError, InvalidArgument) as error:  # of a function that computes it
             return f"its claim cannot be stated at these parameters: {error}"
+        except AuditError:
+            raise
+        except Exception as error:  # the library computes it
+            return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
         try:
             return FirstLook(*self.pool.call(probe, part, timeout=self.timeout))
         except AuditError:

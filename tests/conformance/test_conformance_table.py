@@ -193,6 +193,19 @@ def test_a_claim_that_cannot_be_computed_leaves_the_other_cells_what_they_are():
     assert [each.query for each in found if each.status == "screened"]
 
 
+def test_parameters_for_which_a_library_computes_no_claim_are_refused():
+    def claim(p):
+        if p.epsilon < 0.1:
+            raise ValueError("noise scale is too large")
+        return PrivacyClaim(p.epsilon)
+
+    library = Library("mine", relation="add/remove")
+    library.query("count", claim=claim)(counts)
+    found = conform(library, queries=["count"], cases=["tiny epsilon", "one record", "empty"], workers=1, draws=400)
+    assert [each.status for each in found] == ["refused", "screened", "does not apply"]
+    assert found[0].reason == "ValueError: noise scale is too large"
+
+
 def test_values_without_noise_are_compared_exactly_and_without_a_draw():
     cell = Cell(faulty("offset column"), "sum", "offset column")
     (part,) = cell.parts()
