@@ -3,7 +3,8 @@
 `python -m benchmarks.canaries targets` prints, for ideal Gaussian scores, epsilon at delta 1e-5 from the median number
 of right guesses at the best number of guesses, beside the truth: without and with the declaration that canaries act
 independently. The column "recursion" is the bound without the linear program. The column "weighed" is the bound from
-groups of guesses of which the clearest weigh more, as in the check, at the median of a binomial count per group. The
+groups of guesses of which the clearest weigh more, as in the check, at the median of a binomial count per group and of
+what is drawn. The
 column "limit" is what no statistic of the scores can exceed: a mechanism that keeps less is told from ideal scores with
 too small a probability. The column "2023" is the bound of `audit.canary_epsilon_lower_bound` at its own best number of
 guesses.
@@ -60,10 +61,12 @@ def median_right(mu: float, guesses: int, canaries: int) -> int:
 
 
 def median_points(mu: float, weighing: Weights, canaries: int) -> int:
-    """Return the median of what wrong guesses cost, rounded down, from 100,000 draws of a binomial count per group."""
+    """Return the median of what wrong guesses cost, with what is drawn: from 400,000 binomial counts per group."""
     sizes = weighing.sizes.astype(int)
-    wrong = np.random.default_rng(1).binomial(sizes, weighing.wrong(mu, canaries) / sizes, (100_000, len(sizes)))
-    return math.floor(np.median(wrong @ np.array(weighing.points)))
+    wrong = np.random.default_rng(1).binomial(sizes, weighing.wrong(mu, canaries) / sizes, (400_000, len(sizes)))
+    costs = np.bincount(wrong @ np.array(weighing.points)) / len(wrong)
+    below = (costs @ weighing.added(most - np.arange(len(costs))) for most in range(len(costs) + weighing.width))
+    return next(most for most, share in enumerate(below) if share >= POWER)
 
 
 def points(scores: np.ndarray, coins: np.ndarray, weighing: Weights) -> int:
@@ -128,7 +131,7 @@ def targets() -> None:
             earlier = max(earlier, guessing_epsilon_lower_bound(right, guesses, canaries, delta=DELTA))
         rough = sorted(rough)[-3:]
         best = max((mu_lower_bound(right, guesses, canaries, LEVEL), guesses, right) for _, guesses, right in rough)
-        weighed = weighed_epsilon(mu, canaries, STEPS if mu >= 1 else STEPS // 2)
+        weighed = weighed_epsilon(mu, canaries)
         others = epsilon_of(rough[-1][0]), weighed, epsilon_of(limit(mu, canaries)), earlier
         _row("any", canaries, mu, best, " ".join(f"{number:7.2f}" for number in others))
     shares = []
@@ -141,9 +144,9 @@ def targets() -> None:
     print(f"independent: {np.mean(shares):.1%} of the true epsilon on average")
 
 
-def weighed_epsilon(mu: float, canaries: int, steps: int) -> float:
+def weighed_epsilon(mu: float, canaries: int) -> float:
     """Return the bound of epsilon from the median cost of wrong guesses."""
-    weighing = Weights.even(mu, canaries, steps)
+    weighing = Weights.even(mu, canaries, STEPS)
     return epsilon_of(weighed_mu(weighing, median_points(mu, weighing, canaries), canaries, LEVEL))
 
 
@@ -249,7 +252,7 @@ def is_false(right: int, bound: str) -> bool:
 @cache
 def most_false(weighing: Weights) -> int:
     """Return the largest cost of wrong guesses from which the bound exceeds the truth; -1 if none."""
-    low, high = -1, int(np.dot(weighing.points, weighing.wrong(MU, CANARIES)))
+    low, high = -1, int(np.dot(weighing.points, weighing.wrong(MU, CANARIES))) + weighing.width
     while high - low > 1:
         middle = (low + high) // 2
         is_above = weighed_mu(weighing, middle, CANARIES, LEVEL) > MU
@@ -265,14 +268,14 @@ def false() -> None:
         f"   of {RUNS} runs with a bound above the truth"
     )
     for name, mechanism in MECHANISMS.items():
-        rng, wrong = np.random.default_rng(1), dict.fromkeys((*bounds, "weighed"), 0)
+        rng, drawn, wrong = np.random.default_rng(1), np.random.default_rng(2), dict.fromkeys((*bounds, "weighed"), 0)
         for _ in range(RUNS):
             coins = rng.integers(0, 2, CANARIES)
             scores = mechanism(coins, rng)
             right = right_guesses(scores[coins == 1], scores[coins == 0], GUESSES)
             for bound in bounds:
                 wrong[bound] += is_false(right, bound)
-            wrong["weighed"] += points(scores, coins, weighing) <= most_false(weighing)
+            wrong["weighed"] += points(scores, coins, weighing) + weighing.draw(drawn) <= most_false(weighing)
         share = {bound: count / RUNS for bound, count in wrong.items()}
         print(
             f"{name:18} "

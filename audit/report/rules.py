@@ -219,6 +219,9 @@ OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("guessed", "has groups of guesses that do not grow, or that weigh more the later they come", lambda c: all(
         p["right"] <= p["guesses"] <= c["canaries"] and q["guesses"] < p["guesses"] and q["points"] > p["points"] > 0
         for look in c["guessed"] for q, p in pairwise([{"guesses": 0, "points": math.inf}, *look["groups"]]))),
+    ("guessed", "adds more points than it may draw", lambda c: all(
+        0 <= p["added"] <= p["width"] + p["groups"][0]["points"] if p["groups"] else p["added"] == p["width"] == 0
+        for p in c["guessed"])),
     ("guessed", "shares more than the whole of its significance", lambda c: sum(
         p["share"] for p in c["guessed"]) <= 1 + _ROUNDING),
     ("comparisons", "compares more outputs than were drawn", lambda c: all(

@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from audit.training.canaries.one_run import (
 )
 from audit.training.canaries.program import Weights, _Program, least_tail
 from audit.training.canaries.retrained import guessing_pvalue
+from benchmarks.canaries import median_points
 
 SMALL = [(1, 1, 1), (2, 2, 2), (3, 4, 4), (3, 4, 9), (5, 6, 6), (4, 6, 30), (7, 8, 10)]
 
@@ -84,7 +86,7 @@ def test_the_proof_of_a_program_is_its_optimum_or_a_little_more(right, guesses, 
 
 
 def least_cost_tail(weighing, most, canaries, points):
-    """The largest P(D <= most) over all laws of which guesses are right, each guess a coordinate, at each point."""
+    """The largest P(D + V <= most) over all laws of which guesses are right, each guess a coordinate, at each point."""
     costs = np.repeat(weighing.points, weighing.sizes.astype(int))
     count = len(costs)
     answers = list(product((0, 1), repeat=count))  # 1 is wrong
@@ -100,15 +102,18 @@ def least_cost_tail(weighing, most, canaries, points):
         limits[first + len(pairs), slack : slack + len(pairs)] = 1
         ends += [0.0] * len(pairs) + [canaries * delta]
     cost, total = np.zeros(size), np.zeros((1, size))
-    cost[: len(answers)] = [-1.0 if np.dot(costs, answer) <= most else 0.0 for answer in answers]
+    cost[: len(answers)] = [-float(weighing.added(most - np.dot(costs, answer))) for answer in answers]
     total[0, : len(answers)] = 1
     return -optimize.linprog(cost, limits, ends, total, [1.0], method="highs").fun
 
 
-@pytest.mark.parametrize(("cuts", "points", "most"), [((2, 4), (2, 1), 1), ((1, 3, 5), (3, 2, 1), 2), ((4,), (1,), 0)])
-def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, most):
+@pytest.mark.parametrize(
+    ("cuts", "points", "most", "width"),
+    [((2, 4), (2, 1), 1, 0), ((1, 3, 5), (3, 2, 1), 2, 0), ((4,), (1,), 0, 0), ((2, 4), (2, 1), 3, 3)],
+)
+def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, most, width):
     """Drawn at random they are poor, and never below the optimum over all laws; those of the solver come near it."""
-    weighing, canaries, claim = Weights(cuts, points), 8, GaussianClaim(0.5)
+    weighing, canaries, claim = Weights(cuts, points, width), 8, GaussianClaim(0.5)
     setting = _Program.of(weighing, most, canaries)
     given = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
     optimum = least_cost_tail(weighing, most, canaries, given)
@@ -125,9 +130,18 @@ def test_weights_fall_with_the_rank_and_tell_more_than_a_count():
     weighing = Weights.even(1.0, 100_000, 4)
     assert list(weighing.cuts) == sorted(set(weighing.cuts))
     assert weighing.points == (4, 3, 2, 1)
-    cost = math.ceil(np.dot(weighing.points, weighing.wrong(1.0, 100_000)))
-    weighed = weighed_mu(weighing, cost, 100_000, 0.05)
-    assert mu_lower_bound(731, 760, 100_000, 0.05) + 0.005 < weighed < 1
+    weighed = weighed_mu(weighing, median_points(1.0, weighing, 100_000), 100_000, 0.05)
+    assert mu_lower_bound(731, 760, 100_000, 0.05) + 0.015 < weighed < 1
+
+
+def test_what_is_added_has_its_law():
+    """By the quantiles of the generator's uniform number: a stand-in for it goes through 1,000 of them."""
+    weighing = Weights((10, 30), (4, 1), 12)
+    drawn = [weighing.draw(SimpleNamespace(random=lambda u=u: u)) for u in (np.arange(1_000) + 0.5) / 1_000]
+    assert (min(drawn), max(drawn)) == (0, 12)
+    shares = np.cumsum(np.bincount(drawn)) / 1_000
+    assert shares == pytest.approx(weighing.added(np.arange(13)), abs=1e-3)
+    assert Weights((10,), (1,)).draw(np.random.default_rng(0)) == 0
 
 
 def test_enumerated_mechanisms_keep_their_bounds():

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from audit.base.arguments import Budget, closed_probability
-from audit.base.defaults import DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment, Result, undecided
@@ -29,7 +28,7 @@ from audit.training.canaries.retrained import canary_scores, right_guesses
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
 _EXTREMES = 8  # canaries at either end that a certificate lists
-_RUN = 0  # child of the check's stream
+_RUN, _POINTS = 0, 1  # children of the check's stream
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ class CanaryCheck(StatedCheck):
         if all(given):
             scores = Scores.of(self.scores_in, self.scores_out)
             if self.guesses is not None:
-                self._looks(scores, DEFAULT_SIGNIFICANCE)  # refuses what cannot be guessed
+                right_guesses(scores.included, scores.left_out, self.guesses)  # refuses what cannot be guessed
         if self.structure not in STRUCTURES:
             raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
         self._convert(delta=closed_probability)
@@ -194,7 +193,7 @@ class CanaryCheck(StatedCheck):
             if self.train is not None:
                 pair = _pair(call(self.train, allowance.stream.child(_RUN).rng(), what="train(rng)"))
             scores = Scores.of(*pair)
-            guessed = self._looks(scores, allowance.significance)
+            guessed = self._looks(scores, allowance.significance, allowance.stream.child(_POINTS).rng())
         except (Unusable, InvalidArgument) as unusable:
             return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
         parts = [np.sort(part) for part in (scores.included, scores.left_out)]
@@ -211,14 +210,16 @@ class CanaryCheck(StatedCheck):
             is_final=self.train is None,
         )
 
-    def _looks(self, scores: Scores, level: float) -> tuple[Guessed, ...]:
+    def _looks(self, scores: Scores, level: float, rng: np.random.Generator) -> tuple[Guessed, ...]:
         canaries = len(scores.included) + len(scores.left_out)
         if self.guesses is not None:
             right = right_guesses(scores.included, scores.left_out, self.guesses)
             total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
             return (Guessed(total, right, 1.0),)
         return tuple(
-            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share, _groups(scores, weighing))
+            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
+            if weighing is None
+            else _weighed(scores, guesses, share, weighing, rng)
             for guesses, share, weighing in plan_guesses(self.claim, canaries, level, self.structure)
         )
 
@@ -231,13 +232,10 @@ class CanaryCheck(StatedCheck):
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 
 
-def _groups(scores: Scores, weighing: Weights | None) -> tuple[Group, ...]:
-    if weighing is None:
-        return ()
-    return tuple(
-        Group(guesses, right_guesses(scores.included, scores.left_out, guesses), points)
-        for guesses, points in zip(weighing.cuts, weighing.points, strict=True)
-    )
+def _weighed(scores: Scores, guesses: int, share: float, weighing: Weights, rng: np.random.Generator) -> Guessed:
+    right, *rights = (right_guesses(scores.included, scores.left_out, cut) for cut in (guesses, *weighing.cuts))
+    groups = tuple(map(Group, weighing.cuts, rights, weighing.points))
+    return Guessed(guesses, right, share, groups, weighing.width, weighing.draw(rng))
 
 
 def _pair(returned: Any) -> tuple[Any, Any]:

@@ -42,19 +42,22 @@ class Guessed:
     right: int  # the fewest, over all ways to break ties
     share: Probability
     groups: tuple[Group, ...] = ()
+    width: int = 0  # up to which points are drawn and added to those of the groups
+    added: int = 0  # the points that were drawn
 
     @property
     def weighing(self) -> Weights:
         """The points of the groups; those of one group where there are none."""
         groups = self.groups or (Group(self.guesses, self.right, 1),)
-        return Weights(tuple(group.guesses for group in groups), tuple(group.points for group in groups))
+        cuts, points = (tuple(getattr(group, part) for group in groups) for part in ("guesses", "points"))
+        return Weights(cuts, points, self.width if self.groups else 0)
 
     @property
     def points(self) -> int:
-        """The points that wrong guesses cost in all, at most."""
+        """The points that wrong guesses cost in all, at most, with those that were drawn."""
         groups = self.groups or (Group(self.guesses, self.right, 1),)
         steps = zip(self.weighing.steps, groups, strict=True)
-        return sum(step * (group.guesses - group.right) for step, group in steps)
+        return self.added + sum(step * (group.guesses - group.right) for step, group in steps)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ The right side increases with T_i and S_i. So T_v = level forces all T_i below v
 (Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
 the events {W = i} give a sharper bound, `tail_at_a_point`, and at many points together a linear program gives the
 sharpest one, `program.py`. The smallest of these bounds the same tail: it is free. The program also bounds a sum in
-which the clearest guesses weigh more.
+which the clearest guesses weigh more, and to which a drawn number is added.
 
 structure="independent": what is released about a canary depends on its own coin alone, independently of all others.
 Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
@@ -53,8 +53,8 @@ _LARGEST_MU = 40.0
 _HALVINGS = 60
 _MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
 SHARPENED = 1e-3  # level from which on the linear program is asked
-STEPS = 8  # groups of guesses that weigh differently; half as many where many guesses are wrong
-_MANY = 50_000  # canaries from which on weights tell clearly more than a count, and are worth some seconds
+STEPS = 12  # groups of guesses that weigh differently
+_MANY = 50_000  # canaries from which on weights tell clearly more than a count, and are worth up to 20 seconds
 _GAIN = 4.0  # by which it lowers a tail at most, as far as it is asked
 _PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
 _SHARES = (0.5, 0.25, 0.25)  # of the level, for the planned numbers of guesses
@@ -318,7 +318,7 @@ def plan_guesses(
 
 @lru_cache(maxsize=64)
 def _weighing(mu: float, canaries: int) -> Weights:
-    return Weights.even(mu, canaries, STEPS if mu >= 1 else STEPS // 2)
+    return Weights.even(mu, canaries, STEPS)
 
 
 @lru_cache(maxsize=64)

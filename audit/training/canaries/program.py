@@ -1,29 +1,30 @@
 """Bound how seldom guesses are wrong, by a linear program whose dual solution is checked as a proof.
 
 Of m canaries the clearest are guessed, in groups: first r_1 of them, then r_2, and so on. A wrong guess of group g
-costs a whole number of points a_g, fewer in each later group; D is the sum. One group at one point counts wrong
-guesses.
+costs a whole number of points a_g, fewer in each later group; D is the sum, to which a drawn number V may be added. One
+group at one point counts wrong guesses.
 
 Put a canary of group g aside, and let x be the points of all others. At each point (epsilon, delta) of a claim and for
 all numbers 0 <= phi_g(x) <= 1
 
     E sum over guesses of phi_g(x) (1[it is right] - e^epsilon 1[it is wrong])  <=  m delta.
 
-So any y(k, g, x) >= 0, a multiple of such numbers for each epsilon_k, proves with Y = sum of y(k, ., .) and Z = sum of
-e^epsilon_k y(k, ., .) over k
+So any y(k, g, x) >= 0, a multiple of such numbers for each epsilon_k, proves with Y = sum of y(k, ., .), Z = sum of
+e^epsilon_k y(k, ., .) over k, and q(x) = P(x + V <= d)
 
-    P(D <= d) <= max over x of (1[x <= d] - sum over g of r_g Y(g, x) + x max over g of (Y(g, x) + Z(g, x - a_g)) / a_g)
-                 + m sum over k of delta_k max over g and x of y(k, g, x).
+    P(D + V <= d) <= max over x of (q(x) - sum over g of r_g Y(g, x) + x max over g of (Y(g, x) + Z(g, x - a_g)) / a_g)
+                     + m sum over k of delta_k max over g and x of y(k, g, x).
 
-A solver proposes y, on some of the groups and numbers of points, with straight lines between them. The right side,
-rounded up, is a bound whatever the solver did. `docs/canaries.md` has the argument.
+Against a mechanism that tells much in few runs, a q that falls slowly is better than a step. A solver proposes y, on
+some of the groups and numbers of points, with straight lines between them. The right side, rounded up, is a bound
+whatever the solver did. `docs/canaries.md` has the argument.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -36,7 +37,8 @@ from audit.claims import Claim, GaussianClaim
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
-_POINTS, _BELOW, _ABOVE = 28, 1.3, 0.5  # epsilons of a program, around the log odds of right guesses
+_POINTS, _BELOW, _ABOVE = 28, 0.65, 0.25  # epsilons of a program, and their reach around the log odds, in units of mu
+_ALONE = 2.0  # the unit in place of mu for one group, whose log odds are one number
 _ANCHORS = 4  # groups at which multipliers are free at first
 _WINDOW = 2  # epsilons on either side of a limit at which multipliers are free afterwards
 _BEFORE, _AFTER, _FARTHEST = 3.5, 8.0, 40.0  # standard deviations, or points: how far multipliers reach on either side
@@ -47,15 +49,19 @@ _DELTA_UP, _DELTA_LEAST = 1 + 1e-9, 1e-15  # cover the rounding of a profile
 _HALVINGS = 40
 _FIRST, _FINAL = 1 / 19, 1.48  # ranks between which points fall, in units of the best number of guesses
 _WRONG = 29  # guesses at that number when mu is 1, which is where a count alone tells most of 100,000 canaries
+_ADDED = (0.0, 0.3, 0.5, 0.85, 1.0)  # the distribution function of V at its knots, which were found by trial
+_NEAR, _FAR = 0.75, 0.8  # two of them, in units of the points of a first guess, and of the last one
+_STEADY = 17, 1.06  # where V ends: as many wrong guesses at their mean cost, or a share of all points
 _ASKED = 0.8  # a guess at a bound, in units of the mu whose ideal scores cost as much
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Hold how many canaries are guessed in all up to each group, and what a wrong guess of a group costs."""
+    """Hold how many canaries are guessed in all up to each group, what a wrong guess of a group costs, and V."""
 
     cuts: tuple[int, ...]
     points: tuple[int, ...]
+    width: int = 0  # points up to which V, which is added to the costs, is drawn; 0: nothing is added
 
     @classmethod
     def even(cls, mu: float, canaries: int, steps: int) -> Weights:
@@ -75,7 +81,22 @@ class Weights:
         cuts = np.round(canaries * (special.ndtr(mu / 2 - scores) + special.ndtr(-mu / 2 - scores))).astype(int)
         cuts = np.minimum(cuts, canaries)
         kept = [place for place in range(steps) if cuts[place] > (cuts[place - 1] if place else 0)]
-        return cls(tuple(int(cuts[place]) for place in kept), tuple(steps - place for place in kept))
+        found = cls(tuple(int(cuts[place]) for place in kept), tuple(steps - place for place in kept))
+        wrong = found.wrong(mu, canaries)
+        cost = float(wrong @ np.array(found.points))
+        return replace(found, width=round(min(_STEADY[0] * cost / wrong.sum(), _STEADY[1] * cost)))
+
+    def added(self, most: Any) -> FloatArray:
+        """Return the probabilities that V is at most some whole numbers."""
+        if not self.width:
+            return np.asarray(most >= 0, dtype=float)
+        near = _NEAR * self.points[0]
+        knots = [-1.0, 0.4 * near, near, max(near, _FAR * self.width), max(near, self.width)]
+        return np.interp(most, knots, _ADDED)
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return V."""
+        return int(np.sum(self.added(np.arange(self.points[0] + self.width)) <= rng.random()))
 
     @property
     def sizes(self) -> FloatArray:
@@ -103,7 +124,7 @@ class _Program:
     """The program for an observed D: the epsilons, and at which numbers of points multipliers are free."""
 
     weighing: Weights
-    most: int  # D that is tested: P(D <= most)
+    most: int  # D + V that is tested: P(D + V <= most)
     canaries: int
     ideal: float  # mu whose ideal scores cost that much
     epsilons: FloatArray
@@ -114,16 +135,19 @@ class _Program:
     def of(cls, weighing: Weights, most: int, canaries: int) -> _Program:
         points = np.array(weighing.points, float)
 
+        mean = float(np.sum(1 - weighing.added(np.arange(points[0] + weighing.width))))  # of V
+
         def costs_more(mu: float) -> bool:
-            return bool(points @ weighing.wrong(mu, canaries) > max(most, points[0] / 2))
+            return bool(points @ weighing.wrong(mu, canaries) > max(most - mean, points[0] / 2))
 
         ideal = _last(costs_more, 0.0, 20.0)
         wrong = np.maximum(weighing.wrong(ideal, canaries), 0.1)
         odds = np.log(np.maximum(weighing.sizes - wrong, 0.5) / wrong)
-        epsilons = np.linspace(max(0.0, odds.min() - _BELOW), odds.max() + _ABOVE, _POINTS)
+        reach = ideal if len(points) > 1 else _ALONE
+        epsilons = np.linspace(max(0.0, odds.min() - _BELOW * reach), odds.max() + _ABOVE * reach, _POINTS)
         spread = math.sqrt(float(points**2 @ wrong)) + points[0]
         room = _LARGEST // (min(_ANCHORS, len(points)) * _POINTS)
-        return cls(weighing, most, canaries, ideal, epsilons, _nodes(most, spread, weighing.points[0], room))
+        return cls(weighing, most, canaries, ideal, epsilons, _nodes(most, spread, weighing, room))
 
     def multipliers(self, claim: Claim) -> _DualCertificate | None:
         """Return the multipliers that a solver proposes for a claim; None where it finds none.
@@ -157,7 +181,7 @@ class _Program:
         wrong = np.array([self._between(row, x - cost) for row, cost in zip(other, points, strict=True)])
         worst = x * ((right + wrong) / points[:, None]).max(axis=0)
         gained = sizes @ right
-        base = float(np.max((x <= self.most) - gained + worst + _ROUNDED * (gained + worst)))
+        base = float(np.max(self.weighing.added(self.most - x) - gained + worst + _ROUNDED * (1 + gained + worst)))
         return _DualCertificate(self.epsilons, base, y.max(axis=(1, 2)), self.canaries)
 
     def _between(self, values: FloatArray, x: Any) -> FloatArray:
@@ -174,17 +198,18 @@ class _DualCertificate:
     canaries: int
 
     def tail(self, claim: Claim) -> float:
-        """Return an upper bound of P(D <= most) under a claim."""
+        """Return an upper bound of P(D + V <= most) under a claim."""
         up = _profile(claim, self.epsilons) * _DELTA_UP + _DELTA_LEAST
         return float((self.base + self.canaries * float(self.largest @ up)) * (1 + _ROUNDED))
 
 
-def _nodes(most: int, spread: float, near: int, room: int) -> FloatArray:
+def _nodes(most: int, spread: float, weighing: Weights, room: int) -> FloatArray:
     """Return whole numbers around `most`: all, where there is room, else sparser with the distance."""
-    low, high = max(0, math.floor(most - _BEFORE * spread)), math.ceil(most + max(_AFTER * spread, _FARTHEST))
+    near, first = weighing.points[0], most - weighing.width
+    low, high = max(0, math.floor(first - _BEFORE * spread)), math.ceil(most + max(_AFTER * spread, _FARTHEST))
     if high - low < room:
         return np.arange(low, high + 1.0)
-    start, end = max(0, most - near), most + near
+    start, end = max(0, first - near), most + near
     above, step = [float(end)], 1.0
     while above[-1] < high:
         above.append(above[-1] + round(step))
@@ -225,7 +250,7 @@ def _propose(
     price = np.zeros(sum(widths))
     price[widths[0] : sum(widths[:2])], price[-1] = setting.canaries * deltas / total, 1.0
     upper, exact = _matrix(rows, widths), _matrix(equal, widths)
-    limits = np.r_[np.zeros(upper.shape[0] - len(x)), -(x <= setting.most).astype(float)]
+    limits = np.r_[np.zeros(upper.shape[0] - len(x)), -setting.weighing.added(setting.most - x)]
     found = optimize.linprog(price, upper, limits, exact, np.zeros(exact.shape[0]), method="highs-ipm")
     if found.x is None:
         return None
@@ -263,7 +288,7 @@ def _profile(claim: Claim, epsilons: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def least_tail(claim: Claim, weighing: Weights, most: int, canaries: int) -> float:
-    """Return an upper bound of P(D <= most) under a claim; 1.0 where the program proves nothing."""
+    """Return an upper bound of P(D + V <= most) under a claim; 1.0 where the program proves nothing."""
     setting = _Program.of(weighing, most, canaries)
     found = setting.multipliers(claim) if setting.ideal > 0 else None
     return 1.0 if found is None else min(1.0, found.tail(claim))
@@ -271,7 +296,7 @@ def least_tail(claim: Claim, weighing: Weights, most: int, canaries: int) -> flo
 
 @lru_cache(maxsize=64)
 def program_mu(weighing: Weights, most: int, canaries: int, level: float, guess: float = 0.0) -> float:
-    """Return a mu up to which Gaussian claims allow D <= most with probability at most `level`; 0.0 if none.
+    """Return a mu up to which Gaussian claims allow D + V <= most with probability at most `level`; 0.0 if none.
 
     The multipliers for one mu are a proof for any other: their bound of the tail increases with the deltas, and so with
     mu. They are asked for at a guess, by default 0.8 times the mu whose ideal scores cost as much, and for one group at
