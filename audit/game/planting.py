@@ -73,8 +73,7 @@ class Shifts:
             shift = 0.0
             for chance in SIZING:
                 if not self._is_sure(direction, chance, shift):  # rarely more than once
-                    shift = least(partial(self._is_sure, direction, chance))
-            shift *= tuning.PLANT_MARGIN
+                    shift = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
             size, found = max(size, shift), found + (self.power(direction, shift, PLANTING) >= POWER)
         return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
 

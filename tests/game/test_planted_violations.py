@@ -53,7 +53,7 @@ def test_every_required_family_is_found_in_exact_noise(base):
 
 
 def test_bits_that_are_the_same_on_both_sides_are_read():
-    """No interval is likelier on one side than the claim allows; that is no reason to call the outputs unreadable."""
+    """Where no interval is likelier on one side than the claim allows, the outputs are read all the same."""
     bits = np.random.default_rng(0).integers(0, 2, (SIZE, 4)).astype(float)
     assert plants_of(bits, bits).kind == "vector"
     assert plants_of(bits[:, 0], bits[:, 0]).kind == "number"

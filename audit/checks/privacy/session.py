@@ -49,8 +49,8 @@ from audit.subjects.subject import PerCall, identical, probe_length, states_a_la
 from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
-_SHORTEST_TIMED, _MOST_TIMED, _LONGER = 0.02, 4096, 4  # seconds and outputs of a call that shows the cost; growth
-_FALLS = 0.7  # share of the cost of an output, in calls that are `_LONGER` times as long, below which it falls
+_SHORTEST_TIMED, _MOST_TIMED = 0.02, 4096  # seconds and outputs of a call that shows the cost
+_LONGER, _FALLS = 4, 0.7  # growth of the calls; ratio of the costs of an output in two of them, below which it falls
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
 _AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
@@ -98,13 +98,11 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
             break
         elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
         cost, spent = min(cost, elapsed / size), spent + elapsed
-        is_of_calls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
-        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or (size >= _SHOWS_SLOW and not is_of_calls)):
+        falls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
+        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or (size >= _SHOWS_SLOW and not falls)):
             break
-        if elapsed < _SHORTEST_TIMED or is_of_calls:
-            size *= _LONGER
-        else:
-            slow += 1
+        is_short = elapsed < _SHORTEST_TIMED or falls
+        size, slow = (size * _LONGER, slow) if is_short else (size, slow + 1)
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
