@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from audit.enumeration.deferred import TWO_VALUES, Deferred, cut, shape, size_of
+from audit.enumeration.deferred import TWO_VALUES, Deferred, cut, force, shape, size_of
 from audit.enumeration.following import Branches
 
 MANY = 12  # numbers, beyond which not all that they may be is told apart
@@ -54,14 +55,28 @@ def _with_step(number: Any, name: str, function: Callable[[Any, Any], Any], othe
 class DrawnArray(np.ndarray):
     """A row of numbers, as objects, of which some are not known yet."""
 
-    def _each(self, name: str, function: Callable[[Any, Any], Any], others: list[Any]) -> Any:
+    def _values(self) -> list[Any]:
+        return list(self.view(np.ndarray))
+
+    def _is_told_apart(self) -> bool:
+        """Test whether it is a row of numbers of two values at most."""
+        return self.ndim == 1 and all(map(_is_two_valued, self._values()))
+
+    def _known(self) -> Any:
+        """Return an array of known numbers, after forks, where each has two values at most; else the objects."""
+        if not self._is_told_apart():
+            return self.view(np.ndarray)
+        unknown = next(filter(_is_unknown, self._values()), None)
+        with nullcontext() if unknown is None else unknown._draw.follower.in_parts():
+            return np.array([force(value, "an array") for value in self._values()])
+
+    def _each(self, name: str, function: Callable[[Any, Any], Any], others: list[Any] | None = None) -> Any:
         """Return the numbers after a step; None where it cannot wait."""
-        values = self.tolist()
-        if len(others) != len(values) or any(map(_is_unknown, others)):
+        others = [()] * len(self) if others is None else others
+        if len(others) != len(self) or any(map(_is_unknown, others)):
             return None
-        return drawn_array(
-            [_with_step(value, name, function, other) for value, other in zip(values, others, strict=True)]
-        )
+        pairs = zip(self._values(), others, strict=True)
+        return drawn_array([_with_step(value, name, function, other) for value, other in pairs])
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         if method == "__call__" and not named and self.ndim == 1:
@@ -69,57 +84,71 @@ class DrawnArray(np.ndarray):
             if found is not None:
                 return found
         if "out" in named:
-            named["out"] = tuple(map(_plain, named["out"]))
+            named["out"] = tuple(value.view(np.ndarray) for value in named["out"])
+            inputs = tuple(value.view(np.ndarray) if type(value) is DrawnArray else value for value in inputs)
         found = getattr(ufunc, method)(*map(_plain, inputs), **named)
         is_row = isinstance(found, np.ndarray) and found.dtype == object and found.ndim == 1
-        return drawn_array(found.tolist()) if is_row and any(map(_is_unknown, found)) else found
+        return drawn_array(list(found)) if is_row and any(map(_is_unknown, found)) else found
 
     def _later(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         at = next(number for number, value in enumerate(inputs) if value is self)
-        name, others = (
-            f"{ufunc.__name__} {at}",
-            _row(inputs[1 - at], len(self)) if len(inputs) == 2 else [None] * len(self),
-        )
+        others = _row(inputs[1 - at], len(self)) if len(inputs) == 2 else [()] * len(self)
         if ufunc.nout != 1 or len(inputs) > 2 or others is None:
             return None
-        values = self.tolist()
-        is_comparison = ufunc in _GROWS and not any(type(value) is Deferred and value.is_rough() for value in values)
-        if not is_comparison and not all(map(_is_two_valued, values)):
+        is_rough = any(_is_unknown(value) and value.is_rough() for value in self._values())
+        if not (ufunc in _GROWS and not is_rough) and not self._is_told_apart():
             return None
         if len(inputs) == 1:
-            return self._each(name, lambda value, _: ufunc(value), [()] * len(self))
-        return self._each(name, ufunc if at == 0 else lambda value, other: ufunc(other, value), others)
+            return self._each(ufunc.__name__, lambda value, _: ufunc(value))
+        function = ufunc if at == 0 else lambda value, other: ufunc(other, value)
+        return self._each(f"{ufunc.__name__} {at}", function, others)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, named: Any) -> Any:
         if function is np.where and len(arguments) == 3 and type(arguments[0]) is DrawnArray and not named:
             mask, *ends = arguments
             rows = [_row(end, len(mask)) for end in ends]
-            if None not in rows and mask.ndim == 1 and all(map(_is_two_valued, mask.tolist())):
+            if None not in rows and mask._is_told_apart():
                 kind = np.where(True, *ends).dtype.type
                 pairs = [(kind(one), kind(other)) for one, other in zip(*rows, strict=True)]
                 if issubclass(kind, (np.number, np.bool_)):
                     return mask._each("where", lambda value, pair: pair[0] if value else pair[1], pairs)
         if function is np.count_nonzero and len(arguments) == 1 and not named:
             return type(np.count_nonzero([]))((self != 0).sum())
-        return super().__array_function__(function, types, arguments, named)
+        if function in (np.sum, np.mean):
+            return super().__array_function__(function, types, arguments, named)
+        return function(*_all_plain(arguments), **named)
 
     def astype(self, dtype: Any, *arguments: Any, **named: Any) -> Any:
         """Return the numbers as those of another type."""
         kind = np.dtype(dtype).type
-        if self.ndim == 1 and issubclass(kind, (np.number, np.bool_)) and all(map(_is_two_valued, self.tolist())):
-            return self._each(f"as {kind.__name__}", lambda value, _: kind(value), [()] * len(self))
-        return self.view(np.ndarray).astype(dtype, *arguments, **named)
+        if self._is_told_apart() and issubclass(kind, (np.number, np.bool_)):
+            return self._each(f"as {kind.__name__}", lambda value, _: kind(value))
+        return self._known().astype(dtype, *arguments, **named)
+
+    def tolist(self) -> Any:
+        """Return the numbers as those of Python."""
+        if not self._is_told_apart():
+            return self.view(np.ndarray).tolist()
+        return list(self._each("item", lambda value, _: value.item() if isinstance(value, np.generic) else value).flat)
 
     def sum(self, *arguments: Any, **named: Any) -> Any:
         """Return the sum, after a fork over what it may be."""
         is_usual = all(given in _USUAL for given in arguments) and all(given in _USUAL for given in named.values())
-        found = _sum_of(self.tolist()) if is_usual and self.ndim == 1 else None
-        return self.view(np.ndarray).sum(*arguments, **named) if found is None else found
+        found = _sum_of(self._values()) if is_usual and self.ndim == 1 else None
+        return self._known().sum(*arguments, **named) if found is None else found
 
     def mean(self, *arguments: Any, **named: Any) -> Any:
         """Return the mean, after a fork over what it may be."""
-        found = None if arguments or named or self.ndim != 1 else _sum_of(self.tolist())
-        return self.view(np.ndarray).mean(*arguments, **named) if found is None else np.float64(found) / self.size
+        found = None if arguments or named or self.ndim != 1 else _sum_of(self._values())
+        if found is None or not isinstance(found, (np.integer, np.float64)):
+            return self._known().mean(*arguments, **named)
+        return np.float64(found) / self.size
+
+    def __repr__(self) -> str:
+        return repr(self._known())
+
+    def __str__(self) -> str:
+        return str(self._known())
 
 
 def _is_unknown(value: Any) -> bool:
@@ -127,7 +156,11 @@ def _is_unknown(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    return value.view(np.ndarray) if type(value) is DrawnArray else value
+    return value._known() if type(value) is DrawnArray else value
+
+
+def _all_plain(arguments: Any) -> Any:
+    return [type(value)(_all_plain(value)) if type(value) in (list, tuple) else _plain(value) for value in arguments]
 
 
 def _row(value: Any, size: int) -> list[Any] | None:
@@ -166,13 +199,18 @@ def _pieces(number: Deferred) -> _Pieces:
 
 def _sum_of(values: list[Any]) -> Any:
     """Return the sum of numbers of two values each, after a fork; None where there is no rule for it."""
-    if not any(map(_is_unknown, values)) or not all(map(_is_two_valued, values)):
+    if not values or not all(map(_is_two_valued, values)):
         return None
     ends = [[value.at(value._draw.support[at]) if _is_unknown(value) else value for at in (0, -1)] for value in values]
-    every = [end for pair in ends for end in pair]
-    kinds, widths = set(map(type, every)), {abs(int(one) - int(other)) for one, other in ends}
-    is_exact = all(end == int(end) for end in every) and sum(abs(int(end)) for end in every) < 2**31
-    if len(kinds) > 1 or len(widths - {0}) != 1 or not is_exact:
+    every = [np.bool_(end) if type(end) is bool else end for pair in ends for end in pair]
+    if len(set(map(type, every))) > 1 or not all(map(_is_exact, every)):
+        return None
+    exact = [(Fraction(float(one)), Fraction(float(other))) for one, other in ends]
+    widths, lowest = {abs(one - other) for one, other in exact} - {0}, sum(map(min, exact), Fraction(0))
+    kind = type(np.array(every[:1]).sum())
+    if not widths:
+        return kind(lowest)
+    if len(widths) > 1:
         return None
     numbers = [value for value, (one, other) in zip(values, ends, strict=True) if one != other]
     follower = numbers[0]._draw.follower
@@ -185,7 +223,12 @@ def _sum_of(values: list[Any]) -> Any:
     group = SumGroup([number._draw for number in numbers], pieces, higher, signature)
     for number in numbers:
         number._draw.group = group
-    return type(np.array(ends[0]).sum())(sum(min(map(int, pair)) for pair in ends) + max(widths) * higher)
+    return kind(lowest + widths.pop() * higher)
+
+
+def _is_exact(value: Any) -> bool:
+    """Test whether sums of thousands of such numbers are exact, in any order."""
+    return bool(abs(value) <= 2**20) and (float(value) * 2**16).is_integer()
 
 
 def _convolved(numbers: list[Deferred]) -> Branches:

@@ -32,11 +32,16 @@ def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) 
         values = [make() for _ in range(math.prod(shape))]
     if any(type(value) is Deferred for value in values):
         if len(shape) == 1 and len(values) > MANY:
-            return drawn_array(values)
+            return drawn_array([_as_element(value) for value in values])
         found = np.empty(len(values), dtype=object)
         found[:] = values
         return found.reshape(shape)
     return np.array(values, dtype=dtype).reshape(shape)
+
+
+def _as_element(value: Any) -> Any:
+    """Return a number as an array of such gives it."""
+    return value.converted(np.float64) if type(value) is Deferred and isinstance(value, float) else value
 
 
 def _evenly(number: int) -> Branches:

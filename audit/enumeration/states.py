@@ -289,7 +289,7 @@ class _Reading:
         if kind is tuple:
             return (kind, *map(self.of, value))
         if isinstance(value, _LASTING):
-            self.around.add(value)
+            self._add(value)
             return "outside", id(value), None
         if kind is types.BuiltinFunctionType:
             return "function", value.__name__, self.of(value.__self__)
@@ -298,6 +298,12 @@ class _Reading:
         if kind in (range, complex, slice):
             return kind, repr(value)
         return self._changeable(value, kind)
+
+    def _add(self, thing: Any) -> None:
+        """Add a class, or what lasts as long, to the surroundings; one that a call has made ends with the call."""
+        if isinstance(thing, type) and "<locals>" in thing.__qualname__ and id(thing) not in self.around.pinned:
+            raise NoState("a class is held that a call has made")
+        self.around.add(thing)
 
     def _of_source(self, value: Any) -> Any:
         return self.of(value.gauss_next) if isinstance(value, STAND_INS) and hasattr(value, "gauss_next") else None
@@ -343,7 +349,7 @@ class _Reading:
             parts = (value.__closure__, value.__defaults__, value.__kwdefaults__, vars(value))
             return (kind, number, id(code), *map(self.of, parts))
         if is_of_python(kind) and not hasattr(kind, "__del__"):
-            self.around.add(kind)
+            self._add(kind)
             fields = fields_of(value)
             return (kind, number, *((name, self.of(fields[name])) for name in fields))
         raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
