@@ -19,6 +19,7 @@ from audit import (
 )
 from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
+from audit.report.verify import problems_of
 from audit.training.canaries.check import Scores
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
@@ -158,3 +159,18 @@ def test_the_bound_of_2023_is_never_larger(guesses):
         claim = PrivacyClaim(epsilon, delta, relation=AddRemove())
         found = check_canaries(*given, claim, guesses=guesses).epsilon_lower_bound
         assert found >= canary_epsilon_lower_bound(*given, guesses=guesses, delta=delta) - 1e-6
+
+
+def test_points_are_drawn_by_the_seed_and_recorded(monkeypatch):
+    """The weights are those of many canaries; the program has a test of its own, and is left out."""
+    monkeypatch.setattr("audit.training.canaries.one_run._MANY", 1_000)
+    monkeypatch.setattr("audit.training.canaries.judge.weighed_mu", lambda weighing, points, *_: points / 1e6)
+    included, left_out = scores(0.5, 2_000)
+    check = CanaryCheck(name="drawn", claim=CLAIM, scores_in=included, scores_out=left_out)
+    certificates = [run([check], workers=0, seed=seed).certificate for seed in (0, 0, 1)]
+    added = [[look["added"] for look in made["checks"][0]["evidence"]["guessed"]] for made in certificates]
+    assert added[0] == added[1] != added[2]
+    assert not problems_of(certificates[0])
+    look = certificates[0]["checks"][0]["evidence"]["guessed"][0]
+    look["added"] = look["width"] + look["groups"][0]["points"] + 1
+    assert "drawn: adds more points than it may draw" in problems_of(certificates[0])
