@@ -15,7 +15,7 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.scorers import SCORERS, Training
 from audit.game.scorers.base import fit_logistic
 from audit.game.scorers.cells import CountedCells
-from audit.game.scorers.rows import Coordinates, Layout, Medians, nearness, positions
+from audit.game.scorers.rows import Coordinates, Layout, MedianDistances, nearness, positions
 from audit.game.scorers.vectors import independent
 from audit.subjects import encode
 
@@ -186,7 +186,7 @@ def test_medians_of_repeated_queries_give_the_log_likelihood_ratio_of_laplace_no
     training = Training(*(encode(answers(scale, left), 20_000) for left in (1, 0)))
     fresh = answers(scale, 2)
     truth = (np.abs(fresh - 1) - np.abs(fresh)).sum(axis=1)
-    scores = Medians().propose(training)[0], Coordinates().propose(training)[0]
+    scores = MedianDistances().propose(training)[0], Coordinates().propose(training)[0]
     found = [np.corrcoef(score(encode(fresh, len(fresh))), truth)[0, 1] for score in scores]
     assert found[0] > 0.999
     assert found[1] > 0.9
@@ -196,12 +196,12 @@ def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_no
     """Three coordinates at scales 1, 5 and 1, of which the first two move by 1."""
     rng, scales = np.random.default_rng(0), np.array([1.0, 5.0, 1.0])
     sides = [np.array([7, 70, 9]) + moved + rng.laplace(scale=scales, size=(8_000, 3)) for moved in ([1, 1, 0], 0)]
-    (score,) = Medians().propose(Training(*(encode(side, 8_000) for side in sides)))
+    (score,) = MedianDistances().propose(Training(*(encode(side, 8_000) for side in sides)))
     np.testing.assert_allclose(score.left, [8, 71, 9], atol=0.3)
     np.testing.assert_allclose((score.left - score.right)[:2], 1, atol=0.4)
     assert score.left[2] == score.right[2]
     np.testing.assert_allclose(score.scale, scales, rtol=0.05)
-    assert Medians().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
+    assert MedianDistances().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
 
 
 def test_cells_are_merged_where_nothing_tells_them_apart():

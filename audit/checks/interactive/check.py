@@ -15,6 +15,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import Result
 from audit.checks.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
 from audit.checks.interactive.forks import Fork, forked
+from audit.checks.interactive.learning import learned
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
@@ -25,7 +26,7 @@ from audit.subjects import SubjectFailed, encode
 from audit.subjects.identity import Raised
 from audit.subjects.subject import per_call, show
 
-_LEDGER, _TELLING = 31, 32  # children of a check's stream
+_LEDGER, _TELLING, _LEARNING = 31, 32, 34  # children of a check's stream
 _RECORDED = 50  # conversations on each dataset whose ledger is read
 _TOLD = 500  # conversations on each dataset with which one that breaks a claim is compared
 _SHOWN = 120  # characters of a move or an answer
@@ -167,12 +168,13 @@ class InteractiveCheck(PrivacyCheck):
             sees = "answers" in inspect.signature(self.law).parameters
             conversation = StatedConversation(*parts, stated=self.law, sees_answers=sees)
         object.__setattr__(self, "mechanism", conversation)
-        if isinstance(self.analyst, Moves):
+        if isinstance(self.analyst, Moves) and self.analyst.learned:
+            if self.datasets is not None or self.law is not None or self.fork is not None:
+                raise InvalidArgument("moves that are learned need pairs: leave out `datasets`, `law` and `fork`")
+        elif isinstance(self.analyst, Moves):
             object.__setattr__(self, "parameters", {"plan": self.analyst.strategy()})
         elif self.parameters is not None:
-            raise InvalidArgument(
-                "`parameters` must be left out of a check of conversations: give analyst=audit.Moves(...)"
-            )
+            raise InvalidArgument("`parameters` must be left out: give analyst=audit.Moves(...)")
         if self.fork is not None:
             self._require_forkable()
         if self.charged is not None and self.cost is None:
@@ -207,7 +209,7 @@ class InteractiveCheck(PrivacyCheck):
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Read ledgers, gather evidence as for a privacy check, and tell the conversation that breaks the claim."""
         if isinstance(self.analyst, Moves):  # a search comes first, and then the check that it found
-            return super().gather(allowance)
+            return self._learned(allowance) if self.analyst.learned else super().gather(allowance)
         samples, ways = 0, list[Any]()
         try:
             if self.cost is not None:
@@ -227,6 +229,23 @@ class InteractiveCheck(PrivacyCheck):
         except SubjectFailed as failure:
             return PrivacyEvidence(samples, tuple(ways), failure=f"the object {failure}")
         return replace(evidence, samples=evidence.samples + samples, ways=(*ways, *evidence.ways))
+
+    def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
+        """Yield the game on fresh outputs; an analyst that learns does so anew."""
+        if isinstance(self.analyst, Moves) and self.analyst.learned:
+            yield from super(PrivacyCheck, self).confirm(evidence, allowance, level)
+        else:
+            yield from super().confirm(evidence, allowance, level)
+
+    def _learned(self, allowance: Allowance) -> PrivacyEvidence:
+        """Learn an analyst, and audit its conversations."""
+        assert isinstance(self.analyst, Moves)
+        try:
+            plan, opened = learned(self.mechanism, self.pairs, self.analyst, allowance.stream.child(_LEARNING))
+        except SubjectFailed as failure:
+            return PrivacyEvidence(0, failure=f"the object {failure}")
+        found = replace(self, analyst=plan).gather(allowance)
+        return replace(found, samples=found.samples + opened)
 
     def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
         """Return the ledger of the conversation that was worst for the budget, and how many were held."""

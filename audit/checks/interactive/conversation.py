@@ -25,6 +25,8 @@ _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken
 _MOST_TRANSCRIPTS = 2**16  # whose probabilities are listed
 _AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
 
+DATA = (str, bytes, float, int, tuple, list, dict, np.ndarray, type(None))  # types of answers that nobody asks
+
 Turns = Generator[Any, Any, Any]
 
 
@@ -172,22 +174,26 @@ class Plan:
 
     def __call__(self) -> Turns:
         answers: list[Any] = []
-        objects: list[Any] = []
-        for name, *arguments in self.steps:
-            given = [self._value(argument, answers) for argument in arguments]
-            if name.startswith("."):  # of the object that was answered last
-                if not objects:
-                    continue
-                answer = yield (objects[-1], name[1:], *given)
-            else:
-                answer = yield (name, *given)
-            answers.append(answer)
-            if not isinstance(answer, (str, bytes, float, int, tuple, list, dict, np.ndarray, type(None))):
-                objects.append(answer)
+        for step in self.steps:
+            move = move_of(step, answers, self.functions)
+            if move is not OVER:
+                answers.append((yield move))
 
-    def _value(self, argument: Any, answers: list[Any]) -> Any:
-        function = self.functions.get(argument) if isinstance(argument, str) else None
-        return argument if function is None else function(answers)
+
+def move_of(step: Sequence[Any], answers: list[Any], functions: Mapping[str, Any]) -> Any:
+    """Return a move whose arguments may be texts that stand for functions of the answers; `OVER` if nobody can make it.
+
+    A name that begins with a dot is a method of the object that was answered last.
+    """
+    name, *arguments = step
+    given = [
+        functions[argument](answers) if isinstance(argument, str) and argument in functions else argument
+        for argument in arguments
+    ]
+    if not name.startswith("."):
+        return (name, *given)
+    objects = [answer for answer in answers if not isinstance(answer, DATA)]
+    return (objects[-1], name[1:], *given) if objects else OVER
 
 
 @dataclass(frozen=True)
@@ -202,6 +208,9 @@ class Moves:
         dot is a method of the object that was answered last.
     length : int >= 1
         Most moves of one conversation.
+    learned : bool
+        Whether the next move is chosen by the answers so far: it is the one that tells the datasets apart best after
+        answers like these, in conversations that certify nothing. The arguments must then be lists.
 
     Raises
     ------
@@ -224,6 +233,7 @@ class Moves:
 
     table: Any
     length: int = 8
+    learned: bool = False
 
     def __post_init__(self) -> None:
         integer(self.length, "length", at_least=1)

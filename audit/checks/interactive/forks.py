@@ -45,15 +45,7 @@ class TurnScores:
 
     def of(self, turn: int, answers: Sequence[Any]) -> np.ndarray:
         """Return the score of each answer by itself, 0 where there is none; shape (size,)."""
-        part = self.parts[turn] if turn < len(self.parts) else None
-        if part is None:
-            return np.zeros(len(answers))
-        plain = np.array([type(each) in _PLAIN for each in answers], dtype=bool)
-        numbers = np.array([float(each) if is_plain else np.nan for each, is_plain in zip(answers, plain, strict=True)])
-        scores = part(Outputs(numbers, numbers))
-        for place in np.flatnonzero(~plain).tolist():
-            scores[place] = part(encode([answers[place]], 1))[0]
-        return np.nan_to_num(scores)
+        return scored(self.parts[turn] if turn < len(self.parts) else None, answers)
 
     def total(self, rows: Sequence[Sequence[Any]]) -> np.ndarray:
         """Return the sum of the scores of each conversation."""
@@ -62,6 +54,18 @@ class TurnScores:
             reached = [index for index, row in enumerate(rows) if turn < len(row)]
             found[reached] += self.of(turn, [rows[index][turn] for index in reached])
         return found
+
+
+def scored(part: Score | None, answers: Sequence[Any]) -> np.ndarray:
+    """Return the score of each answer, 0 where there is none; shape (size,)."""
+    if part is None:
+        return np.zeros(len(answers))
+    plain = np.array([type(each) in _PLAIN for each in answers], dtype=bool)
+    numbers = np.array([float(each) if is_plain else np.nan for each, is_plain in zip(answers, plain, strict=True)])
+    scores = part(Outputs(numbers, numbers))
+    for place in np.flatnonzero(~plain).tolist():
+        scores[place] = part(encode([answers[place]], 1))[0]
+    return np.nan_to_num(scores)
 
 
 class Plan(NamedTuple):
@@ -153,18 +157,18 @@ def _fitted(sides: Sequence[list[tuple[Any, ...]]]) -> list[TurnScores]:
 
 def _each(sides: Sequence[list[tuple[Any, ...]]], turns: int, fit: Any = None) -> TurnScores:
     columns = ([[row[turn] for row in side if turn < len(row)] for side in sides] for turn in range(turns))
-    return TurnScores(tuple(map(fit or _score, columns)))
+    return TurnScores(tuple(map(fit or answer_score, columns)))
 
 
 def _alike(sides: Sequence[list[tuple[Any, ...]]], turns: int, fit: Any = None) -> TurnScores:
-    return TurnScores(((fit or _score)([[each for row in side for each in row] for side in sides]),) * turns)
+    return TurnScores(((fit or answer_score)([[each for row in side for each in row] for side in sides]),) * turns)
 
 
 def _order(sides: Sequence[list[float]]) -> Score | None:
     return SignedOutput(1 if np.median(sides[0]) > np.median(sides[1]) else -1) if all(sides) else None
 
 
-def _score(sides: Sequence[list[Any]]) -> Score | None:
+def answer_score(sides: Sequence[list[Any]]) -> Score | None:
     if not all(sides):
         return None
     training = Training(_outputs(sides[0]), _outputs(sides[1]))

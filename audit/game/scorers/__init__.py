@@ -7,13 +7,13 @@ from audit.game.scorers.base import FineScorer, Likelihood, Score, Scorer, Scree
 from audit.game.scorers.cells import Atoms, Cells, Monotone
 from audit.game.scorers.directions import Directions
 from audit.game.scorers.flags import Flags, ReleasedValues, Votes
-from audit.game.scorers.rows import Coordinates, Distances, Medians
+from audit.game.scorers.rows import Coordinates, Distances, MedianDistances
 from audit.game.scorers.structure import Structure
 from audit.game.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), Cells()),  # any output
-    *(Distances(), Medians(), Directions(), Flags(), Votes(), ReleasedValues()),  # vectors
+    *(Distances(), MedianDistances(), Directions(), Flags(), Votes(), ReleasedValues()),  # vectors
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 

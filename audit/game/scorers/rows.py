@@ -267,7 +267,7 @@ class Distances(Scorer):
         return [DistanceScore(width, np.nan, layout.left, layout.right, *kind) for kind in kinds]
 
 
-class Medians(Scorer):
+class MedianDistances(Scorer):
     """Propose nearness to the medians of either side, in spreads: for Laplace noise on unknown answers the best score.
 
     Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
