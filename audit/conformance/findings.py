@@ -18,7 +18,7 @@ Status = Literal[
 ]  # fmt: skip
 STATUSES: dict[Status, str] = {
     "PASS": "no violation above the printed epsilon found",
-    "screened": "looked at briefly: only what shows in a few thousand outputs would have been found",
+    "screened": "looked at briefly: only what shows in at most a few thousand outputs would have been found",
     "FAIL A": "on usual inputs, and no guess was wrong: as without noise",
     "FAIL B": "on usual inputs: more is lost than is claimed",
     "FAIL C": "on an input at the edge of what is usual",
