@@ -167,7 +167,7 @@ def test_a_letter_with_a_short_script_is_beside_each_cause_that_is_not_public():
         assert 3 <= len(lines_of(script)) <= LONGEST
         assert script.read_text().rstrip() in text
         assert not re.search(r"^(from|import) (audit|wild)\b", script.read_text(), re.MULTILINE)
-        assert re.search(r"^\s*(assert|raise) ", script.read_text(), re.MULTILINE)  # it ends with an error where nothing shows
+        assert re.search(r"^\s*(assert|raise) ", script.read_text(), re.MULTILINE)  # where nothing shows
 
 
 def test_a_letter_says_what_where_and_how_much():
