@@ -1,14 +1,15 @@
 """The utility checks at the edge of their claims: how often they judge wrongly, and how tight the mean bounds are.
 
     python -m benchmarks.utility --audits 2000     all tables
-    python -m benchmarks.utility --binary 30       the last two alone; about two minutes
+    python -m benchmarks.utility --binary 30       the last three alone; about three minutes
 
 First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
 leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
 two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
 true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early. Fourth table:
 audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by grid. Fifth table:
-means that decay like n^-0.5 up to logarithms, or later than the grid, where FAIL would be a mistake.
+true claims of the exponents on the grid. Sixth table: means that decay like n^-0.5 up to logarithms, or later than the
+grid, where FAIL would be a mistake.
 """
 
 from __future__ import annotations
@@ -302,7 +303,7 @@ def main() -> None:
     parser.add_argument("--audits", type=int, default=2000, help="audits of each row")
     parser.add_argument("--grids", type=int, default=200, help="random grids of each setting")
     parser.add_argument("--select", default="*", metavar="GLOB", help="only these rows, e.g. 'rate*'")
-    parser.add_argument("--binary", type=int, metavar="AUDITS", help="only the last two tables")
+    parser.add_argument("--binary", type=int, metavar="AUDITS", help="only the last three tables")
     options = parser.parse_args()
     audits = options.audits
     if options.binary:
