@@ -46,7 +46,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "checks/privacy/guess_game": f"{_JUDGE} game/test_calls_of_a_game.py checks/test_confirmation.py",
     "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py",
     "checks/privacy/sequential_game": f"{_JUDGE} game/sequential",
-    "checks/privacy/stated_law": f"{_JUDGE} laws/test_goodness_of_fit.py",
+    "checks/privacy/stated_law": f"checks/test_stated_losses.py {_JUDGE} laws/test_goodness_of_fit.py",
     "checks/privacy/told": "checks/interactive/test_check_interactive.py",
     "checks/privacy/way": f"{_JUDGE} checks/test_time_limits.py",
     "checks/utility/guarantee": "checks/utility",

@@ -10,7 +10,7 @@ from audit.base.errors import AuditError
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
-from audit.checks.privacy.stated_law import PairLaw, StatedLaw
+from audit.checks.privacy.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.dependence import CallStatistics, SideCalls
 from audit.game.guesses import GameCounts
@@ -181,6 +181,16 @@ def test_rounding_is_not_a_violation_and_a_small_violation_is():
     tight = law(1.0 + 4e-16, 1e-16)
     assert verdict(stated(tight)).verdict is Verdict.PASS
     assert verdict(stated(law(1.0 + 1e-6, 1e-6))).verdict is Verdict.FAIL
+    assert verdict(stated(law(1.0 + 1e-6, 1e-10))).verdict is Verdict.FAIL  # of a small delta rounding is less
+    assert verdict(stated(law(10 + 5e-9, 1e-3)), PrivacyClaim(10.0)).verdict is Verdict.PASS  # of a large epsilon more
+
+
+def test_a_law_that_coarse_fits_agree_with_passes_nothing():
+    for resolution in (LOOSEST_FIT * 1.001, None):
+        found = verdict(stated(law(), law(pair=1, fit_resolution=resolution)))
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "its stated law keeps the claim, but only samplers that are" in found.reason
+    assert verdict(stated(law(fit_resolution=LOOSEST_FIT))).verdict is Verdict.PASS
 
 
 def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
@@ -188,7 +198,11 @@ def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
     found = verdict(stated(broken))
     assert (found.verdict, found.basis) == (Verdict.FAIL, "exact")
     assert "taking the law for granted" in found.reason
-    assert verdict(stated(dataclasses.replace(broken, fit_pvalue=None))).verdict is Verdict.INCONCLUSIVE
+    untested = StatedLaw((dataclasses.replace(broken, fit_pvalue=None),))
+    for ways in ((untested,), (untested, game())):
+        found = verdict(PrivacyEvidence(400_000, ways))
+        assert found.verdict is Verdict.INCONCLUSIVE
+        assert "the sampler was not tested against it" in found.reason
     assert verdict(stated(dataclasses.replace(broken, fit_pvalue=1e-9))).verdict is Verdict.INCONCLUSIVE
 
 

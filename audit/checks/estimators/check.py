@@ -22,7 +22,6 @@ from audit.checks.estimators.properties import PropertiesReader, Property, state
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.result import PrivacyResult
-from audit.checks.privacy.stated_law import StatedLaw
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, PrivacyClaim
 from audit.subjects import BadBatch
@@ -30,7 +29,6 @@ from audit.subjects.entropy import entropy_from
 from audit.subjects.identity import CannotKeep
 
 _EXAMINED = 70  # child of the check's stream
-_LOOSEST_FIT = 0.2  # distance in distribution from a stated law that the fits of a PASS must have excluded
 _DECIDING = 20.0  # nats: a pair that is told apart for sure is refuted at 1e-8 by this many over ln(1 + e^-epsilon)
 
 
@@ -230,12 +228,6 @@ class EstimatorCheck(PrivacyCheck):
             return replace(judged, verdict=Verdict.FAIL, basis="exact", reason="; ".join(map(str, broken)))
         if not (evidence.ways or evidence.failure or "constant" in evidence.anomalies):
             judged = replace(judged, reason="not refuted, but too few fits to learn a score from: raise the budget")
-        fits = [
-            part.fit_resolution or math.inf for way in evidence.ways if isinstance(way, StatedLaw) for part in way.laws
-        ]
-        if judged.basis == "exact" and max(fits, default=0.0) > _LOOSEST_FIT:
-            more = f"{_LOOSEST_FIT:g} is due, which takes {(max(fits) / _LOOSEST_FIT) ** 2:.2g} times the budget"
-            judged = replace(judged, verdict=Verdict.INCONCLUSIVE, basis="none", reason=f"{judged.reason}; {more}")
         if not doubts or evidence.failure:
             return judged
         reason = f"{doubts[0]}; {judged.reason}"

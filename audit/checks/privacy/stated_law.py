@@ -22,6 +22,7 @@ from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.real_laws import dkw_distance
 from audit.subjects import Outputs, Stream
 
+LOOSEST_FIT = 0.25  # distance in distribution from a stated law that the outputs of a PASS must have excluded
 _CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it
 _POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
 _BEYOND = 1.5  # the curve goes on to this multiple of the claimed and of the found epsilon
@@ -113,6 +114,10 @@ class StatedLaw(Way):
         worst = max(self.laws, key=lambda part: part.epsilon_upper_bound)
         found = f"epsilon = {worst.epsilon_upper_bound:.6g} at delta = {delta:g}"
         noticed = max(part.fit_resolution or math.inf for part in self.laws)
+        if noticed > LOOSEST_FIT:
+            more = f"{LOOSEST_FIT:g} is due, which takes {(noticed / LOOSEST_FIT) ** 2:.2g} times the budget"
+            found = f"only samplers that are {noticed:.2g} from it in distribution would have been noticed; {more}"
+            return undecided(f"its stated law keeps the claim, but {found}")
         follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
         return Judgment(Verdict.PASS, "exact", f"{worst.detail if case.claim.is_curve else found} {follows}")
 

@@ -174,7 +174,7 @@ def test_an_estimator_whose_release_has_a_law_is_decided(name):
 def test_few_fits_that_follow_a_law_say_how_many_are_due(name):
     few = stated(name, 40)
     assert few.verdict is audit.Verdict.INCONCLUSIVE
-    assert "0.2 is due, which takes" in few.reason
+    assert "0.25 is due, which takes" in few.reason
     assert few.evidence.ways[0].laws[0].fit_pvalue > 0  # it is 0 where a fit says more than its release
 
 

@@ -1,0 +1,59 @@
+"""A sampler against the privacy losses that it states, where the law of its outputs is not stated."""
+
+import numpy as np
+import pytest
+
+import audit
+from audit import PrivacyClaim, Verdict
+from audit.laws import LaplaceLoss
+
+PAIR = (np.zeros(1), np.ones(1))
+
+
+class Noisy:
+    """Laplace noise that states its losses at scale 1, whatever its scale is."""
+
+    def __init__(self, scale=1.0, likelihood=lambda data, outputs: -abs(outputs - data.sum())):
+        self.scale, self.likelihood = scale, likelihood
+
+    def __call__(self, data, size, rng):
+        return data.sum() + rng.laplace(scale=self.scale, size=size)
+
+    def privacy_loss(self, left, right):
+        return LaplaceLoss(float(abs(left.sum() - right.sum())))
+
+    def log_likelihood(self, data, outputs):
+        return self.likelihood(data, np.asarray(outputs))
+
+
+def audited(mechanism, budget=20_000):
+    return audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], budget=budget, workers=0, seed=0)
+
+
+def test_losses_that_are_as_stated_are_followed():
+    """The fit of a right sampler fails with probability 0.05 over seeds, and this one is fixed."""
+    result = audited(Noisy())
+    (law,) = result.evidence.ways[0].laws
+    assert (result.verdict, result.judgment.basis) == (Verdict.PASS, "exact")
+    assert law.fit_pvalue > 0.05
+    assert law.delta_upper_bound >= 0.0
+    assert law.epsilon_lower_bound == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [Noisy(2.0), Noisy(1.5), Noisy(likelihood=lambda data, outputs: np.full(len(outputs), np.nan))],
+    ids=["twice the scale", "half more", "no number"],
+)
+def test_losses_that_are_not_as_stated_disagree_with_the_law(mechanism):
+    """More noise than stated keeps the claim, and follows another law."""
+    result = audited(mechanism)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "the sampler and its stated law disagree" in result.reason
+    assert result.evidence.ways[0].laws[0].fit_pvalue < 1e-9
+
+
+def test_a_law_that_few_outputs_were_held_to_passes_nothing():
+    few = audited(Noisy(), budget=40)
+    assert few.verdict is Verdict.INCONCLUSIVE
+    assert "0.25 is due, which takes" in few.reason
