@@ -85,7 +85,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "report/test_curve_claims.py::test_precision_audits_take_every_kind_of_claim": (),
     "report/test_proofs.py::test_every_pair_of_a_finite_domain": (),
     "adapters/test_learners_and_arrays.py::test_verdicts_on_a_learner[1.0-PASS]": (),
-    "adapters/test_fitted_objects.py::test_a_generator_is_named_and_its_draws_convict": (),
     "training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
     "faces/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),
     "faces/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),

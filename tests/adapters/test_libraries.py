@@ -69,7 +69,7 @@ SUBJECTS = {
 
 @pytest.mark.parametrize(("epsilon", "verdict"), [(2.0, Verdict.PASS), (1.0, Verdict.FAIL)])
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name != "opendp, records"])
-@pytest.mark.false_alarm(1e-06)
+@pytest.mark.false_alarm(1e-07)
 def test_verdicts(name, epsilon, verdict):
     """A PASS needs 60,000 outputs per dataset to resolve its tolerance; at 10,000 the bound of a FAIL is about 1.9."""
     result = check_privacy(
@@ -77,7 +77,7 @@ def test_verdicts(name, epsilon, verdict):
         PrivacyClaim(epsilon, 0.0, AddRemove()),
         COUNT_PAIR,
         budget=60_000 if verdict is Verdict.PASS else 10_000,
-        significance=1e-6,
+        significance=1e-7,
         method="fixed",
         tolerance=1.5,
     )
