@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import types
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -187,7 +188,8 @@ def _public(value: Any, place: str) -> Iterator[tuple[str, str]]:
         if name.startswith("_") or isinstance(getattr(type(value), name, None), types.FunctionType):
             continue
         try:
-            entry = getattr(value, name)
+            with warnings.catch_warnings(action="ignore"):  # what a library deprecates is read as well
+                entry = getattr(value, name)
         except Exception:
             continue
         is_list = type(entry).__name__ in ("list", "tuple", "FrozenList") and all(type(each) is str for each in entry)

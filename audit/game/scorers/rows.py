@@ -213,7 +213,8 @@ def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Par
             continue
         score = counted.score()
         parts.append((index, counted.few(column)))
-        divergence = float(np.nanmean(score(column.left)) - np.nanmean(score(column.right)))
+        left, right = (np.nanmean(score(side)) if len(side) else np.nan for side in column.sides)
+        divergence = float(left - right)
         if divergence > most:
             alone, most = ((index, score),), divergence
     return tuple(parts), alone or tuple(parts[:1])  # no divergence is a number where a side has symbols alone
