@@ -206,7 +206,22 @@ def check_rate(
     >>> print(result.verdict, result.found[0])
     PASS exponent in [0.482, 0.5129]
     """
-    curve: dict[str, Any] = dict(losses=losses, sizes=sizes, evaluator=evaluator, compared_at=compared_at)
-    claim: dict[str, Any] = dict(exponent=required(exponent, "exponent"), margin=margin, sense=sense, scale=scale)
-    claim |= dict(constant=constant, constant_margin=constant_margin, horizon=horizon, support=support)
-    return run_alone(Result, partial(RateCheck, **claim, **curve), settings)
+    return run_alone(
+        Result,
+        partial(
+            RateCheck,
+            losses=losses,
+            sizes=sizes,
+            exponent=required(exponent, "exponent"),
+            margin=margin,
+            sense=sense,
+            constant=constant,
+            constant_margin=constant_margin,
+            scale=scale,
+            horizon=horizon,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

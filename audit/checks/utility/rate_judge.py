@@ -185,10 +185,15 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
     trust = f"error probability {significance:.2g}"
     broken, why_open = None, fit.why_open
+    if terms.sense == "throughout":
+        steps = [region.bounds(fit.grid.exponent(slice(at, at + 2))) for at in range(len(fit.sizes) - 1)]
+        lows, highs = zip(*steps, strict=True)
+        shown += f", between neighboring sizes in [{min(lows):.4g}, {max(highs):.4g}]"
+        if fit.off != 0 or any(terms.band.gap(*ends) != 0 for ends in steps):
+            said = f"{shown}, so that it lies outside between two of the sizes ({trust})"
+            return Judgment(Verdict.FAIL, "statistical", said, found=found)
     if why_open is not None:
         why_open = f"{shown}; {why_open}{fit.advice(evidence.samples)}"
-    elif fit.off != 0 and terms.sense == "throughout":
-        broken = f"{shown}, so that it lies outside between two of the sizes ({trust})"
     elif fit.off != 0:
         broken = f"{shown}; over half the grid it changes by {fit.shown_bend}, too little to explain it ({trust})"
     elif terms.constant is not None:

@@ -162,11 +162,22 @@ def check_consistency(
     >>> print(result.verdict, result.basis)
     PASS exact
     """
-    curve: dict[str, Any] = dict(losses=losses, sizes=sizes, evaluator=evaluator, compared_at=compared_at)
-    claim: dict[str, Any] = dict(
-        bayes_risk=bayes_risk, tolerance=tolerance, finite_bounds=finite_bounds, monotone=monotone
+    return run_alone(
+        Result,
+        partial(
+            ConsistencyCheck,
+            losses=losses,
+            sizes=sizes,
+            bayes_risk=bayes_risk,
+            tolerance=tolerance,
+            finite_bounds=finite_bounds,
+            monotone=monotone,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
     )
-    return run_alone(Result, partial(ConsistencyCheck, support=support, **claim, **curve), settings)
 
 
 @dataclass(frozen=True)
@@ -274,6 +285,17 @@ def check_lower_bound(
     >>> print(result.verdict)  # half the risk that every private learner has
     FAIL
     """
-    curve: dict[str, Any] = dict(losses=losses, sizes=sizes, evaluator=evaluator, compared_at=compared_at)
-    claim: dict[str, Any] = dict(bound=required(bound, "bound"), slack=slack, support=support)
-    return run_alone(Result, partial(LowerBoundCheck, **claim, **curve), settings)
+    return run_alone(
+        Result,
+        partial(
+            LowerBoundCheck,
+            losses=losses,
+            sizes=sizes,
+            bound=required(bound, "bound"),
+            slack=slack,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

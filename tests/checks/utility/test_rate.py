@@ -311,3 +311,24 @@ def test_few_losses_of_0_and_1_say_how_many_would_decide(power, verdict):
     assert few.verdict is OPEN
     enough = float(re.search(r"about ([0-9e+.]+) losses would decide", few.reason)[1])
     assert binary(power, int(4 * enough)).verdict is verdict
+
+
+@pytest.mark.parametrize(("bump", "verdict"), [(0.0, PASS), (0.5, FAIL)])
+@pytest.mark.false_alarm(1e-8)
+def test_a_claim_throughout_is_refuted_between_two_sizes_where_the_whole_grid_keeps_it(bump, verdict):
+    """A mean too large at the middle size leaves the fitted exponent. Null: all bounds hold, with 200,000 losses."""
+    found = audit.check_rate(
+        lambda n, size, rng: 2 * n**-0.5 * (1 + bump * (n == 64)) * rng.random(size),
+        sizes=[8, 64, 512],
+        exponent=0.5,
+        margin=0.1,
+        sense="throughout",
+        support=lambda n: (0.0, 3 * n**-0.5),
+        budget=200_000,
+        significance=1e-8,
+        seed=1,
+    )
+    exponent = found.found[0]
+    assert 0.4 < exponent.lower < exponent.upper < 0.6
+    assert found.verdict is verdict
+    assert "between neighboring sizes in [" in found.reason
