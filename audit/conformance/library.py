@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -153,10 +154,9 @@ class Library:
         law : callable, "usual", "integer", "clamped" or "classical", optional
             `(parameters, dataset) -> law` of `audit.laws` that the documentation states, or None where it states none;
             "usual" is the textbook's: of Laplace noise on a number or on counts, of geometric noise, randomized
-            response, unary encoding, the exponential mechanism. "integer" is geometric noise on counts, "clamped"
+            response, unary encoding, the exponential mechanism. "integer" is geometric noise on counts; "clamped" is
             Laplace noise on a sum or a mean that is kept within its bounds, or geometric noise on counts that is kept
-            above 0, "classical" Gaussian noise of the deviation
-            for epsilon up to 1.
+            at 0 or above; "classical" is Gaussian noise of the deviation that is proved for epsilon up to 1.
         native : callable or "usual", optional
             `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
             is asked for.
@@ -305,10 +305,10 @@ def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
 
 def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that computes the value of a dataset once, for the last few: outputs of several share them."""
-    values: dict[str, Any] = {}
+    values: dict[bytes, Any] = {}
 
     def remembered(data: Any) -> Any:
-        key = repr(data)
+        key = pickle.dumps(data)  # a text may leave out the middle of a long dataset
         if key not in values:
             if len(values) >= _REMEMBERED:
                 del values[next(iter(values))]
