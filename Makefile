@@ -52,7 +52,7 @@ coverage: $(STAMP)
 
 # Mutants of the files that decide a verdict, all of them: some two CPU hours. docs/mutants.md explains those that survive.
 mutants: $(STAMP)
-	$(BIN)/python -m benchmarks.judge_mutants
+	$(BIN)/python -m benchmarks.mutants.judges
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

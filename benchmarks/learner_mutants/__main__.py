@@ -19,8 +19,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.learner_mutants import consistency, constants, cover, labels, local, stability
-from benchmarks.learner_mutants.mutant import TESTS, Mutant
-from benchmarks.learner_mutants.running import ROOT, Finder, told_apart
+from benchmarks.mutants.mutant import TESTS, Mutant
+from benchmarks.mutants.running import ROOT, Finder, told_apart
 
 BUDGET, SIGNIFICANCE = 1_000, 1e-3
 MUTANTS: list[Mutant] = [

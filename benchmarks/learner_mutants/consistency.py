@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.learner_mutants.mutant import Mutant
+from benchmarks.mutants.mutant import Mutant
 
 CUBE = "consistency/cube_classifier.py"
 HIDDEN = "consistency/hidden_votes.py"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.learner_mutants.mutant import TESTS, Mutant
+from benchmarks.mutants.mutant import TESTS, Mutant
 
 COVER = "cover/learners.py"
 BY_A1 = "fitted/cover/theorem 7 *Threshold*"

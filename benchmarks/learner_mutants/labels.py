@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.learner_mutants.mutant import Mutant
+from benchmarks.mutants.mutant import Mutant
 
 NEIGHBORS = "labels/neighbors.py"
 UNARY = "labels/unary.py"

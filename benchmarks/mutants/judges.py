@@ -1,19 +1,17 @@
 """Mutations of the files that decide a verdict, judged anew on recorded evidence and then by the tests.
 
-    python -m benchmarks.judge_mutants                     all mutations of all files
-    python -m benchmarks.judge_mutants 400 0               400 of them by seed 0
-    python -m benchmarks.judge_mutants 400 0 game/plants   of the files whose path contains a text
+    python -m benchmarks.mutants.judges                     all mutations of all files
+    python -m benchmarks.mutants.judges 400 0               400 of them by seed 0
+    python -m benchmarks.mutants.judges 400 0 game/plants   of the files whose path contains a text
 
-Each changes one operator, number, condition, assignment, keyword or budget in the body of a function. First the
-certificates of `reports/` are verified: their verdicts, reasons and numbers follow from their evidence, and a test
-holds those of the reference. Then come the tests of the file, until one fails. What survives both is listed; so is what
-takes four times as long as the unmutated file. The exit status is 1 if an unmutated file fails. `report/checker.py` is
-left out: tests start it as a script, which reads its file.
+First the certificates of `reports/` are verified: their verdicts, reasons and numbers follow from their evidence, and a
+test holds those of the reference. Then come the tests of the file, until one fails. What survives both is listed; so is
+what takes four times as long as the unmutated file. The exit status is 1 if an unmutated file fails.
+`report/checker.py` is left out: tests start it as a script, which reads its file.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import io
 import json
@@ -22,12 +20,11 @@ import random
 import sys
 import time
 from collections import Counter
-from itertools import islice
 from typing import Any
 
-from benchmarks.learner_mutants.drawn import places
-from benchmarks.learner_mutants.mutant import Mutant
-from benchmarks.learner_mutants.running import ROOT, Finder, told_apart
+from benchmarks.mutants.changes import changes_nothing, mutation, places_of
+from benchmarks.mutants.mutant import Mutant
+from benchmarks.mutants.running import ROOT, Finder, told_apart
 
 _GAME = "game/test_core_by_hand.py game/test_game.py"
 _JUDGE = "report/test_judge.py checks/test_reasons.py report/test_curve_claims.py"
@@ -61,23 +58,6 @@ TESTS = {  # of a file in `audit`: the fast ones first
 }
 _PATIENCE = 4  # times the seconds of the unmutated file
 _RECORDS: list[Any] = []  # certificates, read before the processes are forked
-
-
-def source_of(file: str) -> str:
-    """Return the text of a file of `audit`."""
-    return (ROOT / f"audit/{file}.py").read_text()
-
-
-def mutation(file: str, at: int) -> Mutant:
-    """Return one mutation of a file of `audit`, by its place in the text, with the whole text."""
-    source = source_of(file)
-    tree = ast.parse(source)
-    node, part, value = next(islice(places(tree), at, None))
-    before = ast.unparse(node).splitlines()[0]
-    setattr(node, part, value)
-    after = ast.unparse(ast.fix_missing_locations(node)).splitlines()[0]
-    said = f"{file}.py:{getattr(node, 'lineno', 0)} {before!r} -> {after!r}"
-    return Mutant(said, f"{file}.py", source, ast.unparse(ast.fix_missing_locations(tree)), TESTS[file])
 
 
 def judged(mutant: Mutant, answer: Any) -> None:
@@ -114,14 +94,14 @@ def main() -> None:
     texts = [value for value in sys.argv[1:] if not value.isdigit()] or [""]
     files = [file for file in TESTS if any(text in file for text in texts)]
     _RECORDS.extend(json.loads(path.read_text()) for path in sorted((ROOT / "reports").rglob("certificate.json")))
-    every = [(file, at) for file in files for at in range(sum(1 for _ in places(ast.parse(source_of(file)))))]
+    every = places_of("audit", files)
     count, seed = (*numbers, *(len(every), 0)[len(numbers) :])
     drawn = random.Random(seed).sample(every, min(count, len(every)))
     found: dict[str, Counter[str]] = {}
     for file in files:
-        source = source_of(file)
-        mine = [mutation(file, at) for of, at in sorted(drawn) if of == file]
-        mine = [each for each in mine if each.new != ast.unparse(ast.parse(source))]  # None in place of None
+        source = (ROOT / f"audit/{file}.py").read_text()
+        mine = [mutation("audit", place, TESTS[file]) for place in sorted(drawn) if place[0] == file]
+        mine = [each for each in mine if not changes_nothing(each)]
         started = time.monotonic()
         baseline = told_apart(judged, Mutant("unmutated", f"{file}.py", source, source, TESTS[file]))
         limit = _PATIENCE * (time.monotonic() - started)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from benchmarks.learner_mutants.mutant import Mutant
+from benchmarks.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
 
