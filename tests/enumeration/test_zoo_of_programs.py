@@ -33,7 +33,7 @@ SECONDS = 2.0  # of the processor, for each law
 
 def test_the_zoo_is_large():
     assert len(BY_NAME) == len(families.CASES) >= 400
-    assert len(FAMILIES) == 10
+    assert len(FAMILIES) == 11
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -102,7 +102,7 @@ of_3_11 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="since 3.12 byt
 @pytest.mark.parametrize(
     ("name", "without"),
     [
-        ("reads: module of a list", without_merges),
+        ("modules: module of a list", without_merges),
         pytest.param("reads: super release", without_super, marks=of_3_11),
         ("kinds of uniforms: type is float", without_known_numbers),
         ("fixed width: uint8 + 10 < 128", without_width),

@@ -1,24 +1,17 @@
-"""Code that reads variables, objects and modules by ways that its bytecode does not name."""
+"""Code that reads variables and objects by ways that its bytecode does not name."""
 
 from __future__ import annotations
 
 import builtins
-import decimal
 import functools
 import hashlib
 import inspect
 import operator
-import os
 import sys
-import types
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from benchmarks.enumeration.zoo import holder
 from benchmarks.enumeration.zoo.case import Case, coin
 
 CASES: list[Case] = []
@@ -388,155 +381,6 @@ def class_made_by_draws(data: Any, rng: Any) -> Any:
 
     second = coin(rng)
     return second, Local.first
-
-
-@program
-def attribute_of_a_submodule(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        holder.inner.x = 1
-    second = coin(rng)
-    found, holder.inner.x = holder.inner.x, 0
-    return second, found
-
-
-@program
-def attribute_of_a_deep_submodule(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        holder.inner.deeper.y = 1
-    second = coin(rng)
-    found, holder.inner.deeper.y = holder.inner.deeper.y, 0
-    return second, found
-
-
-@program
-def log_of_a_submodule(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        holder.inner.LOG.append(1)
-    second = coin(rng)
-    found = len(holder.inner.LOG)
-    holder.inner.LOG.clear()
-    return second, found
-
-
-class Holds:
-    """Hold a module."""
-
-    backend = holder.inner
-
-
-@program
-def module_of_an_object(data: Any, rng: Any) -> Any:
-    held = Holds()
-    if coin(rng):
-        held.backend.x = 1
-    second = coin(rng)
-    found, held.backend.x = held.backend.x, 0
-    return second, found
-
-
-MODULES = [holder.inner]
-
-
-@program
-def module_of_a_list(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        MODULES[0].x = 1
-    second = coin(rng)
-    found, MODULES[0].x = MODULES[0].x, 0
-    return second, found
-
-
-@program
-def module_as_a_variable(data: Any, rng: Any) -> Any:
-    module = holder.inner
-    if coin(rng):
-        module.x = 1
-    second = coin(rng)
-    found, module.x = module.x, 0
-    return second, found
-
-
-@program
-def module_made_by_the_program(data: Any, rng: Any) -> Any:
-    module: Any = types.ModuleType("made")
-    module.x = 0
-    if coin(rng):
-        module.x = 1
-    second = coin(rng)
-    return second, module.x
-
-
-@program
-def precision_of_decimal(data: Any, rng: Any) -> Any:
-    context = decimal.getcontext()
-    context.prec = 10 if coin(rng) else 28
-    second = coin(rng)
-    found = str(decimal.Decimal(1) / 3)
-    context.prec = 28
-    return second, found
-
-
-@program
-def local_context_of_decimal(data: Any, rng: Any) -> Any:
-    with decimal.localcontext() as context:
-        if coin(rng):
-            context.prec = 5
-        second = coin(rng)
-        return second, str(decimal.Decimal(2) / 3)
-
-
-@program
-def errors_of_numpy(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        np.seterr(over="raise")
-    second = coin(rng)
-    try:
-        found = bool(np.float64(1e300) * np.float64(1e300) > 0)
-    except FloatingPointError:
-        found = False
-    np.seterr(over="warn")
-    return second, found
-
-
-@program
-def context_of_numpy(data: Any, rng: Any) -> Any:
-    with np.errstate(divide="raise" if coin(rng) else "ignore"):
-        second = coin(rng)
-        try:
-            return second, bool(np.float64(1) / np.float64(0) > 0)
-        except FloatingPointError:
-            return second, None
-
-
-@program
-def filters_of_warnings(data: Any, rng: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error" if coin(rng) else "ignore")
-        second = coin(rng)
-        try:
-            warnings.warn("zoo", stacklevel=1)
-        except UserWarning:
-            return second, "raised"
-        return second, "ignored"
-
-
-@program
-def environment(data: Any, rng: Any) -> Any:
-    if coin(rng):
-        os.environ["ZOO"] = "1"
-    second = coin(rng)
-    return second, os.environ.pop("ZOO", None)
-
-
-@program
-def working_folder(data: Any, rng: Any) -> Any:
-    before = os.getcwd()
-    if coin(rng):
-        os.chdir("/")
-    second = coin(rng)
-    found = os.getcwd() == "/"
-    os.chdir(before)
-    return second, found
 
 
 @program
