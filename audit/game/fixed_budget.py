@@ -33,8 +33,8 @@ from audit.subjects.clock import TimedOut, drawing
 from audit.subjects.place import HERE, Place
 
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
-
 _FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
+
 T = TypeVar("T")
 Read = Callable[[list[Outputs]], Any]
 

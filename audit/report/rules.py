@@ -129,6 +129,14 @@ class Case:
         due = {"cyclic": steps // turns, "bins": min(steps, turns)}.get(claimed["sampling"], steps)
         return bool(sum(times for _, times in self["batches"]["sizes"]) == due)
 
+    def has_inclusions_of_its_batches(self) -> bool:
+        """Test whether records were included as often as batches held one; rounds and bins count some of them once."""
+        batches = self["batches"]
+        held, included = (sum(n * k for n, k in batches[part]) for part in ("sizes", "inclusions"))
+        if self["claim"]["terms"]["sampling"] in ("cyclic", "bins") and batches["inclusions"]:
+            return bool(included <= held <= included + batches["twice"] + batches["close"])
+        return bool(included + batches["twice"] == held or not batches["inclusions"])
+
     def has_planned_looks(self) -> bool:
         taken, planned = [look["trials"] for look in self["looks"]], self["planned"]
         early = [looks_for(self["budget"], True, first)[1] for first in FIRST_LOOKS]
@@ -207,10 +215,7 @@ OTHER_RULES: tuple[Rule, ...] = (  # of randomness, training and utility checks
     ("looks", "fails more often than it was tried", lambda c: all(p["failures"] <= p["trials"] for p in c["looks"])),
     ("looks", "loses failures", lambda c: all(p["failures"] <= q["failures"] for p, q in pairwise(c["looks"]))),
     ("batches", "has batches of other steps", Case.has_batches_of_its_steps),
-    ("batches", "includes other records than its batches hold", lambda c: not c["batches"]["inclusions"] or (
-        sum(n * k for n, k in c["batches"]["inclusions"]) + c["batches"]["twice"] + c["batches"]["close"]
-        >= sum(n * k for n, k in c["batches"]["sizes"])
-        >= sum(n * k for n, k in c["batches"]["inclusions"]))),
+    ("batches", "includes other records than its batches hold", Case.has_inclusions_of_its_batches),
     ("noise", "has noise of more steps than were taken", lambda c: c["noise"]["steps"] <= c["samples"]),
     ("noise", "counts other noise than it judges", lambda c: (
         sum(c["noise"]["histogram"]) == c["noise"]["shape_values"])),

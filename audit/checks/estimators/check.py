@@ -290,8 +290,17 @@ def check_estimator(
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """
-    data = {"X": X, "y": y, "points": points, "public": public}
-    make = partial(EstimatorCheck, estimator=estimator, claim=claim, release=release, tolerance=tolerance, **data)
+    make = partial(
+        EstimatorCheck,
+        estimator=estimator,
+        X=X,
+        y=y,
+        claim=claim,
+        points=points,
+        public=public,
+        release=release,
+        tolerance=tolerance,
+    )
     return run_alone(EstimatorResult, make, settings)
 
 

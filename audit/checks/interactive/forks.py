@@ -169,6 +169,7 @@ def _order(sides: Sequence[list[float]]) -> Score | None:
 
 
 def answer_score(sides: Sequence[list[Any]]) -> Score | None:
+    """Return the score of one answer that these ones fit best; None if they tell the datasets apart in no way."""
     if not all(sides):
         return None
     training = Training(_outputs(sides[0]), _outputs(sides[1]))

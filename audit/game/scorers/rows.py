@@ -276,9 +276,7 @@ class MedianDistances(Scorer):
 
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
-
-    def reads(self, training: Training) -> bool:
-        return super().reads(training) and training.left.numbers.shape[1] <= tuning.WIDE
+    widest = tuning.WIDE
 
     def propose(self, training: Training) -> Sequence[DistanceScore]:
         rows = numeric_rows(training, tuning.VECTOR_ROWS)

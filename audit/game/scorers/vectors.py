@@ -147,7 +147,7 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
     upper = np.triu_indices(width, 1)
     if width > tuning.ALL_PAIRS:
         pooled = finite_or_zero(sample_of(rows, tuning.SCREENED_ROWS[0]))
-        if not len(pooled):  # a side has no rows of numbers
+        if not len(pooled):  # all outputs are symbols
             return []
         center = np.median(pooled, axis=0)
         spread = np.mean(np.abs(pooled - center), axis=0)

@@ -49,8 +49,8 @@ class Guessed:
     def weighing(self) -> Weights:
         """The points of the groups; those of one group where there are none."""
         groups = self.groups or (Group(self.guesses, self.right, 1),)
-        cuts, points = (tuple(getattr(group, part) for group in groups) for part in ("guesses", "points"))
-        return Weights(cuts, points, self.width if self.groups else 0)
+        cuts, points = tuple(group.guesses for group in groups), tuple(group.points for group in groups)
+        return Weights(cuts, points, self.width)
 
     @property
     def points(self) -> int:
