@@ -39,16 +39,6 @@ BELOW = (
     Below("consistency", "consistent regression", "weaker", "The application to regression is one learner"),
     Below("consistency", "Remark 4.12, every class", "weaker", "Remark 4.12 is checked for two shattered points"),
     Below("local-classification", "Theorem 2.5, every rule", "weaker", "and cannot range over rules"),
-    Below(
-        "cover-learning", "Theorem 10, every learner", "weaker", "Lemma 24 and Theorem 10 speak of every label-private"
-    ),
-    Below(
-        "cover-learning", "Lemma 24, every learner", "weaker", "Lemma 24 and Theorem 10 speak of every label-private"
-    ),
-    Below("cover-learning", "section 5.2", "weaker", "Section 5.2's Omega(n / (epsilon alpha)) rests on Theorem 10"),
-    Below("cover-learning", "Example 2 in R^n", "weaker", "Examples 2 and 3 are run on the circle only"),
-    Below("cover-learning", "Example 3 in R^n", "weaker", "Examples 2 and 3 are run on the circle only"),
-    Below("cover-learning", "Remark 28", "missing", "states none, so that there is nothing to compute"),
     Below("label-privacy", "Table 1(a)", "weaker", "has a fifteenth of what the paper trains on"),
     Below("label-privacy", "Table 1(b)", "missing", "no package that we know of carries Fashion-MNIST"),
     Below("label-privacy", "Table 2", "missing", "Table 1(b) and Tables 2 and 3"),

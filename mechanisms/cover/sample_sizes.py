@@ -55,15 +55,24 @@ def realizable_size(
     return math.ceil(max(deviation, privacy, 3 / accuracy * math.log(4 / beta)))
 
 
-def label_private_error(m: float, epsilon: float, accuracy: float, beta: float, noise: float = 0.0) -> float:
-    """Return the bound on the error of A3 for thresholds that the proof of Theorem 27 solves for.
+def label_private_error(
+    m: float,
+    epsilon: float,
+    accuracy: float,
+    beta: float,
+    noise: float = 0.0,
+    vc_dim: int = 1,
+    log_cover: float | None = None,
+) -> float:
+    """Return the bound on the error of A3 that the proof of Theorem 27 solves for; for thresholds unless told.
 
-    With e = (8 ln(2 e m) + 4 ln(16/beta)) / m, t = 2 ln(2 |G| / beta) / (alpha m), a = sqrt(e) and
-    B = noise + a sqrt(noise) + a^2 + accuracy / 4 + t it is ((a + sqrt(a^2 + 4 B)) / 2)^2, where |G| is at most the
-    largest (accuracy / 8)-packing of m + 1 classes.
+    With e = (8 V ln(2 e m / V) + 4 ln(16/beta)) / m, t = 2 ln(2 |G| / beta) / (alpha m), a = sqrt(e) and
+    B = noise + a sqrt(noise) + a^2 + accuracy / 4 + t it is ((a + sqrt(a^2 + 4 B)) / 2)^2, where ln |G| is
+    `log_cover`: for thresholds at most the largest (accuracy / 8)-packing of m + 1 classes.
     """
-    root = math.sqrt(uniform_deviation(m, beta / 4))
-    tail = 2 * math.log(2 * label_private_cover(accuracy) / beta) / (epsilon * m)
+    root = math.sqrt(uniform_deviation(m, beta / 4, vc_dim))
+    size = math.log(label_private_cover(accuracy)) if log_cover is None else log_cover
+    tail = 2 * (size + math.log(2 / beta)) / (epsilon * m)
     rest = noise + root * math.sqrt(nonnegative(noise, "noise")) + root**2 + accuracy / 4 + tail
     return ((root + math.sqrt(root**2 + 4 * rest)) / 2) ** 2
 
@@ -73,9 +82,20 @@ def label_private_cover(accuracy: float) -> int:
     return math.ceil(4 / open_probability(accuracy, "accuracy") * (1 - 1e-12))
 
 
-def label_private_size(epsilon: float, accuracy: float, beta: float, noise: float = 0.0) -> int:
+def label_private_size(
+    epsilon: float,
+    accuracy: float,
+    beta: float,
+    noise: float = 0.0,
+    vc_dim: int = 1,
+    log_cover: float | None = None,
+) -> int:
     """Return the least m at which the bound of Theorem 27 is at most noise + accuracy."""
-    return _least(lambda m: label_private_error(m, epsilon, accuracy, beta, noise) - noise - accuracy)
+
+    def excess(m: float) -> float:
+        return label_private_error(m, epsilon, accuracy, beta, noise, vc_dim, log_cover) - noise - accuracy
+
+    return _least(excess, 4.0 * vc_dim)
 
 
 def uniform_deviation(m: float, beta: float, vc_dim: int = 1) -> float:
@@ -88,9 +108,9 @@ def metric_size(radius: float, vc_dim: int = 1) -> int:
     return _least(lambda m: uniform_deviation(m, 0.25, vc_dim) - radius / 3)
 
 
-def _least(excess: Callable[[float], float]) -> int:
-    """Return the least integer beyond which a function, falling from 4 on, is at most 0."""
-    return math.ceil(brentq(excess, 4.0, 1e9) - 1e-9)
+def _least(excess: Callable[[float], float], start: float = 4.0) -> int:
+    """Return the least integer beyond which a function, falling from `start` on, is at most 0."""
+    return math.ceil(brentq(excess, start, 1e12) - 1e-9)
 
 
 def _log_cover(accuracy: float, log_smoothness: float, doubling_dim: float) -> float:
