@@ -10,7 +10,7 @@ import numpy as np
 
 from audit.adapters import Program
 from audit.subjects import SubjectFailed
-from wild.environments import CATALOGUE, is_javascript, node_of, python_of, served_of
+from wild.environments import CATALOGUE, is_javascript, node_of, pins_of, python_of, served_of
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,12 @@ class Served:
     def program(self) -> Program:
         """The server, in the library's environment."""
         python, served = _python(self.library), str(served_of(self.library, CATALOGUE))
-        command = [str(python), "-I", str(CATALOGUE / "serve.py"), served]
+        pins = str(pins_of(self.library, CATALOGUE))
+        command = [str(python), "-I", str(CATALOGUE / "serve.py"), served, self.name, pins]
         if is_javascript(self.library, CATALOGUE):
-            command = [str(node_of(self.library)), str(CATALOGUE / "serve.js"), served, str(python.parents[1])]
-        return Program([*command, self.name], timeout=self.timeout, own_randomness=self.own_randomness)
+            server = str(CATALOGUE / "serve.js")
+            command = [str(node_of(self.library)), server, served, str(python.parents[1]), self.name]
+        return Program(command, timeout=self.timeout, own_randomness=self.own_randomness)
 
     @property
     def audited(self) -> Any:

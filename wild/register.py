@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,9 @@ from packaging.version import Version
 from audit.report.certificate import write_whole
 from audit.report.verify import changes
 from audit.report.wording import claimed, is_privacy, number
-from wild.absent import ABSENT
 from wild.audited import AGAIN, WITHHELD, Audited, Check, all_audited, folder_of, withheld_findings
 from wild.badge import badge
-from wild.environments import pins_of, served_of
+from wild.environments import CATALOGUE, pins_of, served_of
 from wild.finding_page import finding_section, searched
 from wild.findings import DOCUMENTED, DRAFTS, all_findings
 from wild.ledger import certified, drawn, headline, ledger, summary
@@ -31,6 +31,7 @@ from wild.markdown import escaped, short_code, table
 from wild.texts import README, RECORD, WORDS, recorded
 
 DOCS = Path("docs")
+ABSENT: dict[str, str] = tomllib.loads((CATALOGUE / "absent.toml").read_text(encoding="utf-8"))
 SHOWN_PAIRS, SHOWN_CODE = 3, 60  # of a check that was not refuted: pairs, and characters of a dataset
 
 _HEAD = """# Register of audited releases

@@ -36,9 +36,7 @@ class Release:
     name: str
     own_randomness: bool = True
 
-    def search(
-        self, served: str, pairs: Any, claim: Any, *, named: str = "any parameters", **settings: Any
-    ) -> PrivacyCheck:
+    def search(self, served: str, pairs: Any, claim: Any, *, named: str, **settings: Any) -> PrivacyCheck:
         """Return a search over `parameters`, of which the claim is a function, and the pairs may be one.
 
         `served` is a key of `MECHANISMS`, `named` stands in the name in place of epsilon; the rest is of the check.
@@ -98,7 +96,12 @@ def gaussian(library: str, name: str, deviation: str) -> type[Served]:
 EPSILONS = st.floats(0.2, 3.0)
 DOMAINS = st.integers(2, 40)
 SHORT = st.integers(2, 6)  # of vector reports: on longer ones no score sees every difference
-ANY_PARAMETERS: dict[str, Any] = {"method": "auto", "budget": 230_000, "tolerance": 2.5, "named": "any parameters"}
+ANY_PARAMETERS: dict[str, Any] = {
+    "method": "auto",
+    "budget": 230_000,
+    "tolerance": 2.5,
+    "named": "searched any parameters",
+}
 """Of a search: budget and tolerance let epsilon 3 come out."""
 
 
@@ -111,7 +114,9 @@ def claimed(release: Release, says: str, relation: Any) -> Callable[..., Privacy
     return claim
 
 
-def local(release: Release, served: str, says: str, pairs: Any = (), **parameters: Any) -> PrivacyCheck:
+def local(
+    release: Release, served: str, says: str, pairs: Any = (), *, first: int = 0, **parameters: Any
+) -> PrivacyCheck:
     """Return a search over epsilon, and over the size of the domain unless there are pairs, of a local randomizer.
 
     Parameters
@@ -119,19 +124,21 @@ def local(release: Release, served: str, says: str, pairs: Any = (), **parameter
     release : Release
         Of the library.
     served : str
-        A key of `MECHANISMS` without the word "searched": a function of `epsilon` and of `values`, if that is searched.
+        A key of `MECHANISMS`: a function of `epsilon` and of `values`, if that is searched.
     says : str
         Where the claim stands, and its words.
     pairs : sequence of (left, right)
         Neighboring records where the domain is fixed; else the first value and the last.
+    first : int
+        The first value.
     **parameters
         Strategies of further parameters.
     """
 
     def ends(values: int, **_: Any) -> list[tuple[int, int]]:
-        return [(0, values - 1)]
+        return [(first, first + values - 1)]
 
     domain = {} if pairs else {"values": DOMAINS}
     searched = {"epsilon": EPSILONS, **domain, **parameters}
     claim = claimed(release, says, Local())
-    return release.search(f"{served} searched", pairs or ends, claim, parameters=searched, **ANY_PARAMETERS)
+    return release.search(served, pairs or ends, claim, parameters=searched, **ANY_PARAMETERS)

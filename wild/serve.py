@@ -1,14 +1,16 @@
 """The server of one mechanism of a library, inside the library's environment: the protocol of `docs/programs.md`.
 
-    python -I wild/serve.py wild/<library>/served.py NAME
+    python -I wild/serve.py wild/<library>/served.py NAME wild/<library>/requirements.txt
 
-`served.py` has `MECHANISMS`, a dict of functions of either form:
+`served.py` has `MECHANISMS`, a dict of functions of any of these forms:
 
     (dataset, size, rng) -> array or list of `size` outputs
     (dataset, rng)       -> one output; called `size` times, and an exception is the output {"raised": its type}
+    (dataset)            -> the same, of a library that draws from a generator of its own
 
-`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labeled data; `rng` is a numpy Generator. A search
-over parameters sends {"dataset": ..., "setting": {...}}, and the setting becomes keyword arguments. Floats go out as
+`dataset` is what JSON holds: lists, or {"X": ..., "y": ...} for labeled data; `rng` is a numpy Generator, and the
+generators of `random` and of `numpy.random` are seeded for each request. A search over parameters sends
+{"dataset": ..., "setting": {...}}, and the setting becomes keyword arguments. Floats go out as
 float64, bit by bit; everything else as JSON, NaN and infinities in words. What the library prints goes to standard
 error. -I keeps this folder off `sys.path`, where the folders named like the libraries would hide them.
 """
@@ -23,6 +25,7 @@ import importlib.util
 import inspect
 import json
 import math
+import random
 import re
 import sys
 import warnings
@@ -34,19 +37,18 @@ PROTOCOL = 1
 DESCRIBING = Path(__file__).resolve().parents[1] / "audit" / "subjects" / "distribution.py"  # imports nothing else
 
 
-def main(path: str, name: str) -> None:
+def main(path: str, name: str, pins: str) -> None:
     """Answer requests until the input ends."""
     answers = _claim_standard_output()
     draw = batch_of(load(path)[name])
-    audited = release_of(Path(path))
+    audited = release_of(Path(pins))
     for line in sys.stdin.buffer:
         answers.write(answer(draw, json.loads(line), audited))
         answers.flush()
 
 
-def release_of(served: Path) -> dict:
-    """The audited release as it is installed here: the distribution of the first requirement beside `served.py`."""
-    requirements = served.with_name("requirements.txt")
+def release_of(requirements: Path) -> dict:
+    """The audited release as it is installed here: the distribution of the first requirement."""
     if not (requirements.is_file() and DESCRIBING.is_file()):
         return {}
     lines = (line.strip() for line in requirements.read_text().splitlines())
@@ -69,11 +71,14 @@ def load(path: str) -> dict:
 
 def batch_of(mechanism):
     """The mechanism as a function of (dataset, size, rng)."""
-    if "size" in inspect.signature(mechanism).parameters:
+    named = inspect.signature(mechanism).parameters
+    if "size" in named:
         return lambda data, size, rng, **given: (
             mechanism(data, size, rng, **given) if size > 1 else [_one(mechanism, data, rng, given)]
         )
-    return lambda data, size, rng, **given: [caught(mechanism, data, rng, **given) for _ in range(size)]
+    if "rng" in named:
+        return lambda data, size, rng, **given: [caught(mechanism, data, rng, **given) for _ in range(size)]
+    return lambda data, size, rng, **given: [caught(mechanism, data, **given) for _ in range(size)]
 
 
 def caught(function, *args, **given):
@@ -101,6 +106,8 @@ def answer(draw, request: dict, audited: dict) -> bytes:
     if request["protocol"] != PROTOCOL:
         return _line({"request": number, "error": f"protocol {request['protocol']} is not known"})
     rng = np.random.default_rng(request["seed"])
+    np.random.seed(rng.integers(2**32))  # noqa: NPY002 - libraries draw from it
+    random.seed(int(rng.integers(2**63)))
     try:
         dataset, setting = unpacked(request["dataset"])
         outputs = draw(dataset, request["size"], rng, **setting)

@@ -172,12 +172,12 @@ class ZeroConcentratedClaim(CurveClaim):
         parts = require_loss(loss).parts
         gaussian = math.fsum(part.shift_over_scale**2 / 2 for part in parts if isinstance(part, GaussianLoss))
         rest = compose([part for part in parts if not isinstance(part, GaussianLoss)]) if gaussian else loss
-        left = self.rho - gaussian
-        if left < -ARITHMETIC_TOLERANCE * max(self.rho, 1e-3):
+        left, rounding = self.rho - gaussian, ARITHMETIC_TOLERANCE * max(self.rho, 1e-3)
+        if left < -rounding:
             return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left")
         # a loss bounded by m has at most rho = m^2 / 2 (Bun & Steinke 2016, proposition 3.3)
         largest = max(rest.max_loss(side) for side in DIRECTIONS)
-        if largest**2 / 2 <= left * (1 + ARITHMETIC_TOLERANCE):
+        if largest**2 / 2 <= left + rounding:
             return ExactJudgment(True, f"{self}: rho <= {gaussian + largest**2 / 2:.6g}")
         return self._at_orders(rest, max(left, 0.0), largest)
 

@@ -210,7 +210,7 @@ def _random(query: Query, relation: str) -> list[InputPair]:
     first = usual(query, relation)[0]
     return [
         InputPair({**first.changes, "epsilon": math.exp(some.uniform(math.log(0.1), math.log(4)))}, *first[1:])
-        for _ in range(4)
+        for _ in range(8)
     ]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from audit.laws import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw
 
+FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 NEAR = 64  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
 WIDEST = 2_000.0  # scale beyond which a law on the integers has too many outcomes to be written down
 
@@ -81,3 +82,12 @@ def clamped_geometric(loc: int, ratio: float, upper: int | None = None) -> Integ
     inside = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(top + 1) - loc)
     inside[0], inside[-1] = ratio**loc / (1 + ratio), ratio ** (top - loc) / (1 + ratio)
     return IntegerLaw(0, tuple(inside / inside.sum()))
+
+
+def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
+    """Return the discrete Gaussian law; Canonne, Kamath & Steinke 2020, definition 1; None if it is too wide."""
+    if deviation > WIDEST:
+        return None
+    reach = math.ceil(FARTHEST * deviation)
+    masses = np.exp(-((np.arange(-reach, reach + 9) - loc) ** 2) / (2 * deviation**2))  # the same for all of 0 to 8
+    return IntegerLaw(-reach, tuple(masses / masses.sum()))

@@ -18,7 +18,7 @@ from audit.conformance.laws import ClampedLaplace, clamped_geometric
 from audit.conformance.queries import Parameters
 from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 
-USUAL, INTEGER, CLAMPED, CLASSICAL = "usual", "integer", "clamped", "classical"
+USUAL, INTEGER, CLAMPED, CLASSICAL, SAMPLE = "usual", "integer", "clamped", "classical", "sample"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -99,8 +99,8 @@ _LAWS = {
 
 
 def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
-    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or not, with
-    two-sided geometric noise ("integer"), or with Gaussian noise of the "classical" deviation.
+    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or not, or on the
+    variance of a "sample"; two-sided geometric noise ("integer"); Gaussian noise of the "classical" deviation.
 
     Raises
     ------
@@ -111,13 +111,15 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
         return _LAWS[query]
     if query == "gaussian noise" and kind == CLASSICAL:
         return _classical
-    if query not in _VALUES or kind not in (USUAL, INTEGER, CLAMPED):
+    if query not in _VALUES or kind not in (USUAL, INTEGER, CLAMPED, *[SAMPLE] * (query == "variance")):
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
     is_whole = kind == INTEGER or query == "geometric noise"
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:
         value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
+        if kind == SAMPLE:  # divided by one less than the number of records
+            value, scale = (each * len(data) / (len(data) - 1) for each in (value, scale))
         if isinstance(value, list) and kind == CLAMPED:
             parts = [law for each in value if (law := clamped_geometric(each, math.exp(-1 / scale)))]
             return Product(tuple(parts)) if len(parts) == len(value) else None

@@ -195,6 +195,7 @@ TIGHT_MU = 2 * norm.ppf(THETA)  # of randomized response: f_mu passes through (1
         (RenyiClaim(2.0, 0.735), RANDOMIZED_RESPONSE, False),
         (RenyiClaim(2.0, 50.0), HALF_SECRET, False),
         (ZeroConcentratedClaim(0.5), GaussianLoss(1.0), True),
+        (ZeroConcentratedClaim(0.02), GaussianLoss(0.2), True),  # 0.2^2 / 2 is rounded up
         (ZeroConcentratedClaim(0.499), GaussianLoss(1.0), False),
         (ZeroConcentratedClaim(0.4), LaplaceLoss(1.0), True),
         (ZeroConcentratedClaim(0.36), LaplaceLoss(1.0), False),

@@ -143,7 +143,7 @@ def test_an_unknown_mechanism_ends_the_check_with_the_cause(library):
 
 def test_another_protocol_is_refused(tmp_path):
     (tmp_path / "served.py").write_text("MECHANISMS = {'one': lambda dataset, rng: 1.0}\n")
-    command = [sys.executable, "-I", str(CATALOGUE / "serve.py"), str(tmp_path / "served.py"), "one"]
+    command = [sys.executable, "-I", str(CATALOGUE / "serve.py"), str(tmp_path / "served.py"), "one", "none"]
     asked = '{"protocol": 2, "request": 7, "dataset": [], "size": 1, "seed": 0}\n'
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
     assert done.stdout == '{"request": 7, "error": "protocol 2 is not known"}\n'

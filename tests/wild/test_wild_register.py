@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 from wild import register
-from wild.absent import ABSENT
 from wild.audited import Audited, Run, all_audited, withheld_findings
 from wild.badge import GRAY, GREEN, RED, color, wording
 from wild.environments import Pin
@@ -18,7 +17,7 @@ from wild.finding_page import needed, severity, whole_pair
 from wild.findings import all_findings
 from wild.ledger import distinct
 from wild.markdown import anchor, escaped, fenced, table
-from wild.register import Unexplained, history, pages, write_pages
+from wild.register import ABSENT, Unexplained, history, pages, write_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 

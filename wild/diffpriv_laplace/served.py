@@ -1,4 +1,4 @@
-"""diff-priv-laplace-python 1.0.5 at epsilon 1. A dataset is a list of numbers; numpy's global generator is seeded."""
+"""diff-priv-laplace-python 1.0.5 at epsilon 1. A dataset is a list of numbers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from diffpriv_laplace.statistics import DiffPrivStatisticKind, DiffPrivStatistic
 EPSILON = 1.0
 
 
-def seeded(release):
-    """A release, size times, after seeding the generator that the library draws from."""
+def on_array(release):
+    """A release of an array of floats, as floats."""
+    return lambda dataset: np.array(release(np.array(dataset, dtype=float)), dtype=float)
 
-    def draw(dataset, size, rng):
-        np.random.seed(rng.integers(2**32))
-        return np.array([release(np.array(dataset, dtype=float)) for _ in range(size)], dtype=float)
 
-    return draw
+def statistic(release):
+    """A statistic at the epsilon."""
+    return on_array(lambda data: release(data, EPSILON))
 
 
 def sanitized(data):
@@ -45,18 +45,12 @@ def mean_in_bounds(data):
 
 
 MECHANISMS = {
-    name: seeded(release)
-    for name, release in {
-        "anonymize_sum": sum_in_bounds,
-        "anonymize_mean": mean_in_bounds,
-        "count": lambda data: DiffPrivStatistics.count(data, EPSILON),
-        "proportion": lambda data: DiffPrivStatistics.proportion(data, EPSILON),
-        "sum": lambda data: DiffPrivStatistics.sum(data, EPSILON),
-        "mean": lambda data: DiffPrivStatistics.mean(data, EPSILON),
-        "variance": lambda data: DiffPrivStatistics.variance(data, EPSILON),
-        "max": lambda data: DiffPrivStatistics.max(data, EPSILON),
-        "median": lambda data: DiffPrivStatistics.median(data, EPSILON),
-        "sanitizer": sanitized,
-        "two statistics": two_statistics,
-    }.items()
+    "anonymize_sum": on_array(sum_in_bounds),
+    "anonymize_mean": on_array(mean_in_bounds),
+    "sanitizer": on_array(sanitized),
+    "two statistics": on_array(two_statistics),
+    **{
+        name: statistic(getattr(DiffPrivStatistics, name))
+        for name in ("count", "proportion", "sum", "mean", "variance", "max", "median")
+    },
 }

@@ -1,36 +1,19 @@
-"""diffpriv-pure 0.1.0 on lists of numbers in [0, 1]. It draws from the module `random`, seeded by each request."""
+"""diffpriv-pure 0.1.0 on lists of numbers in [0, 1]."""
 
 from __future__ import annotations
 
-import random
-
-import numpy as np
 from diffpriv_pure import gaussian_noise, gaussian_sigma, laplace_noise, private_count, private_mean, private_sum
 
 UNIT = (0.0, 1.0)
 DELTA = 0.05
 
-
-def seeded(release):
-    """A release, size times, after seeding the generator that the library draws from."""
-
-    def draw(dataset, size, rng, **setting):
-        random.seed(int(rng.integers(2**63)))
-        return np.array([release(dataset, **setting) for _ in range(size)], dtype=float)
-
-    return draw
-
-
 MECHANISMS = {
-    name: seeded(release)
-    for name, release in {
-        "laplace_noise": lambda data: sum(data) + laplace_noise(1.0, 1.0),
-        "gaussian_noise": lambda data: sum(data) + gaussian_noise(gaussian_sigma(1.0, 0.9, DELTA)),
-        "deviation": lambda data, epsilon, delta: gaussian_sigma(1.0, epsilon, delta),
-        "gaussian_sigma": lambda data, epsilon, delta: sum(data) + gaussian_noise(gaussian_sigma(1.0, epsilon, delta)),
-        "private_count": lambda data: private_count(len(data), 1.0),
-        "private_sum": lambda data: private_sum(data, UNIT, 1.0),
-        "private_sum gaussian": lambda data: private_sum(data, UNIT, 0.9, DELTA),
-        "private_mean": lambda data: private_mean(data, UNIT, 1.0),
-    }.items()
+    "laplace_noise": lambda data: sum(data) + laplace_noise(1.0, 1.0),
+    "gaussian_noise": lambda data: sum(data) + gaussian_noise(gaussian_sigma(1.0, 0.9, DELTA)),
+    "deviation": lambda data, epsilon, delta: gaussian_sigma(1.0, epsilon, delta),
+    "gaussian_sigma": lambda data, epsilon, delta: sum(data) + gaussian_noise(gaussian_sigma(1.0, epsilon, delta)),
+    "private_count": lambda data: private_count(len(data), 1.0),
+    "private_sum": lambda data: private_sum(data, UNIT, 1.0),
+    "private_sum gaussian": lambda data: private_sum(data, UNIT, 0.9, DELTA),
+    "private_mean": lambda data: private_mean(data, UNIT, 1.0),
 }

@@ -20,7 +20,7 @@ SCALE = st.floats(0.1, 2.0)  # noise far beyond the bounds takes the rejection s
 _WHOLE = st.integers(1, 5)
 _BOUNDS = {"lower": st.floats(-5.0, 0.0), "upper": st.floats(1.0, 5.0)}
 _WHOLE_BOUNDS = {"lower": st.integers(-10, 0), "upper": st.integers(2, 10)}
-_SEARCH: dict[str, Any] = {"method": "auto", "budget": 40_000, "tolerance": 2.5, "named": "any parameters"}
+_SEARCH: dict[str, Any] = {"method": "auto", "budget": 40_000, "tolerance": 2.5, "named": "searched any parameters"}
 
 
 def _claim(relation: Any, served: str, says: str) -> Callable[..., PrivacyClaim]:
@@ -39,14 +39,13 @@ def noise_search(
         return [([lower], [lower, step]), ([upper, -step], [upper])]
 
     claim, settings = _claim(ADDED, served, says), {**_SEARCH, "tolerance": tolerance, "budget": budget}
-    return RELEASE.search(f"{served} searched", pairs, claim, parameters=parameters, **settings)
+    return RELEASE.search(served, pairs, claim, parameters=parameters, **settings)
 
 
 def _label(served: str, pair: tuple[str, str], **parameters: Any) -> PrivacyCheck:
     """A search over a local randomizer of labels."""
-    pairs = [([pair[0]], [pair[1]])]
     claim = _claim(ANY_RECORD, served, EPSILON)
-    return RELEASE.search(f"{served} searched", pairs, claim, parameters=parameters, **_SEARCH)
+    return RELEASE.search(served, [pair], claim, parameters=parameters, **_SEARCH)
 
 
 def _choice(served: str) -> PrivacyCheck:
@@ -57,7 +56,7 @@ def _choice(served: str) -> PrivacyCheck:
 
     parameters = {"epsilon": _EPSILON, "sensitivity": SCALE, "candidates": st.integers(2, 20)}
     claim = _claim(REPLACED, served, EPSILON)
-    return RELEASE.search(f"{served} searched", pairs, claim, parameters=parameters, **_SEARCH)
+    return RELEASE.search(served, pairs, claim, parameters=parameters, **_SEARCH)
 
 
 CHECKS = [

@@ -8,7 +8,6 @@ import warnings
 
 import numpy as np
 import served_models
-import served_searched
 import served_tools
 from diffprivlib import mechanisms as dpl
 from diffprivlib.utils import PrivacyLeakWarning
@@ -17,22 +16,23 @@ warnings.simplefilter("error", PrivacyLeakWarning)
 
 
 def on_value(kind, value_of, **settings):
-    """A mechanism that randomizes a value of the dataset; built once a batch."""
+    """A mechanism that randomizes a value of the dataset, built once a batch; a search asks for its parameters."""
 
-    def batch(dataset, size, rng):
-        mechanism = kind(random_state=state_of(rng), **settings)
+    def batch(dataset, size, rng, **asked):
+        mechanism = kind(random_state=state_of(rng), **{**settings, **asked})
         value = value_of(dataset)
         return [mechanism.randomise(value) for _ in range(size)]
 
     return batch
 
 
-def on_utility(kind, candidates, **settings):
-    """A mechanism that selects among candidates by how many records name each."""
+def on_utility(kind, named, **settings):
+    """A mechanism that selects among candidates by how many records name each; a record adds the sensitivity."""
 
-    def batch(dataset, size, rng):
-        utility = [dataset.count(candidate) for candidate in candidates]
-        mechanism = kind(utility=utility, sensitivity=1, random_state=state_of(rng), **settings)
+    def batch(dataset, size, rng, candidates=0, sensitivity=1, **asked):
+        utility = [sensitivity * dataset.count(each) for each in (range(candidates) if candidates else named)]
+        given = {**settings, **asked, "sensitivity": sensitivity}
+        mechanism = kind(utility=utility, random_state=state_of(rng), **given)
         return [mechanism.randomise() for _ in range(size)]
 
     return batch
@@ -63,7 +63,7 @@ def state_of(rng):
 
 
 def count(dataset):
-    """Number of records that are 1, as a float."""
+    """The sum of the records, as a float."""
     return float(sum(dataset))
 
 
@@ -111,5 +111,4 @@ MECHANISMS = {
     "Uniform": on_value(dpl.Uniform, count, delta=0.1, sensitivity=1.0),
     "Bingham": on_value(dpl.Bingham, second_moment, epsilon=1.0),
     **{name: on_rows(release) for name, release in {**served_tools.RELEASES, **served_models.RELEASES}.items()},
-    **served_searched.SEARCHED,
 }

@@ -6,22 +6,9 @@ from diffprivlib import BudgetAccountant, tools
 _UNIT = {"epsilon": 1.0, "bounds": (0, 1)}
 
 
-def on_numbers(tool, *args, **settings):
-    """A tool on the dataset as an array of floats."""
-
-    def release(dataset, state):
-        return float(tool(np.array(dataset, dtype=float), *args, random_state=state, **settings))
-
-    return release
-
-
-def on_integers(tool, **settings):
-    """A tool on the dataset as an array of 64-bit integers."""
-
-    def release(dataset, state):
-        return float(tool(np.array(dataset), random_state=state, **settings))
-
-    return release
+def on_numbers(tool, *args, kind=float, **settings):
+    """A tool on the dataset as an array, of floats unless another kind of numbers is named."""
+    return lambda dataset, state: float(tool(np.array(dataset, dtype=kind), *args, random_state=state, **settings))
 
 
 def column_means(dataset, state):
@@ -85,7 +72,7 @@ RELEASES = {
     "nanvar": on_numbers(tools.nanvar, **_UNIT),
     "nanstd": on_numbers(tools.nanstd, **_UNIT),
     "nansum": on_numbers(tools.nansum, epsilon=1.0, bounds=(5, 6)),
-    "mean of integers": on_integers(tools.mean, dtype=int, **_UNIT),
-    "sum of 32 bits": on_integers(tools.sum, dtype=np.int32, epsilon=1.0, bounds=(0, 2**27)),
+    "mean of integers": on_numbers(tools.mean, kind=int, dtype=int, **_UNIT),
+    "sum of 32 bits": on_numbers(tools.sum, kind=int, dtype=np.int32, epsilon=1.0, bounds=(0, 2**27)),
     "mean and histogram": mean_and_histogram,
 }

@@ -27,7 +27,6 @@ def counter(make, noise):
     """All releases of a counter over the stream, size times."""
 
     def draw(dataset, size, rng):
-        np.random.seed(rng.integers(2**32))
         counting = make(noise())
         outputs = np.empty((size, len(dataset)))
         for row in outputs:

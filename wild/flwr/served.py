@@ -35,19 +35,18 @@ def sent(mod, update):
 
 def local(dataset, size, rng, epsilon=0.9, delta=1e-3):
     """The update after the mod; two updates differ by at most twice the clipping norm."""
-    np.random.seed(rng.integers(2**32))
     mod = LocalDpMod(clipping_norm=CLIP, sensitivity=2 * CLIP, epsilon=epsilon, delta=delta)
     return np.array([sent(mod, dataset) for _ in range(size)])
 
 
-def single(dataset, size, rng, epsilon=0.9, delta=1e-3):
+def single(dataset, size, rng, **setting):
     """The same for an update of one number."""
-    return local(dataset, size, rng, epsilon, delta)[:, 0]
+    return local(dataset, size, rng, **setting)[:, 0]
 
 
-def deviation(dataset, size, rng, epsilon, delta):
+def deviation(dataset, epsilon, delta):
     """The deviation that the mod uses, as it computes it."""
-    return np.full(size, 2 * CLIP * np.sqrt(2 * np.log(1.25 / delta)) / epsilon)
+    return 2 * CLIP * np.sqrt(2 * np.log(1.25 / delta)) / epsilon
 
 
 MECHANISMS = {

@@ -35,7 +35,6 @@ EPSILON = 1.0
 FOREVER = 2.0  # of infinitely many reports; EPSILON is promised for a single one
 VALUES = 5
 MANY = 8  # values of subset selection, whose subsets then have two
-HASHES = {True: 4, False: 2}  # of the aggregator at EPSILON, optimal or binary
 ATTRIBUTES = [2, 2]  # values of each
 BITS = 2
 
@@ -60,66 +59,63 @@ def sampled(client):
     return draw
 
 
-def supports(client, hashes, *parameters, values=VALUES, among=(0, 1)):
-    """For which of two values a hashed report speaks."""
+def once(client, *parameters, domain=VALUES):
+    """Reports on the domain and with the epsilon that an audit asks for."""
 
-    def hashed(value, seed):
-        return xxhash.xxh32(str(value), seed=seed).intdigest() % hashes
-
-    def draw(dataset, size, rng):
-        drawn = [client(dataset, values, *parameters) for _ in range(size)]
-        return np.array([[float(report == hashed(value, seed)) for value in among] for report, seed in drawn])
+    def draw(dataset, size, rng, values=domain, epsilon=EPSILON):
+        return reports(client, values, epsilon, *parameters)(dataset, size, rng)
 
     return draw
 
 
-def any_report(client, *parameters):
-    """A mechanism of reports on the domain and with the epsilon that an audit asks for."""
+def hashed(optimal):
+    """For which of two values a hashed report speaks: the first two, or the ends of the domain that is asked for."""
 
-    def draw(dataset, size, rng, values, epsilon):
-        return [client(dataset, values, epsilon, *parameters) for _ in range(size)]
-
-    return draw
-
-
-def any_hashed(optimal):
-    """For which of the first and the last value a hashed report speaks, at the epsilon that an audit asks for."""
-
-    def any_draw(dataset, size, rng, values, epsilon):
+    def draw(dataset, size, rng, values=None, epsilon=EPSILON):
         hashes = round(np.exp(epsilon)) + 1 if optimal else 2  # as the client has it
-        draw = supports(LH_Client, hashes, epsilon, optimal, values=values, among=(0, values - 1))
-        return draw(dataset, size, rng)
-
-    return any_draw
-
-
-def any_long(client):
-    """A first longitudinal report; its epsilon is asked for as a share of that of infinitely many reports."""
-
-    def draw(dataset, size, rng, values, epsilon, share):
-        return [client(dataset, values, epsilon / share, epsilon) for _ in range(size)]
+        drawn = [LH_Client(dataset, values or VALUES, epsilon, optimal) for _ in range(size)]
+        return supports(drawn, hashes, (0, values - 1 if values else 1))
 
     return draw
 
 
-def sorted_subset(dataset, size, rng):
+def supports(drawn, hashes, among=(0, 1)):
+    """For which of two values hashed reports speak."""
+    sent = [[xxhash.xxh32(str(value), seed=seed).intdigest() % hashes for value in among] for _, seed in drawn]
+    return np.array([[float(report == each) for each in row] for (report, _), row in zip(drawn, sent, strict=True)])
+
+
+def long(client):
+    """A first longitudinal report; the epsilon that is asked for is a share of that of infinitely many reports."""
+
+    def draw(dataset, size, rng, values=VALUES, epsilon=EPSILON, share=EPSILON / FOREVER):
+        return reports(client, values, epsilon / share, epsilon)(dataset, size, rng)
+
+    return draw
+
+
+def long_hashed(dataset, size, rng):
+    """For which of the first two values a first longitudinal report of binary hashing speaks."""
+    return supports([L_LH_Client(dataset, VALUES, FOREVER, EPSILON, False) for _ in range(size)], 2)
+
+
+def sorted_subset(*given):
     """Subset selection as a set: its values in increasing order."""
-    return [np.sort(SS_Client(dataset, MANY, EPSILON)) for _ in range(size)]
+    return np.sort(SS_Client(*given))
 
 
 _SEVERAL = (ATTRIBUTES, len(ATTRIBUTES), EPSILON)
-_LONG = (VALUES, FOREVER, EPSILON)
 
 MECHANISMS = {
-    "GRR": reports(GRR_Client, VALUES, EPSILON),
-    "SUE": reports(UE_Client, VALUES, EPSILON, False),
-    "OUE": reports(UE_Client, VALUES, EPSILON, True),
-    "HE": reports(HE_Client, VALUES, EPSILON),
-    "BLH": supports(LH_Client, HASHES[False], EPSILON, False),
-    "OLH": supports(LH_Client, HASHES[True], EPSILON, True),
-    "SS": reports(SS_Client, MANY, EPSILON),
-    "SS sorted": sorted_subset,
-    "ADP": reports(ADP_Client, VALUES, EPSILON),
+    "GRR": once(GRR_Client),
+    "SUE": once(UE_Client, False),
+    "OUE": once(UE_Client, True),
+    "HE": once(HE_Client),
+    "BLH": hashed(False),
+    "OLH": hashed(True),
+    "SS": once(SS_Client, domain=MANY),
+    "SS sorted": once(sorted_subset, domain=MANY),
+    "ADP": once(ADP_Client),
     "SPL GRR": reports(SPL_GRR_Client, *_SEVERAL),
     "SPL OUE": joined(SPL_UE_Client, *_SEVERAL),
     "SMP GRR": reports(SMP_GRR_Client, *_SEVERAL),
@@ -128,24 +124,11 @@ MECHANISMS = {
     "RS+FD OUE-z": joined(RSpFD_UE_zero_Client, *_SEVERAL),
     "RS+FD OUE-r": joined(RSpFD_UE_rnd_Client, *_SEVERAL),
     "RS+FD ADP": reports(RSpFD_ADP_Client, *_SEVERAL),
-    "L-GRR": reports(L_GRR_Client, *_LONG),
-    "L-SUE": reports(L_SUE_Client, *_LONG),
-    "L-OUE": reports(L_OUE_Client, *_LONG),
-    "L-OSUE": reports(L_OSUE_Client, *_LONG),
-    "L-SOUE": reports(L_SOUE_Client, *_LONG),
-    "L-BLH": supports(L_LH_Client, HASHES[False], FOREVER, EPSILON, False),
+    "L-GRR": long(L_GRR_Client),
+    "L-SUE": long(L_SUE_Client),
+    "L-OUE": long(L_OUE_Client),
+    "L-OSUE": long(L_OSUE_Client),
+    "L-SOUE": long(L_SOUE_Client),
+    "L-BLH": long_hashed,
     "dBitFlipPM": reports(dBitFlipPM_Client, VALUES, VALUES, BITS, EPSILON),
-    "GRR searched": any_report(GRR_Client),
-    "SUE searched": any_report(UE_Client, False),
-    "OUE searched": any_report(UE_Client, True),
-    "HE searched": any_report(HE_Client),
-    "BLH searched": any_hashed(False),
-    "OLH searched": any_hashed(True),
-    "SS sorted searched": any_report(lambda *given: np.sort(SS_Client(*given))),
-    "ADP searched": any_report(ADP_Client),
-    "L-GRR searched": any_long(L_GRR_Client),
-    "L-SUE searched": any_long(L_SUE_Client),
-    "L-OUE searched": any_long(L_OUE_Client),
-    "L-OSUE searched": any_long(L_OSUE_Client),
-    "L-SOUE searched": any_long(L_SOUE_Client),
 }

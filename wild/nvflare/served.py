@@ -18,7 +18,6 @@ def sparse(fraction, tau):
     """The update that SVTPrivacy lets pass, with 1 for the threshold and the selection and 1 for the values."""
 
     def draw(dataset, size, rng):
-        np.random.seed(rng.integers(2**32))
         kept = SVTPrivacy(fraction=fraction, epsilon=1.0, gamma=GAMMA, tau=tau, replace=False, epsilon_release=1.0)
         outputs = np.empty((size, len(dataset)))
         for row in outputs:

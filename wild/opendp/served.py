@@ -87,36 +87,15 @@ REGRESSION = dp.sklearn.linear_model.LinearRegression(
     dp.max_divergence(), x_bounds=[BOX], y_bounds=BOX, scale=1.0, candidates_count=5
 )
 
-MAPS = {
-    "sum": SUM.map(1),
-    "sum of integers": SUM_OF_INTEGERS.map(1),
-    "count": COUNT.map(1),
-    "count distinct": DISTINCT.map(1),
-    "count by categories": HISTOGRAM.map(1),
-    "mean": MEAN.map(2),
-    "variance": VARIANCE.map(2),
-    "resized mean": RESIZED_MEAN.map(1),
-    "count by, make_laplace_threshold": UNKNOWN_KEYS.map(1),
-    "make_gaussian_threshold": GAUSSIAN_KEYS.map((1, 1, 1)),
-    "make_private_quantile": QUANTILE.map(1),
-    "make_laplace": LAPLACE.map(1.0),
-    "make_laplace, k=1": COARSE.map(1.0),
-    "make_gaussian": GAUSSIAN.map(1.0),
-    "make_geometric, bounds": GEOMETRIC.map(1),
-    "make_canonical_noise": CANONICAL.map(1.0),
-    "make_noisy_max": NOISY_MAX.map(1),
-    "make_noisy_max, zCDP": CONCENTRATED_MAX.map(1),
-    "make_noisy_top_k": TOP_K.map(1),
-    "make_randomized_response": RESPONSE.map(1),
-    "make_randomized_response_bitvec": BITS.map(1),
-    "make_alp_queryable": SPARSE.map((1, 1, 1)),
-    "LinearRegression": REGRESSION.measurement.map(1),
-}
 
+def released(measurement, d_in, query=None):
+    """A mechanism that calls a measurement on the records, or on the answer to a query, and its privacy map at d_in."""
 
-def released(measurement, query=None):
-    """A mechanism that calls a measurement on the records, or on the answer to a query."""
-    return lambda dataset, rng: measurement(dataset if query is None else query(dataset))
+    def release(dataset):
+        return measurement(dataset if query is None else query(dataset))
+
+    release.claim = measurement.map(d_in)
+    return release
 
 
 def float_sum(dataset):
@@ -134,49 +113,49 @@ def of_bits(dataset):
     return np.unpackbits(np.frombuffer(BITS(np.packbits(dataset).tobytes()), dtype=np.uint8))
 
 
-def ends(dataset, rng):
+def ends(dataset):
     """The first and the last bit of the answer."""
     return of_bits(dataset)[[0, -1]].tolist()
 
 
-def text(dataset, rng):
+def text(dataset):
     """All bits of the answer, as text."""
     return "".join(map(str, of_bits(dataset)))
 
 
-def sparse_counts(dataset, rng):
+def sparse_counts(dataset):
     """Return how often each of two keys is among the records, by the release of a sparse vector."""
     answers = SPARSE(dict(Counter(dataset)))
     return np.array([answers(key) for key in KEYS])
 
 
-def line(dataset, rng):
+def line(dataset):
     """Slope and intercept of a line through records (x, y)."""
     fitted = REGRESSION.fit([[x] for x, _ in dataset], [y for _, y in dataset])
     return np.array([fitted.coef_[0], fitted.intercept_])
 
 
 MECHANISMS = {
-    "sum": released(SUM),
-    "sum of integers": released(SUM_OF_INTEGERS),
-    "count": released(COUNT),
-    "count distinct": released(DISTINCT),
-    "count by categories": released(HISTOGRAM),
-    "mean": released(MEAN),
-    "variance": released(VARIANCE),
-    "resized mean": released(RESIZED_MEAN),
-    "count by, make_laplace_threshold": released(UNKNOWN_KEYS),
-    "make_gaussian_threshold": released(GAUSSIAN_KEYS, Counter),
-    "make_private_quantile": released(QUANTILE),
-    "make_laplace": released(LAPLACE, float_sum),
-    "make_laplace, k=1": released(COARSE, float_sum),
-    "make_gaussian": released(GAUSSIAN, float_sum),
-    "make_geometric, bounds": released(GEOMETRIC, sum),
-    "make_canonical_noise": released(CANONICAL, float_sum),
-    "make_noisy_max": released(NOISY_MAX, total_scores),
-    "make_noisy_max, zCDP": released(CONCENTRATED_MAX, total_scores),
-    "make_noisy_top_k": released(TOP_K, total_scores),
-    "make_randomized_response": released(RESPONSE),
+    "sum": released(SUM, 1),
+    "sum of integers": released(SUM_OF_INTEGERS, 1),
+    "count": released(COUNT, 1),
+    "count distinct": released(DISTINCT, 1),
+    "count by categories": released(HISTOGRAM, 1),
+    "mean": released(MEAN, 2),
+    "variance": released(VARIANCE, 2),
+    "resized mean": released(RESIZED_MEAN, 1),
+    "count by, make_laplace_threshold": released(UNKNOWN_KEYS, 1),
+    "make_gaussian_threshold": released(GAUSSIAN_KEYS, (1, 1, 1), Counter),
+    "make_private_quantile": released(QUANTILE, 1),
+    "make_laplace": released(LAPLACE, 1.0, float_sum),
+    "make_laplace, k=1": released(COARSE, 1.0, float_sum),
+    "make_gaussian": released(GAUSSIAN, 1.0, float_sum),
+    "make_geometric, bounds": released(GEOMETRIC, 1, sum),
+    "make_canonical_noise": released(CANONICAL, 1.0, float_sum),
+    "make_noisy_max": released(NOISY_MAX, 1, total_scores),
+    "make_noisy_max, zCDP": released(CONCENTRATED_MAX, 1, total_scores),
+    "make_noisy_top_k": released(TOP_K, 1, total_scores),
+    "make_randomized_response": released(RESPONSE, 1),
     "make_randomized_response_bitvec, first and last bit": ends,
     "make_randomized_response_bitvec, two lengths": text,
     "make_alp_queryable": sparse_counts,
@@ -184,5 +163,6 @@ MECHANISMS = {
 }
 
 if __name__ == "__main__":
-    for name, promised in MAPS.items():
-        print(name, promised)
+    for name, mechanism in MECHANISMS.items():
+        print(name, getattr(mechanism, "claim", ""))
+    print("bits, sparse counts, regression:", BITS.map(1), SPARSE.map((1, 1, 1)), REGRESSION.measurement.map(1))

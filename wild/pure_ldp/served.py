@@ -27,9 +27,14 @@ VALUES, WIDTH, SEEDS = 4, 4, 10
 SCALE = 0.5  # RAPPOR's f
 
 
-def reports(client):
-    """A mechanism of `size` reports of one user, as the client hands them out."""
-    return lambda dataset, size, rng: [client.privatise(dataset) for _ in range(size)]
+def reports(kind, **fixed):
+    """Reports of one user as the client hands them out, on the domain and with the epsilon that an audit asks for."""
+
+    def draw(dataset, size, rng, values=VALUES, epsilon=EPSILON):
+        client = kind(epsilon, values, **fixed)
+        return [client.privatise(dataset) for _ in range(size)]
+
+    return draw
 
 
 def speaks(client, report, value):
@@ -38,21 +43,13 @@ def speaks(client, report, value):
     return float(answer == xxhash.xxh32(str(client.index_mapper(value)), seed=seed).intdigest() % client.g)
 
 
-def supports(client, values):
-    """For which of two values a hashed report speaks."""
+def supports(kind, *more, **fixed):
+    """For which of the first two values a hashed report speaks; of the first and the last, on a domain asked for."""
 
-    def draw(dataset, size, rng):
+    def draw(dataset, size, rng, values=None, epsilon=EPSILON):
+        client = kind(epsilon, values or VALUES, *more, **fixed)
         drawn = [client.privatise(dataset) for _ in range(size)]
-        return np.array([[speaks(client, report, value) for value in values] for report in drawn])
-
-    return draw
-
-
-def searched(kind, read, **fixed):
-    """A client for the domain and the epsilon that an audit asks for. Values are sent from 0 on."""
-
-    def draw(dataset, size, rng, values, epsilon):
-        return read(kind(epsilon, values, **fixed), values)(dataset + 1, size, rng)
+        return np.array([[speaks(client, report, value) for value in (1, values or 2)] for report in drawn])
 
     return draw
 
@@ -60,15 +57,10 @@ def searched(kind, read, **fixed):
 def sketched(*, is_hadamard):
     """Reports of Apple's sketches with the epsilon that an audit asks for."""
 
-    def draw(dataset, size, rng, epsilon):
+    def draw(dataset, size, rng, epsilon=EPSILON):
         return flat(CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=is_hadamard))(dataset, size, rng)
 
     return draw
-
-
-def ends(client, values):
-    """For which of the first and the last value a hashed report speaks."""
-    return supports(client, (1, values))
 
 
 def flat(client):
@@ -112,10 +104,10 @@ def prefix_extending(dataset, size, rng):
     return np.array([row(*client.privatise(dataset)) for _ in range(size)])
 
 
-def hadamard_response(epsilon):
+def hadamard_response(epsilon, values):
     """The client with the permutation of a server, as its documentation asks for."""
-    server = HadamardResponseServer(epsilon, VALUES)
-    return HadamardResponseClient(epsilon, VALUES, server.get_hash_funcs())
+    server = HadamardResponseServer(epsilon, values)
+    return HadamardResponseClient(epsilon, values, server.get_hash_funcs())
 
 
 def rappor():
@@ -123,36 +115,26 @@ def rappor():
     return RAPPORClient(SCALE, WIDTH, [[generate_hash(WIDTH, 0)]], num_of_cohorts=1)
 
 
-_BINARY, _OPTIMAL = LHClient(EPSILON, VALUES), LHClient(EPSILON, VALUES, use_olh=True)
-_FAST = FastLHClient(EPSILON, VALUES, SEEDS, use_olh=True)
 _HADAMARD = HadamardMechClient(EPSILON, VALUES, None, use_optimal_t=True)
 _SKETCH = generate_hash_funcs(2, WIDTH)
 _SIGNED = list(zip(generate_hash_funcs(2, WIDTH), generate_hash_funcs(2, 2), strict=True))
 
 MECHANISMS = {
-    "DE": reports(DEClient(EPSILON, VALUES)),
-    "SUE": reports(UEClient(EPSILON, VALUES)),
-    "OUE": reports(UEClient(EPSILON, VALUES, use_oue=True)),
-    "HE": reports(HEClient(EPSILON, VALUES)),
-    "BLH": supports(_BINARY, (1, 2)),
-    "OLH": supports(_OPTIMAL, (1, 2)),
-    "FLH": supports(_FAST, (1, 2)),
+    "DE": reports(DEClient),
+    "SUE": reports(UEClient),
+    "OUE": reports(UEClient, use_oue=True),
+    "HE": reports(HEClient),
+    "BLH": supports(LHClient),
+    "OLH": supports(LHClient, use_olh=True),
+    "FLH": supports(FastLHClient, SEEDS, use_olh=True),
     "HM": coefficients(_HADAMARD, typed=True),
     "HM as a list": coefficients(_HADAMARD, typed=False),
-    "HR, high privacy": reports(hadamard_response(EPSILON)),
-    "HR, general": reports(hadamard_response(GENERAL)),
+    "HR, high privacy": reports(hadamard_response),
+    "HR, general": lambda dataset, size, rng: reports(hadamard_response)(dataset, size, rng, epsilon=GENERAL),
     "RAPPOR": flat(rappor()),
-    "CMS": flat(CMSClient(EPSILON, _SKETCH, WIDTH)),
-    "HCMS": flat(CMSClient(EPSILON, _SKETCH, WIDTH, is_hadamard=True)),
+    "CMS": sketched(is_hadamard=False),
+    "HCMS": sketched(is_hadamard=True),
     "PCS": flat(PCSClient(EPSILON, 2, WIDTH, _SIGNED)),
     "PEM": prefix_extending,
     "TreeHistogram": tree_histogram,
-    "DE searched": searched(DEClient, lambda client, _: reports(client)),
-    "SUE searched": searched(UEClient, lambda client, _: reports(client)),
-    "OUE searched": searched(UEClient, lambda client, _: reports(client), use_oue=True),
-    "HE searched": searched(HEClient, lambda client, _: reports(client)),
-    "BLH searched": searched(LHClient, ends),
-    "OLH searched": searched(LHClient, ends, use_olh=True),
-    "CMS searched": sketched(is_hadamard=False),
-    "HCMS searched": sketched(is_hadamard=True),
 }

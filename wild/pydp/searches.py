@@ -14,29 +14,23 @@ _NOISE = 'docstring of NumericalMechanism: "(ε, δ)-differenially private addit
 _PARTITIONS = 'docstring of PartitionSelectionStrategy: "(ε, δ)-differenially private partition selection strategies"'
 
 _DELTAS = st.sampled_from([1e-3, 1e-2, 1e-1])
-_USERS = range(8)  # in a partition: the probability of keeping it moves from near 0 to near 1
+_USERS = [([1] * count, [1] * (count + 1)) for count in range(8)]  # kept with a probability from near 0 to near 1
 
 
 def _search(served: str, pairs: Any, says: str, **parameters: Any) -> PrivacyCheck:
     claim, searched = claimed(_RELEASE, says, AddRemove()), {"epsilon": EPSILONS, **parameters}
-    return _RELEASE.search(f"{served} searched", pairs, claim, parameters=searched, **ANY_PARAMETERS)
-
-
-def _searches() -> list[PrivacyCheck]:
-    strategies = ("truncated_geometric", "laplace partitions", "gaussian partitions")
-    of_noise = [
-        _search("LaplaceMechanism of integers", _one_added, _NOISE, sensitivity=st.integers(1, 10)),
-        _search("GaussianMechanism of integers", _one_added, _NOISE, sensitivity=st.integers(1, 10), delta=_DELTAS),
-    ]
-    users = [([1] * count, [1] * (count + 1)) for count in _USERS]
-    return [
-        *of_noise,
-        *(_search(served, users, _PARTITIONS, delta=_DELTAS, partitions=st.just(1)) for served in strategies),
-    ]
+    return _RELEASE.search(served, pairs, claim, parameters=searched, **ANY_PARAMETERS)
 
 
 def _one_added(sensitivity: float, **_: Any) -> list[Any]:
     return [([], [sensitivity])]
 
 
-CHECKS = _searches()
+CHECKS = [
+    _search("LaplaceMechanism of integers", _one_added, _NOISE, sensitivity=st.integers(1, 10)),
+    _search("GaussianMechanism of integers", _one_added, _NOISE, sensitivity=st.integers(1, 10), delta=_DELTAS),
+    *(
+        _search(served, _USERS, _PARTITIONS, delta=_DELTAS, partitions=st.just(1))
+        for served in ("truncated_geometric", "laplace partitions", "gaussian partitions")
+    ),
+]

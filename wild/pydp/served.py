@@ -44,31 +44,21 @@ def integers(algorithm):
 
 
 def noise(mechanism, number):
-    """A mechanism of numbers on the sum of the records."""
-    return lambda dataset, size, rng: [mechanism.add_noise(number(sum(dataset))) for _ in range(size)]
+    """Noise on the sum of the records, with the parameters that an audit asks for."""
 
-
-def kept(strategy, pre_threshold=None):
-    """Return whether a partition with as many users as records is kept."""
-    selection = create_partition_strategy(strategy, EPSILON, DELTA, 1, pre_threshold)
-    return lambda dataset, size, rng: [selection.should_keep(len(dataset)) for _ in range(size)]
-
-
-def searched_noise(mechanism, number):
-    """Noise on the sum of the records; every parameter is asked for."""
-
-    def draw(dataset, size, rng, epsilon, sensitivity, delta=None):
-        parameters = (epsilon, sensitivity) if delta is None else (epsilon, delta, sensitivity)
-        return noise(mechanism(*parameters), number)(dataset, size, rng)
+    def draw(dataset, size, rng, epsilon=EPSILON, sensitivity=1.0, delta=DELTA):
+        parameters = (epsilon, sensitivity) if mechanism is LaplaceMechanism else (epsilon, delta, sensitivity)
+        made = mechanism(*parameters)
+        return [made.add_noise(number(sum(dataset))) for _ in range(size)]
 
     return draw
 
 
-def searched_partitions(strategy):
+def kept(strategy, pre_threshold=None):
     """Decide whether a partition is kept, with the parameters that an audit asks for; a record is a user."""
 
-    def draw(dataset, size, rng, epsilon, delta, partitions):
-        selection = create_partition_strategy(strategy, epsilon, delta, partitions, None)
+    def draw(dataset, size, rng, epsilon=EPSILON, delta=DELTA, partitions=1):
+        selection = create_partition_strategy(strategy, epsilon, delta, partitions, pre_threshold)
         return [selection.should_keep(len(dataset)) for _ in range(size)]
 
     return draw
@@ -116,10 +106,10 @@ MECHANISMS = {
     "Percentile": unit(Percentile, percentile=0.9),
     "Count": quick(Count, dtype="float"),
     "Count, two entries": quick(Count, dtype="float", linf_sensitivity=2),
-    "LaplaceMechanism": noise(LaplaceMechanism(EPSILON, 1.0), float),
-    "LaplaceMechanism of integers": noise(LaplaceMechanism(EPSILON, 1.0), int),
-    "GaussianMechanism": noise(GaussianMechanism(EPSILON, DELTA, 1.0), float),
-    "GaussianMechanism of integers": noise(GaussianMechanism(EPSILON, DELTA, 1.0), int),
+    "LaplaceMechanism": noise(LaplaceMechanism, float),
+    "LaplaceMechanism of integers": noise(LaplaceMechanism, int),
+    "GaussianMechanism": noise(GaussianMechanism, float),
+    "GaussianMechanism of integers": noise(GaussianMechanism, int),
     "truncated_geometric": kept("truncated_geometric"),
     "laplace partitions": kept("laplace"),
     "gaussian partitions": kept("gaussian"),
@@ -128,9 +118,4 @@ MECHANISMS = {
     "ml.Geometric": geometric,
     "ml.GeometricTruncated": geometric_truncated,
     "ml.LaplaceBoundedDomain": laplace_bounded_domain,
-    "LaplaceMechanism of integers searched": searched_noise(LaplaceMechanism, int),
-    "GaussianMechanism of integers searched": searched_noise(GaussianMechanism, int),
-    "truncated_geometric searched": searched_partitions("truncated_geometric"),
-    "laplace partitions searched": searched_partitions("laplace"),
-    "gaussian partitions searched": searched_partitions("gaussian"),
 }

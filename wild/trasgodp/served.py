@@ -1,4 +1,4 @@
-"""trasgoDP 2.1.0 on one column: a dataset is a list of values. It draws from numpy's global generator."""
+"""trasgoDP 2.1.0 on one column: a dataset is a list of values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,8 @@ DELTA = 0.05
 
 
 def column(release):
-    """The released column, as a list, after seeding the generator that the library draws from."""
-
-    def draw(dataset, rng):
-        np.random.seed(rng.integers(2**32))
-        return [plain(value) for value in release(dataset)]
-
-    return draw
-
-
-def plain(value):
-    """A number or a text without numpy's type, which says nothing about the data."""
-    return value.item() if isinstance(value, np.generic) else value
+    """The released column, as a list, without numpy's types, which say nothing about the data."""
+    return lambda dataset: np.asarray(release(dataset), dtype=object).tolist()
 
 
 def location(dataset, **settings):

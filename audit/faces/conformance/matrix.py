@@ -55,13 +55,15 @@ def write_page(folder: Path) -> Path:
 
 def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
     """Write the table of a library as JSON; of the same release, cells that were not asked again are kept."""
-    found = list(findings)
+    found = [each for each in findings if each.case]
     if path.is_file():
         head, earlier = load(path)
         asked = {(each.query, each.case) for each in found}
         kept = [each for each in earlier if (each.query, each.case) not in asked and each.case]
         if head["version"] == library.version:
             found += [each for each in kept if each.query in library.answers]
+    missing = (query for query in QUERIES if query not in library.answers)
+    found += [Finding(library.name, query, "", "not offered", "") for query in missing]
     order = {name: place for place, name in enumerate((*QUERIES, *CASES))}
     rows = list(as_rows(sorted(found, key=lambda each: (order[each.query], order.get(each.case, -1)))))
     head = {"format": FORMAT, "library": library.name, "version": library.version, "relation": library.relation}
