@@ -33,11 +33,6 @@ class Below(NamedTuple):
 
 
 BELOW = (
-    Below(
-        "consistency", "Theorem A.13, every space", "weaker", "a countable packing of all of it cannot be written down"
-    ),
-    Below("consistency", "consistent regression", "weaker", "The application to regression is one learner"),
-    Below("consistency", "Remark 4.12, every class", "weaker", "Remark 4.12 is checked for two shattered points"),
     Below("local-classification", "Theorem 2.5, every rule", "weaker", "and cannot range over rules"),
     Below("label-privacy", "Table 1(a)", "weaker", "has a fifteenth of what the paper trains on"),
     Below("label-privacy", "Table 1(b)", "missing", "no package that we know of carries Fashion-MNIST"),
@@ -48,20 +43,6 @@ BELOW = (
     ),
     Below("label-privacy", "Figure 3", "missing", "nor were figures 3 and 4"),
     Below("label-privacy", "Figure 4", "missing", "nor were figures 3 and 4"),
-    Below("stability-learning", "Theorem 4.4", "weaker", "The rates of Theorem 4.4 (agnostic)"),
-    Below(
-        "stability-learning",
-        "Theorem 4.6, exponents",
-        "weaker",
-        "the exponents of 1/alpha and V in Theorems 4.6 and 4.7",
-    ),
-    Below(
-        "stability-learning",
-        "Theorem 4.7, exponents",
-        "weaker",
-        "the exponents of 1/alpha and V in Theorems 4.6 and 4.7",
-    ),
-    Below("stability-learning", "Lemma 3.7", "missing", "The formula of Lemma 3.7 is lost as well"),
 )
 
 

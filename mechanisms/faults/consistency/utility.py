@@ -14,6 +14,10 @@ import numpy as np
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, Verdict
 from mechanisms.consistency.cube_bounds import CubeProblem
+from mechanisms.consistency.cube_regressor import learned_check
+from mechanisms.consistency.dense_sequence import TWO_ADIC, DenseSequence
+from mechanisms.consistency.metric_votes import dyadic_risk, risk_check
+from mechanisms.consistency.no_free_lunch import nearest_check
 from mechanisms.consistency.stable_counts import noisy_counts
 
 
@@ -88,6 +92,18 @@ class PlainGrid:
 
 
 @dataclass(frozen=True)
+class OneRadius(DenseSequence):
+    """A packing of radius 1 whatever the number of records.
+
+    True behavior: the risk stays at 0.5 where the digit of 16 decides.
+    """
+
+    def keys_of(self, points: np.ndarray, radius: float) -> list[tuple[int, ...]]:
+        """Return the cells at radius 1."""
+        return super().keys_of(points, 1.0)
+
+
+@dataclass(frozen=True)
 class MeanScore:
     """The exponential mechanism with the MEAN number of mistakes: far more private than claimed, and useless.
 
@@ -128,6 +144,14 @@ CHECKS: list[ConsistencyCheck | GuaranteeCheck | InequalityCheck] = [
     _consistency("cube classifier side constant", SideConstant(), (10**3, 10**6), 0.01),
     _consistency("cube classifier noise on the mean", NoiseOnTheMean(), (10**3, 10**7), 0.05),
     _consistency("cube density histogram of points", HistogramOfPoints(), (10**2, 10**4), 0.5),
+    risk_check(
+        "fault/consistency/stable votes one radius",
+        dyadic_risk(OneRadius(TWO_ADIC.place, TWO_ADIC.distance, 1.0)),
+        "A.13",
+        expected=Verdict.FAIL,
+    ),
+    learned_check("fault/consistency/regression on 50 draws", 50, expected=Verdict.FAIL),
+    nearest_check("fault/consistency/semi-private labels of everything", 200, expected=Verdict.FAIL),
     InequalityCheck(
         name="fault/consistency/voronoi plain grid",
         source="claimed after Bousquet et al. 2022, Theorem A.4",

@@ -1,0 +1,45 @@
+"""Teachers on pieces have the law of training on drawn examples; the catalog of pieces and phases says what it expects.
+
+Significance 1e-8 for what should hold, 1e-3 for what must be convicted, with fixed seeds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from audit import Verdict
+from audit.base.errors import InvalidArgument
+from audit.checks.allowance import Allowance
+from audit.checks.running import run_check
+from audit.subjects import Stream
+from mechanisms.faults.stability import phases
+from mechanisms.stability import pieces, two_phases
+from mechanisms.stability.pieces import PieceTask
+from mechanisms.stability.thresholds import ThresholdTask
+
+CHECKS = [*pieces.CHECKS, *two_phases.CHECKS, *phases.CHECKS]
+
+
+@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CHECKS])
+@pytest.mark.false_alarm(1e-08)
+def test_a_check_gets_the_verdict_that_it_expects(check):
+    share = 1e-3 if check.expected is Verdict.FAIL else 1e-8
+    result = run_check(check, Allowance(20_000, share, Stream(20180305)))
+    assert result.verdict is check.expected, result.reason
+
+
+@pytest.mark.parametrize("flip", [0.02, 0.1])
+@pytest.mark.false_alarm(1e-08)
+def test_a_walk_has_the_law_of_training(flip):
+    """Null: 4,000 thresholds by the walk and 4,000 by training on 600 examples have one law; Kolmogorov and Smirnov."""
+    walked = PieceTask(1, flip).teachers(4_000, 600, np.random.default_rng(1))[:, 0]
+    trained = ThresholdTask(0.5, flip).trained(np.full(4_000, 600), np.random.default_rng(2))
+    assert ks_2samp(walked, trained).pvalue > 1e-8
+    assert ks_2samp(walked + 0.002, trained).pvalue < 1e-8
+
+
+def test_examples_must_fill_the_window():
+    with pytest.raises(InvalidArgument, match="`examples` must leave 354 examples to each piece, got 100"):
+        PieceTask(1, 0.1).teachers(3, 100, np.random.default_rng(0))
