@@ -194,7 +194,7 @@ def answers_check(name: str, theorem: str, trials: PieceAnswers, **settings: Any
         trials=trials,
         beta=BETA,
         slack=0.15,
-        budget=64,
+        budget=100,
         **settings,
     )
 
@@ -208,7 +208,7 @@ def _students_check(name: str, theorem: str, trials: PieceStudents) -> Guarantee
         trials=trials,
         beta=3 * BETA,
         slack=0.15,
-        budget=40,
+        budget=60,
     )
 
 
