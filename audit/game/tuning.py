@@ -81,6 +81,7 @@ MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everythin
 MOST_CELLS = 256  # intervals of the line
 HALVING_PRICE = 6.0  # deviance that a halving of cells must explain where sums are read; chance explains 1
 EXPLAINED = 0.8  # of its variance, below which a coordinate is read beside an earlier one
+ADDITIVE_MISFIT = 0.05  # level at which counts contradict that flags say as much wherever they stand in a group
 FLAG_COUNT = 20  # occurrences that give a pattern of flags a cell of its own
 MOST_FLAGS = 6  # distinct flags
 MEDIAN_ERRORS = 3.0  # standard errors within which medians, of two coordinates or datasets, are one

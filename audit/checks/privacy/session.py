@@ -265,8 +265,8 @@ class Choice:
 
     @property
     def shared(self) -> list[tuple[EventPair, float]]:
-        """The events to certify, and the share of the significance of each."""
-        if self.interval is None:
+        """The events to certify, and the share of the significance of each; no interval need seem likelier anywhere."""
+        if self.interval is None or self.interval.evidence == -math.inf:
             return [(self.events, 1.0)]
         return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]
 

@@ -148,22 +148,24 @@ def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total:
     return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))
 
 
-def shrunk_log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
-    """Estimate log-likelihood ratios of many cells, shrunk toward 0: rare cells look extreme by chance.
+def shrunk_log_ratio(
+    left: np.ndarray, right: np.ndarray, left_total: int, right_total: int, toward: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """Estimate log-likelihood ratios of many cells, shrunk `toward` expected ones: rare cells look extreme by chance.
 
     Empirical Bayes (DerSimonian and Laird 1986); a cell that stands out is shrunk by no more than its own deviance
     suggests (James and Stein 1961), so that many uninformative cells cannot hide a rare, decisive one.
     """
-    ratios = log_ratio(left, right, left_total, right_total)
+    ratios = log_ratio(left, right, left_total, right_total) - toward
     errors = 1 / (left + 0.5) + 1 / (right + 0.5)
     weights = 1 / errors
     spread = float(np.sum(weights * ratios**2)) - weights.size
     variance = max(1.0, spread) / float(weights.sum())
-    share = left_total / (left_total + right_total)
-    deviance = 2 * special.rel_entr(left, (left + right) * share)  # of equal frequencies; has mean 1 under them
+    share = special.expit(toward + math.log(left_total / right_total))
+    deviance = 2 * special.rel_entr(left, (left + right) * share)  # of the expected frequencies; has mean 1 under them
     deviance += 2 * special.rel_entr(right, (left + right) * (1 - share))
     alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(deviance, 1e-12)
-    return np.asarray(ratios * np.maximum(variance / (variance + errors), alone))
+    return np.asarray(toward + ratios * np.maximum(variance / (variance + errors), alone))
 
 
 def columns(outputs: Outputs) -> np.ndarray:

@@ -19,9 +19,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from scipy import special
 
 from audit.game import tuning
-from audit.game.scorers.base import RatioTable, Scorer, Training, fit_logistic, log_ratio, shrunk_log_ratio
+from audit.game.scorers.base import (
+    RatioTable,
+    Scorer,
+    Training,
+    count_keys,
+    fit_logistic,
+    log_ratio,
+    shrunk_log_ratio,
+)
+from audit.game.scorers.cells import Atoms, AtomScore
 from audit.game.scorers.rows import (
     Layout,
     Rows,
@@ -79,6 +89,43 @@ class Flags(Scorer):
             return []
         parts = fit_flag_counts(rows, Layout.of(training.pair, rows[0].shape[1]))
         return [FlagScore(rows[0].shape[1], symbol_ratio(training), parts)] if parts else []
+
+
+class CountedRows(Atoms):
+    """Count outputs; of vectors that take few values, shrink log-ratios toward sums of what each of their flags says.
+
+    Of a transcript that ends at the first "yes", the log-ratio changes evenly with the number of "no" before it, in
+    each group of answers that change alike. Rare transcripts then borrow strength from those beside them.
+    """
+
+    def propose(self, training: Training) -> Sequence[AtomScore]:
+        return [replace(score, table=_additive(score.table, training)) for score in super().propose(training)]
+
+
+def _additive(table: RatioTable, training: Training) -> RatioTable:
+    """Shrink the log-ratios toward a logistic regression on the counts of the flags in the groups, if it fits them."""
+    plain = training.has_vectors and all(side.symbols is None for side in training.sides)
+    rows = (training.left.numbers, training.right.numbers)
+    flags = frequent_flags(rows) if plain and few_outputs(rows) else None
+    if flags is None:
+        return table
+    keys = [side.keys() for side in training.sides]
+    found, left, right = count_keys(*map(np.sort, keys))
+    kept = np.isin(found, table.keys)
+    shown = np.concatenate(rows)[np.unique(np.concatenate(keys), return_index=True)[1][kept]]
+    groups = positions(Layout.of(training.pair, rows[0].shape[1]).groups)
+    counts = [occurrences(at(shown, group), flag) for group in groups for flag in flags]
+    x = np.column_stack([np.ones(len(shown)), *counts])
+    freedom = len(shown) - np.linalg.matrix_rank(x)
+    if freedom < 2 or len(groups) < 2:  # one group: nothing says which answers change alike
+        return table
+    left, right = left[kept], right[kept]
+    expected = x @ fit_logistic(x, left, left + right)[0]
+    misfit = np.sum((left - (left + right) * special.expit(expected)) ** 2 * (1 / (left + 0.5) + 1 / (right + 0.5)))
+    if special.chdtrc(freedom, misfit) < tuning.ADDITIVE_MISFIT:
+        return table
+    totals = len(rows[0]), len(rows[1])
+    return replace(table, ratios=shrunk_log_ratio(left, right, *totals, expected - np.log(totals[0] / totals[1])))
 
 
 @dataclass(frozen=True)
