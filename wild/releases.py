@@ -57,15 +57,16 @@ def _status(each: Accused, version: str) -> str | None:
 
 
 def since(told: Mapping[str, Any]) -> str:
-    """Return since when a cause holds, from statuses by release, the newest last.
+    """Return since when a cause holds, from statuses by release, the newest last; a release may not have answered.
 
     Examples
     --------
     >>> since({"1.0": "PASS", "1.1": "FAIL D", "1.2": "FAIL D"})
     '1.1'
-    >>> since({"1.1": "FAIL D", "1.2": "FAIL D"})
+    >>> since({"1.0": "raises on both", "1.1": "FAIL D", "1.2": "FAIL D"})
     '1.1 or before'
     """
     newest_first = list(reversed(told.items()))
     failing = [version for version, _ in takewhile(lambda item: item[1].startswith("FAIL"), newest_first)]
-    return failing[-1] + (" or before" if len(failing) == len(told) else "")
+    before = newest_first[len(failing) :]
+    return failing[-1] + ("" if before and before[0][1] in ("PASS", "screened") else " or before")

@@ -135,15 +135,18 @@ def _was_looked_at(evidence: Any) -> bool:
 
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:
     cell, game, is_refuted = part.cell, result.evidence.game, result.verdict is Verdict.FAIL
-    sides = part.instances[game.pair if is_refuted and game else seen.pair][1:]
+    pair, how, bound = game.pair if is_refuted and game else seen.pair, "certified epsilon", result.epsilon_lower_bound
+    if is_refuted and result.basis == "exact":  # by the law that the outputs follow
+        worst = max(result.evidence.by(StatedLaw).laws, key=lambda law: law.epsilon_lower_bound)
+        pair, how, bound = worst.pair, "epsilon of the documented law", worst.epsilon_lower_bound
+    sides = part.instances[pair][1:]
     excluded = [cell.library.excluded(cell.query, part.parameters, side) for side in sides]
     said = [*dict.fromkeys(filter(None, excluded))]
     if seen.exceeds:
         said.insert(0, f"without noise the value moves by {seen.excess:.4g} times what the noise was scaled for")
     if is_refuted:
-        bound = f"certified epsilon >= {result.epsilon_lower_bound:.4g}"
-        said.insert(0, f"{bound}, claimed {known['claimed']:.4g}")
-        known["bound"] = result.epsilon_lower_bound
+        said.insert(0, f"{how} >= {bound:.4g}, claimed {known['claimed']:.4g}")
+        known["bound"] = bound
     by_rank = _CLASS.get(cell.row.rank, "FAIL A" if is_refuted and game and not game.counts.wrong else "FAIL B")
     status: Status = "excluded" if any(excluded) else by_rank
     left, right = map(written, sides)

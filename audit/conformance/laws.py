@@ -12,7 +12,7 @@ import numpy as np
 from audit.laws import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
-NEAR = 64  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
+NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
 WIDEST = 2_000.0  # scale beyond which a law on the integers has too many outcomes to be written down
 
 
@@ -82,6 +82,16 @@ def clamped_geometric(loc: int, ratio: float, upper: int | None = None) -> Integ
     inside = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(top + 1) - loc)
     inside[0], inside[-1] = ratio**loc / (1 + ratio), ratio ** (top - loc) / (1 + ratio)
     return IntegerLaw(0, tuple(inside / inside.sum()))
+
+
+def rounded_laplace(loc: int, scale: float) -> IntegerLaw | None:
+    """Return Laplace noise that is rounded to an integer; None if it is too wide."""
+    if scale > WIDEST:
+        return None
+    reach = math.ceil(44 * scale)
+    steps = np.abs(np.arange(-reach, reach + 10) - loc)  # the same for all of 0 to 9
+    masses = np.where(steps == 0, -math.expm1(-0.5 / scale), np.exp(-steps / scale) * math.sinh(0.5 / scale))
+    return IntegerLaw(-reach, tuple(masses / masses.sum()))
 
 
 def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:

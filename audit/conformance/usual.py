@@ -14,11 +14,12 @@ from scipy import optimize
 
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
-from audit.conformance.laws import ClampedLaplace, clamped_geometric
+from audit.conformance.laws import ClampedLaplace, clamped_geometric, rounded_laplace
 from audit.conformance.queries import Parameters
 from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 
-USUAL, INTEGER, CLAMPED, CLASSICAL, SAMPLE = "usual", "integer", "clamped", "classical", "sample"
+USUAL, INTEGER, ROUNDED, CLAMPED = "usual", "integer", "rounded", "clamped"
+SAMPLE, CLASSICAL = "sample", "classical"  # each of one query
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -54,7 +55,10 @@ def _unary(p: Parameters, record: Any) -> Product:
 
 
 def _chosen(p: Parameters, scores: Any) -> Finite:
-    """Return the law of the exponential mechanism; Dwork & Roth 2014, definition 3.4."""
+    """Return the law of the exponential mechanism, and of the largest score with Gumbel noise.
+
+    Dwork & Roth 2014, definition 3.4; Durfee & Rogers 2019, lemma 4.2.
+    """
     weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
     return Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
 
@@ -94,13 +98,14 @@ _LAWS = {
     "randomized response": _response,
     "frequency oracle": _unary,
     "exponential mechanism": _chosen,
+    "noisy max": _chosen,
     "gaussian noise": _gaussian,
 }
 
 
 def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
-    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or not, or on the
-    variance of a "sample"; two-sided geometric noise ("integer"); Gaussian noise of the "classical" deviation.
+    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or "rounded" or
+    neither, or on the variance of a "sample"; two-sided geometric ("integer"); Gaussian of the "classical" deviation.
 
     Raises
     ------
@@ -111,9 +116,9 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
         return _LAWS[query]
     if query == "gaussian noise" and kind == CLASSICAL:
         return _classical
-    if query not in _VALUES or kind not in (USUAL, INTEGER, CLAMPED, *[SAMPLE] * (query == "variance")):
+    if query not in _VALUES or kind not in (USUAL, INTEGER, ROUNDED, CLAMPED, *[SAMPLE] * (query == "variance")):
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
-    is_whole = kind == INTEGER or query == "geometric noise"
+    noisy = {ROUNDED: _rounded, INTEGER: _whole}.get(kind, _whole if query == "geometric noise" else _real)
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:
@@ -124,17 +129,25 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
             parts = [law for each in value if (law := clamped_geometric(each, math.exp(-1 / scale)))]
             return Product(tuple(parts)) if len(parts) == len(value) else None
         if isinstance(value, list):
-            return Product(tuple(_noisy(each, scale, is_whole) for each in value))
+            return Product(tuple(noisy(each, scale) for each in value))
         if kind == CLAMPED:
             times = len(data) if query == "sum" else 1
             return ClampedLaplace(float(value), scale, p.lower * times, p.upper * times)
-        return _noisy(value, scale, is_whole)
+        return noisy(value, scale)
 
     return law
 
 
-def _noisy(value: Any, scale: float, is_whole: bool) -> Any:
-    return TwoSidedGeometric(int(value), math.exp(-1 / scale)) if is_whole else Laplace(float(value), scale)
+def _real(value: Any, scale: float) -> Laplace:
+    return Laplace(float(value), scale)
+
+
+def _whole(value: Any, scale: float) -> TwoSidedGeometric:
+    return TwoSidedGeometric(int(value), math.exp(-1 / scale))
+
+
+def _rounded(value: Any, scale: float) -> Any:
+    return rounded_laplace(int(value), scale)
 
 
 def sensitivity_of(query: str, relation: str) -> Callable[[Parameters], Fraction]:

@@ -82,6 +82,7 @@ def test_since_is_the_first_release_of_those_that_fail_up_to_the_newest():
     told = {"0.7": "FAIL D", "0.8": "PASS", "0.9": "FAIL D", "1.0": "FAIL C"}
     assert since(told) == "0.9"
     assert since({**told, "0.8": "FAIL D"}) == "0.7 or before"
+    assert since({**told, "0.8": "raises on both"}) == "0.9 or before"  # which is no answer
     assert older_releases("opendp")[-1] == "0.15.1"
 
 

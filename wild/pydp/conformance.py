@@ -26,7 +26,7 @@ def laplace(p):
     return LaplaceMechanism(epsilon=p.epsilon, sensitivity=p.sensitivity).add_noise
 
 
-library.answer({"count": algorithm(laplacian.Count, bounded=False), "geometric noise": laplace})
+library.answer({"count": algorithm(laplacian.Count, bounded=False), "geometric noise": laplace}, law="rounded")
 library.answer({
     "sum": algorithm(laplacian.BoundedSum), "laplace noise": laplace,
     "gaussian noise": lambda p: GaussianMechanism(p.epsilon, p.delta, p.sensitivity).add_noise,
