@@ -33,7 +33,6 @@ class Below(NamedTuple):
 
 
 BELOW = (
-    Below("local-classification", "Theorem 2.5, every rule", "weaker", "and cannot range over rules"),
     Below("label-privacy", "Table 1(a)", "weaker", "has a fifteenth of what the paper trains on"),
     Below("label-privacy", "Table 1(b)", "missing", "no package that we know of carries Fashion-MNIST"),
     Below("label-privacy", "Table 2", "missing", "Table 1(b) and Tables 2 and 3"),
