@@ -119,14 +119,17 @@ class LocalVoteClassifier(PrivateClassifier):
         self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> LocalHistogramClassifier:
-        rule = min(0.5, consistent_bandwidth(max(1, len(X) // 2), self.epsilon, X.shape[1]))
-        spacing = rule if self.bandwidth is None else self.bandwidth
+        spacing = self._spacing(len(X), X.shape[1])
         if (1 / spacing + 2) ** X.shape[1] > MOST_CELLS:
             raise ValueError(
                 f"the grid must have at most {MOST_CELLS} cells: {X.shape[1]} features at bandwidth {spacing:.3g}; "
                 "project to fewer features, or widen `bandwidth`"
             )
         return LocalHistogramClassifier(self.epsilon, spacing, random_state=self.random_state).fit(X, y)
+
+    def _spacing(self, n: int, dim: int) -> float:
+        rule = min(0.5, consistent_bandwidth(max(1, n // 2), self.epsilon, dim))
+        return rule if self.bandwidth is None else self.bandwidth
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the released statistic of the cell of each row of X: at least 0 for the second class, shape (n,)."""

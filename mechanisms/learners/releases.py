@@ -1,8 +1,8 @@
 """State what a fit of each estimator lets out, and the law of it, for `audit.check_estimator`.
 
 A release is what `check_estimator(..., release=...)` asks for. Each fit is rebuilt from what it revealed and from what
-is public, and must show the same. `LocalVoteClassifier` has no release here: its users send arrays, whose law is
-audited in `mechanisms.local.binary_array`, and of the sum that the server keeps no law is stated.
+is public, and must show the same. That of `LocalVoteClassifier` is the statistic that the server keeps; what its users
+send is audited in `mechanisms.local.binary_array`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,13 @@ from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
     LabelPrivateNeighbors,
+    LocalVoteClassifier,
     TeacherVoteClassifier,
 )
+from mechanisms.learners.halves import HalvesLaw
 from mechanisms.learners.regressor import CubeMeanRegressor
+from mechanisms.local.classifier import LocalHistogramClassifier
+from mechanisms.local.grid import Grid
 from mechanisms.stability.aggregate import taught
 from mechanisms.stability.calibration import Calibration, least
 from mechanisms.stability.online import Transcripts
@@ -92,6 +96,25 @@ class CubeVoteRelease(StatedRelease):
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> CubeClassifier:
         learner = CubeClassifier(self._dim, fresh.epsilon)
         learner.side_, learner.votes_ = side_for(n, self._dim), revealed[0]
+        return learner
+
+
+class LocalVoteRelease(StatedRelease):
+    """The statistic of each cell, for at most 16 records: there are as many laws as halves."""
+
+    def reveal(self, fitted: LocalVoteClassifier) -> tuple[Any, Any]:
+        """Return the statistic."""
+        return fitted.learner_.statistic_, None
+
+    def law(self, dataset: Labeled) -> Law:
+        """Return the mixture over the halves."""
+        mapped, epsilon = self._mapped(dataset), self.estimator.epsilon
+        return HalvesLaw.of(mapped.X, mapped.y, epsilon, self.estimator._spacing(len(mapped.X), self._dim))
+
+    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> LocalHistogramClassifier:
+        learner = LocalHistogramClassifier(fresh.epsilon, fresh._spacing(n, self._dim))
+        learner.grid_ = Grid(self._dim, learner.bandwidth)
+        learner.statistic_ = revealed[0]
         return learner
 
 
@@ -220,6 +243,7 @@ def _coins(count: int) -> list[float]:
 _KINDS: dict[type[PrivateEstimator], type[StatedRelease]] = {
     CubeVoteClassifier: CubeVoteRelease,
     CoverClassifier: CoverRelease,
+    LocalVoteClassifier: LocalVoteRelease,
     LabelPrivateNeighbors: NeighborsRelease,
     CubeMeanRegressor: CubeMeanRelease,
     TeacherVoteClassifier: TeacherVoteRelease,
