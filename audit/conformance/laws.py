@@ -94,6 +94,14 @@ def rounded_laplace(loc: int, scale: float) -> IntegerLaw | None:
     return IntegerLaw(-reach, tuple(masses / masses.sum()))
 
 
+def clamped(law: IntegerLaw | None, upper: int) -> IntegerLaw | None:
+    """Return a law on the integers, of outputs that are clamped to [0, `upper`]; None if there is none."""
+    if law is None:
+        return None
+    places = np.clip(np.arange(law.low, law.low + len(law.masses)), 0, upper)
+    return IntegerLaw(0, tuple(np.bincount(places, law.masses, upper + 1)))
+
+
 def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     """Return the discrete Gaussian law; Canonne, Kamath & Steinke 2020, definition 1; None if it is too wide."""
     if deviation > WIDEST:

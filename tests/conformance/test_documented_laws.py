@@ -7,7 +7,7 @@ import pytest
 
 from audit.conformance import Library, Parameters, conform
 from audit.conformance.cells import cells_of
-from audit.conformance.laws import ClampedLaplace, clamped_geometric, discrete_gaussian, rounded_laplace
+from audit.conformance.laws import ClampedLaplace, clamped, clamped_geometric, discrete_gaussian, rounded_laplace
 from audit.conformance.library import LawfulCall
 from audit.conformance.usual import law_of
 from audit.laws import Laplace
@@ -106,6 +106,8 @@ def test_rounded_noise_has_the_mass_between_the_halves():
     assert law.loss_against(other).epsilon(0.0) == pytest.approx(1.0)
     assert law == law_of("geometric noise", "substitution", "rounded")(Parameters(), 0)
     assert law_of("count", "add/remove", "rounded")(Parameters(epsilon=1e-6), [0.5]) is None
+    kept = clamped(law, 1)
+    assert (kept.low, kept.masses) == (0, pytest.approx(((2 - math.exp(-0.5)) / 2, math.exp(-0.5) / 2)))
 
 
 def test_a_law_that_is_not_stated_at_some_parameters_is_not_tested_there():

@@ -5,6 +5,7 @@ from diffpriv_laplace import DiffPrivStatistics
 from diffpriv_laplace.laplace_sanitizer import DiffPrivLaplaceSanitizer
 
 from audit.conformance import Library
+from audit.conformance.laws import clamped, rounded_laplace
 
 library = Library("diffpriv_laplace", distribution="diff-priv-laplace-python", quote=DiffPrivStatistics.sum)
 library.typed('docstring of DiffPrivStatistics.sum: "data : list|ndarray"')
@@ -21,6 +22,8 @@ def histogram(p):
 
 
 library.answer({name: statistic(name) for name in ("sum", "mean", "variance", "median")})
-library.answer({"count": statistic("count")}, law="usual")
+library.answer({"count": statistic("count")}, law=lambda p, data: clamped(  # "rounded and within the [0, n] range"
+    rounded_laplace(np.count_nonzero(data), 1 / p.epsilon), len(data)
+))  # fmt: skip
 library.answer({"minimum": statistic("min"), "maximum": statistic("max")})
 library.answer({"histogram of numbers": histogram})

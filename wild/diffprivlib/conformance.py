@@ -54,7 +54,9 @@ library.answer({
 }, law="usual", quote=mechanisms.Laplace)  # fmt: skip
 discrete = noise(mechanisms.GaussianDiscrete, int, "delta")
 library.answer({"discrete gaussian noise": discrete}, quote=mechanisms.GaussianDiscrete,
-               law=lambda p, value: discrete_gaussian(value, float(discrete(p).__self__._scale)))  # fmt: skip
+               law=lambda p, value: (  # it finds no scale at 1e-6
+                   discrete_gaussian(value, float(discrete(p).__self__._scale)) if p.epsilon > 1e-6 else None
+               ))  # fmt: skip
 library.answer({
     "k-means": fitted(lambda p: models.KMeans(
         n_clusters=p.k, epsilon=p.epsilon, bounds=([-p.radius] * 2, [p.radius] * 2)
