@@ -2,7 +2,7 @@
 
     python -m benchmarks.estimators ours [NAME...]           the six learners of `mechanisms.learners`
     python -m benchmarks.estimators diffprivlib [NAME...]    its six models, or those named
-    python -m benchmarks.estimators alarms 200               how often a correct learner FAILs: seeds 0 to 199
+    python -m benchmarks.estimators alarms 200 [FIRST]       how often a correct learner FAILs: seeds FIRST to 199
 
 Classes and bounds are public. The last line of each says how many had which verdict. Records are few, so that pairs of
 neighbors are far apart. The models of diffprivlib state no relation, and are read under substitution, where the number
@@ -22,6 +22,7 @@ import numpy as np
 from scipy.stats import beta
 
 import audit
+from benchmarks.scaler_release import ScalerRelease
 
 _DRAWN = np.random.default_rng(1)
 X = np.round(np.clip(_DRAWN.normal(size=(12, 2)), -2.5, 2.5), 2)
@@ -43,6 +44,7 @@ def ours() -> Iterator[tuple[Any, Any, Any]]:
         learners.LabelPrivateNeighbors,
     ):
         yield kind(classes=[0, 1]), Y, None
+    yield learners.CoverClassifier(classes=[0, 1], hypotheses="stumps", projection=None), Y, None
     majority = DummyClassifier(strategy="most_frequent")  # teachers and a student whose law can be computed
     settings = {"epsilon": 4.0, "delta": 0.1, "n_teachers": 7, "teacher": majority, "student": majority}
     yield learners.TeacherVoteClassifier(classes=[0, 1], **settings), Y, None
@@ -72,7 +74,9 @@ def audited(found: Iterator[tuple[Any, Any, Any]], names: list[str]) -> Counter[
             continue
         begun = time.process_time()
         public = () if hasattr(estimator, "classes") else ("classes",)  # it takes them from the labels, and warns
-        release = release_of(estimator, X.shape[1])
+        release: Any = release_of(estimator, X.shape[1])
+        if type(estimator).__name__ == "StandardScaler":
+            release = ScalerRelease(estimator, X.shape[1])
         more = {"public": public, "release": release, "budget": BUDGET if release is None else STATED, "workers": 0}
         result = audit.check_estimator(estimator, X, targets, claim, seed=0, **more)
         counts[str(result.verdict)] += 1
@@ -84,12 +88,13 @@ def audited(found: Iterator[tuple[Any, Any, Any]], names: list[str]) -> Counter[
     return counts
 
 
-def alarms(seeds: int) -> Counter[str]:
+def alarms(last: int, first: int = 0) -> Counter[str]:
     """Return the verdicts on a correct learner, and print a 95 % upper bound of the rate of a FAIL."""
     from mechanisms.learners import CubeVoteClassifier
 
     counts: Counter[str] = Counter()
-    for seed in range(seeds):
+    seeds = last - first
+    for seed in range(first, last):
         if seed % 20 == 0:
             print(f"after {seed}: {dict(counts)}", flush=True)
         learner = CubeVoteClassifier(classes=[0, 1])
@@ -107,7 +112,7 @@ def main(arguments: list[str]) -> None:
     warnings.simplefilter("ignore")
     which = arguments[0] if arguments else "ours"
     if which == "alarms":
-        counts = alarms(int(arguments[1]) if len(arguments) > 1 else 200)
+        counts = alarms(*map(int, arguments[1:3] or ("200",)))
     else:
         counts = audited({"ours": ours, "diffprivlib": diffprivlib}[which](), arguments[1:])
     print(", ".join(f"{name}: {count}" for name, count in sorted(counts.items())))

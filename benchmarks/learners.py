@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,13 @@ from mechanisms.learners import (
 
 _BODY_MASS, _PROGRESSION = (15.0, 45.0), (0.0, 350.0)  # public ranges, from their meaning
 EPSILONS, SPLITS, REGRESSION_SPLITS = (0.5, 1.0, 4.0), 10, 20
-PRIVATE = (CubeVoteClassifier, CoverClassifier, LocalVoteClassifier, LabelPrivateNeighbors)
+_STUMPS = partial(CoverClassifier, hypotheses="stumps", projection=None)
+RECORDS: dict[str, Callable[..., Any]] = {
+    "CubeVoteClassifier": CubeVoteClassifier,
+    "CoverClassifier": CoverClassifier,
+    "CoverClassifier(stumps)": _STUMPS,
+}
+PRIVATE = RECORDS | {"LocalVoteClassifier": LocalVoteClassifier, "LabelPrivateNeighbors": LabelPrivateNeighbors}
 Table = tuple[np.ndarray, np.ndarray]
 
 
@@ -62,8 +69,8 @@ def learners(features: int) -> Iterator[tuple[str, Any]]:
     from diffprivlib import models
 
     for epsilon in EPSILONS:
-        for kind in PRIVATE:
-            yield f"{kind.__name__} {epsilon:g}", kind(epsilon=epsilon, bounds=(0.0, 1.0), classes=[0, 1])
+        for name, kind in PRIVATE.items():
+            yield f"{name} {epsilon:g}", kind(epsilon=epsilon, bounds=(0.0, 1.0), classes=[0, 1])
         cube: dict[str, Any] = {"epsilon": epsilon, "bounds": (0.0, 1.0)}
         norm = {"epsilon": epsilon, "data_norm": features**0.5}
         yield f"diffprivlib LogisticRegression {epsilon:g}", models.LogisticRegression(**norm)
@@ -142,8 +149,8 @@ def print_accuracies(names: list[str]) -> None:
             if at in (f"{epsilon:g}", "regression") or label == "majority":
                 shown = (f"{mean:.3f} ({1000 * error:.0f})" for mean, error in (columns[name][label] for name in names))
                 print(f"| {own if at == f'{epsilon:g}' else label} | {' | '.join(shown)} |")
-    for title, kinds in (("records", PRIVATE[:2]), ("records or labels", PRIVATE)):
-        good = [cell for cell in cells if _is_good(columns[cell[1]], cell[0], [kind.__name__ for kind in kinds])]
+    for title, kinds in (("records", RECORDS), ("records or labels", PRIVATE)):
+        good = [cell for cell in cells if _is_good(columns[cell[1]], cell[0], list(kinds))]
         print(f"\nours (privacy of {title}) best or within one standard error: {len(good)} of {len(cells)} cells")
 
 

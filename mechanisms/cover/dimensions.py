@@ -20,6 +20,7 @@ from mechanisms.cover.accuracy import SphereTrials
 from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_size
 from mechanisms.cover.separators import LinearSeparatorClass, covering_radius
+from mechanisms.cover.stumps import StumpClass
 
 PAPER = "Chaudhuri & Hsu 2011"
 NETS = ((4, 0.2), (4, 0.1), (5, 0.15), (6, 0.25))
@@ -88,6 +89,13 @@ CHECKS: list[Any] = [
         mechanism=ReferenceCoverLearner(1.0, 0.9, hypotheses=FOUR),
         claim=PrivacyClaim(1.0, 0.0, Substitution(), f"{PAPER}, Theorem 7"),
         pairs=[crowded(3, point) for point in ((1.0, 0, 0, 0), (0.5, 0.5, 0.5, 0.5), (0, 0, 0.6, -0.8))],
+        budget=20_000,
+    ),
+    PrivacyCheck(
+        name="cover/A1 on stumps alpha=1 m=3",
+        mechanism=ReferenceCoverLearner(1.0, 0.9, hypotheses=StumpClass(3)),
+        claim=PrivacyClaim(1.0, 0.0, Substitution(), f"{PAPER}, Theorem 7"),
+        pairs=[crowded(3, point) for point in ((1.0, 0, 0), (0.5, 0.5, 0.5), (0, 0.3, 0.9))],
         budget=20_000,
     ),
     accuracy_check(

@@ -30,11 +30,12 @@ from audit.base.arguments import integer, open_probability, positive
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.cover.separators import LinearSeparatorClass
+from mechanisms.cover.stumps import StumpClass
 from mechanisms.cover.thresholds import FloatArray, ThresholdClass
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.exponential import ExponentialMechanism
 
-HypothesisClass = ThresholdClass | LinearSeparatorClass
+HypothesisClass = ThresholdClass | LinearSeparatorClass | StumpClass
 SMOOTHNESS_CAP = 2.0**16
 _LARGEST_COVER = 2**20
 
@@ -97,7 +98,7 @@ class ReferenceCoverLearner(CoverLearner):
         Allowed excess error.
     beta : float in (0, 1)
         Allowed failure probability.
-    hypotheses : ThresholdClass or LinearSeparatorClass
+    hypotheses : ThresholdClass, LinearSeparatorClass or StumpClass
         With the uniform reference distribution.
     smoothness_cap : float >= 1
         Public upper limit of kappa_hat.
@@ -221,6 +222,10 @@ class LabelPrivateCoverLearner(CoverLearner):
 
     def cover(self, X: FloatArray) -> FloatArray:
         """Return the cover in the sample metric."""
+        if isinstance(self.hypotheses, StumpClass):
+            raise InvalidArgument.of(
+                "hypotheses", "be thresholds or separators: stumps have no cover of a sample", "stumps"
+            )
         return self.hypotheses.sample_packing_cover(X, self.accuracy / 4)
 
 

@@ -15,6 +15,7 @@ from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_parts
 from mechanisms.cover.separators import LinearSeparatorClass
+from mechanisms.cover.stumps import StumpClass
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 from mechanisms.learners.base import PrivateClassifier
@@ -29,7 +30,7 @@ FAILURE = 0.1  # the probability that rules of parameters allow for
 _ACCURACIES = (0.1, 0.2)  # of covers: 2,474 half-planes of two features, in two seconds, and 575
 
 
-def cover_accuracy(n: int, epsilon: float, separators: LinearSeparatorClass) -> float:
+def cover_accuracy(n: int, epsilon: float, hypotheses: LinearSeparatorClass | StumpClass) -> float:
     """Return the least accuracy in [0.1, 0.2] for which Theorem 8's privacy part asks for at most n examples, or 0.2.
 
     (8 / (epsilon a)) (d ln(16 / a) + ln(2 / 0.1)) <= n, d the doubling dimension. Covers that are coarser miss good
@@ -38,7 +39,7 @@ def cover_accuracy(n: int, epsilon: float, separators: LinearSeparatorClass) -> 
     finest, coarsest = _ACCURACIES
 
     def missing(accuracy: float) -> float:
-        return agnostic_parts(epsilon, accuracy, FAILURE, 0.0, separators.doubling_dim)[1] - n
+        return agnostic_parts(epsilon, accuracy, FAILURE, 0.0, hypotheses.doubling_dim)[1] - n
 
     if missing(finest) <= 0:
         return finest
@@ -138,7 +139,7 @@ class LocalVoteClassifier(PrivateClassifier):
 
 
 class CoverClassifier(PrivateClassifier):
-    """A half-plane of two projected features, chosen by the exponential mechanism; (epsilon, 0)-DP under substitution.
+    """A half-plane or a stump, chosen by the exponential mechanism; (epsilon, 0)-DP under substitution.
 
     Parameters
     ----------
@@ -146,7 +147,9 @@ class CoverClassifier(PrivateClassifier):
     accuracy : float in (0, 1), optional
         Scale of the cover: larger is coarser. `cover_accuracy` unless given, from the number of records.
     bounds, projection, classes, random_state
-        As for `CubeVoteClassifier`; at most two projected features.
+        As for `CubeVoteClassifier`; at most two projected features for half-planes.
+    hypotheses : {"half-planes", "stumps"}
+        Half-planes of two features, or one threshold on one feature of many: then pass `projection=None`.
 
     References
     ----------
@@ -161,35 +164,44 @@ class CoverClassifier(PrivateClassifier):
         projection: Any = 2,
         classes: Any = None,
         random_state: Any = None,
+        hypotheses: str = "half-planes",
     ) -> None:
-        self.epsilon, self.accuracy = epsilon, accuracy
+        self.epsilon, self.accuracy, self.hypotheses = epsilon, accuracy, hypotheses
         self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> ReferenceCoverLearner:
-        rows = self._with_constant(X)
+        rows = self._rows(X)
         return self._learner(len(X), rows.shape[1]).fit(rows, 2 * y - 1)
 
     def _learner(self, n: int, dim: int) -> ReferenceCoverLearner:
-        separators = LinearSeparatorClass(dim)
-        rule = cover_accuracy(n, self.epsilon, separators)
+        hypotheses = StumpClass(dim) if self._has_stumps else LinearSeparatorClass(dim)
+        rule = cover_accuracy(n, self.epsilon, hypotheses)
         return ReferenceCoverLearner(
             self.epsilon,
             rule if self.accuracy is None else self.accuracy,
-            hypotheses=separators,
+            hypotheses=hypotheses,
             smoothness_cap=1.0,
             random_state=self.random_state,
         )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return on which side of the half-plane each row of X lies, and how far; at least 0 is the second class."""
-        rows = self._with_constant(self._checked(X))
-        return np.asarray(rows @ self.learner_.hypothesis_)
+        """Return on which side of the boundary each row of X lies, and how far; at least 0 is the second class."""
+        rows, chosen = self._rows(self._checked(X)), self.learner_.hypothesis_
+        return np.asarray(StumpClass(rows.shape[1]).margin(chosen, rows)[0] if self._has_stumps else rows @ chosen)
 
     def _predicted(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray((self.learner_.predict(self._with_constant(X)) + 1) // 2)
+        return np.asarray((self.learner_.predict(self._rows(X)) + 1) // 2)
 
-    @staticmethod
-    def _with_constant(X: np.ndarray) -> np.ndarray:
+    @property
+    def _has_stumps(self) -> bool:
+        if self.hypotheses not in ("half-planes", "stumps"):
+            raise ValueError(f"`hypotheses` must be 'half-planes' or 'stumps', got {self.hypotheses!r}")
+        return self.hypotheses == "stumps"
+
+    def _rows(self, X: np.ndarray) -> np.ndarray:
+        """Return the features that the learner takes: of half-planes, from -1 to 1 and with a constant."""
+        if self._has_stumps:
+            return X
         if X.shape[1] > 2:
             raise ValueError(f"`projection` must leave at most 2 features, got {X.shape[1]}")
         return np.column_stack([2 * X - 1, np.full(len(X), 0.5)])

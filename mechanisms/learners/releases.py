@@ -128,11 +128,11 @@ class CoverRelease(StatedRelease):
     def law(self, dataset: Labeled) -> Law:
         """Return the law of the exponential mechanism."""
         mapped = self._mapped(dataset)
-        rows = self.estimator._with_constant(mapped.X)
+        rows = self.estimator._rows(mapped.X)
         return self.estimator._learner(len(rows), rows.shape[1]).law(Labeled(rows, 2 * np.asarray(mapped.y) - 1))
 
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        learner = fresh._learner(n, self._dim + 1)
+        learner = fresh._learner(n, fresh._rows(np.zeros((1, self._dim))).shape[1])
         learner.utility_guarantee_ = learner.utility_guarantee(n)
         learner.hypothesis_ = revealed[0]
         return learner

@@ -149,6 +149,7 @@ MAJORITY = DummyClassifier(strategy="most_frequent")
 STATED = {
     "cubes": (CubeVoteClassifier(**PUBLIC), 2_600),
     "cover": (CoverClassifier(**PUBLIC), 3_000),
+    "stumps": (CoverClassifier(hypotheses="stumps", projection=None, **PUBLIC), 3_000),
     "locals": (LocalVoteClassifier(**PUBLIC), 2_600),
     "neighbors": (LabelPrivateNeighbors(**PUBLIC), 1_700),
     "means": (CubeMeanRegressor(delta=0.1), 2_400),

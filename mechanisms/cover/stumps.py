@@ -1,0 +1,89 @@
+"""Decision stumps: one feature of many, one threshold, either side; a class whose cover grows with the features alone.
+
+For the learners of Chaudhuri & Hsu (2011) in more than a few features. A stump (j, t, s) labels x by +1 where
+s (x_j - t) >= 0, x in the unit cube. Under the uniform distribution two stumps of one feature and side are |t - t'|
+apart, so that thresholds r, 3 r, 5 r, ... of every feature and both sides are an r-cover. Their number grows like
+d / r, and what privacy costs like its logarithm; the net of half-spaces of R^d grows like r^-d.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audit import Labeled
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
+from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
+
+
+@dataclass(frozen=True)
+class StumpClass:
+    """Stumps on the unit cube of R^d, as rows (feature, threshold, side).
+
+    Parameters
+    ----------
+    dim : int >= 1
+        d.
+    """
+
+    dim: int
+
+    diameter: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+
+    @property
+    def doubling_dim(self) -> float:
+        """An upper bound, log2(4 d): a ball lies in 2 d intervals of thresholds, each of which two half balls cover."""
+        return math.log2(4 * self.dim)
+
+    def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
+        """Return features, shape (m, d), and labels in {-1, +1}, or raise `InvalidArgument`."""
+        return self._rows(dataset.X), signed_labels(dataset.y)
+
+    def margin(self, hypotheses: FloatArray, X: FloatArray) -> FloatArray:
+        """Return s (x_j - t), shape (hypotheses, points)."""
+        feature, threshold, side = np.atleast_2d(hypotheses).T
+        return np.asarray(side[:, None] * (self._rows(X).T[feature.astype(int)] - threshold[:, None]))
+
+    def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
+        """Return the label of each point under each hypothesis, shape (hypotheses, points)."""
+        return np.where(self.margin(hypotheses, X) >= 0, 1, -1)
+
+    def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
+        """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1.
+
+        By the sorted values of each feature, in O((m + hypotheses) log m) a feature.
+        """
+        X, y = self.examples(dataset)
+        stumps = np.atleast_2d(np.asarray(hypotheses, dtype=float))
+        found = np.zeros(len(stumps), dtype=np.int64)
+        for feature in np.unique(stumps[:, 0]).astype(int):
+            for side in (1.0, -1.0):
+                here = (stumps[:, 0] == feature) & (stumps[:, 2] == side)
+                ones, others = (np.sort(side * X[y == label, feature]) for label in (1, -1))
+                cuts = side * stumps[here, 1]
+                found[here] = np.searchsorted(ones, cuts) + len(others) - np.searchsorted(others, cuts)
+        return found
+
+    def cover_size(self, radius: float) -> int:
+        """Number of hypotheses in `packing_cover`."""
+        return 2 * self.dim * max(1, math.ceil(1 / (2 * positive(radius, "radius")) - 1e-9))
+
+    def packing_cover(self, radius: float) -> FloatArray:
+        """Return a cover in the uniform metric: evenly spaced thresholds of every feature, both sides."""
+        steps = self.cover_size(radius) // (2 * self.dim)
+        places = (np.arange(steps) + 0.5) / steps
+        parts = np.meshgrid(np.arange(self.dim), places, (1.0, -1.0), indexing="ij")
+        return np.stack([part.ravel() for part in parts], axis=1)
+
+    def _rows(self, X: object) -> FloatArray:
+        array = np.asarray(X, dtype=float)
+        if array.ndim != 2 or array.shape[1] != self.dim or not np.all(np.isfinite(array)):
+            raise InvalidArgument.of("X", f"be finite, of shape (m, {self.dim})", array.shape)
+        return array
