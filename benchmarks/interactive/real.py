@@ -1,172 +1,91 @@
-"""Audit objects of libraries that answer: compositions, odometers and filters of OpenDP, an accountant, counters.
+"""Audit objects of released libraries that answer, each in the environment of its library.
 
-`python -m benchmarks.interactive.real [ENVIRONMENT]` prints a line for each object. OpenDP and diffprivlib are those of
-this environment; ENVIRONMENT is a folder with the packages of dpcrpy, whose counters are left out without it.
+`python -m benchmarks.interactive.real [LIBRARY ...]` prints a row of a table for each object: the words of its
+documentation, the verdict, conversations per dataset, and CPU seconds. A library is `opendp`, `tmlt_core`,
+`diffprivlib`, `smartnoise_sql`, `dpcrpy` or `mechanisms`, which is this project; all of them unless named.
+`LIBRARY/TEXT` chooses the objects whose name holds a text. Environments are those of `wild/`, made in `.wild/` where
+they are missing. Words that do not occur in the text of the release are an error.
 """
 
 from __future__ import annotations
 
-import os
+import re
+import subprocess
 import sys
+import sysconfig
 import time
-from functools import partial
-from typing import Any
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 
-import numpy as np
+from audit import check_interactive
+from benchmarks.interactive import accountants, compositors
+from benchmarks.interactive.objects import NUMBERS, OWN, Audited
+from wild.environments import pin_of, prepare, python_of
+from wild.texts import place_of, site_of, texts_of
 
-from audit import Distance, PrivacyClaim, Refusal, check_interactive
-
-ONE_NUMBER = PrivacyClaim(1.0, 0.0, Distance("l1", 1.0))
-NUMBERS = [(0.0, 1.0)]
-BUDGET, OF_COUNTERS = 5_000, 100_000  # conversations per dataset
-
-
-class OfOpenDP:
-    """Asks a queryable of OpenDP for Laplace noise on a number; children are compositions of their own."""
-
-    def __init__(self, data: float, queryable: Any) -> None:
-        import opendp.prelude as dp
-
-        self.dp, self.queryable = dp, queryable
-        self.space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
-
-    def ask(self, epsilon: float) -> float:
-        """Return a noisy answer."""
-        return float(self.queryable(self.dp.m.make_laplace(*self.space, scale=1 / epsilon)))
-
-    def child(self, *epsilons: float) -> OfOpenDP:
-        """Return a composition within the parent."""
-        made = self.dp.c.make_adaptive_composition(*self.space, self.dp.max_divergence(), 1.0, list(epsilons))
-        return OfOpenDP(0.0, self.queryable(made))
-
-    def loss(self) -> float:
-        """Return what the odometer says."""
-        return float(self.queryable.privacy_loss(1.0))
+LIBRARIES: dict[str, Callable[[], list[Audited]]] = {
+    "opendp": lambda: compositors.OPENDP,
+    "tmlt_core": lambda: compositors.TUMULT,
+    "diffprivlib": lambda: accountants.DIFFPRIVLIB,
+    "smartnoise_sql": accountants.smartnoise,
+    "dpcrpy": lambda: accountants.DPCRPY,
+    OWN: lambda: accountants.SERVICES,
+}
+_ROOT = Path(__file__).resolve().parents[2]
+_START = "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); "  # its own packages come first
+_CALL = "from benchmarks.interactive.real import audit_all; audit_all({library!r}, {text!r})"
+HEAD = "| object | its documentation | verdict | conversations | CPU s |\n| --- | --- | --- | --- | --- |"
 
 
-def opened(kind: str, data: float) -> OfOpenDP:
-    """Return an object of OpenDP on a number."""
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), dp.max_divergence()
-    odometer = dp.c.make_fully_adaptive_composition(*space)
-    made = {
-        "adaptive": lambda: dp.c.make_adaptive_composition(*space, 1.0, [0.5, 0.25, 0.25]),
-        "odometer": lambda: odometer,
-        "filter": lambda: dp.c.make_privacy_filter(odometer, 1.0, 1.0),
-    }[kind]()
-    return OfOpenDP(data, made(data))
+def unwritten(library: str) -> list[str]:
+    """Return the words that are quoted and do not occur in the text of the release."""
+    objects = LIBRARIES[library]()
+    if library == OWN:
+        texts = {str(path): path.read_text() for path in (_ROOT / "mechanisms").rglob("*.py")}
+    else:
+        texts = texts_of(pin_of(library), site_of(library))
+    quoted = {part for each in objects for part in re.findall('"([^"]+)"', each.documented)}
+    return [part for part in sorted(quoted) if place_of(part, texts) is None]
 
 
-def halving() -> Any:
-    """Ask as much as the last answer lets hope for, until nothing is answered."""
-    epsilon = 0.5
-    for _ in range(6):
-        answer = yield "ask", epsilon
-        if isinstance(answer, Refusal):
-            return
-        epsilon = 0.25 if answer > 0.5 else 0.125
+def row_of(each: Audited, release: str) -> str:
+    """Audit an object, and return its row."""
+    given = {"analyst": each.analyst, "law": each.law, "cost": each.cost, "charged": each.charged}
+    started = time.process_time()
+    result = check_interactive(
+        each.make, each.claim, each.pairs or NUMBERS, **given,
+        budget=each.budget, tolerance=each.tolerance, workers=0,
+    )  # fmt: skip
+    seconds = time.process_time() - started
+    claim = each.claim.epsilon if each.claim.delta == 0 else (round(each.claim.epsilon, 3), each.claim.delta)
+    reason = "" if result.verdict.name == "PASS" else f": {result.reason}"
+    verdict = f"{result.verdict} ({result.basis}) of epsilon {claim}{reason}"
+    return f"| {release}: {each.name} | {each.documented} | {verdict} | {each.budget:,} | {seconds:.0f} |"
 
 
-def concurrent() -> Any:
-    """Open a child, ask its parent, then the child."""
-    child = yield "child", 0.25, 0.25
-    yield "ask", 0.25
-    for _ in range(3):
-        if not isinstance(child, Refusal):
-            yield child, "ask", 0.25
-    yield "ask", 0.25
-    yield "ask", 0.25
+def audit_all(library: str, text: str = "") -> None:
+    """Print the rows of a library, of the objects whose name holds a text."""
+    warnings.simplefilter("ignore")
+    if missing := unwritten(library):
+        raise SystemExit(f"{library}: its text does not hold {missing[0]!r}")
+    for each in LIBRARIES[library]():
+        if text in each.name:
+            print(row_of(each, "this project" if library == OWN else str(pin_of(library))), flush=True)
 
 
-def said_and_asked() -> Any:
-    """Ask an odometer until it says 1."""
-    for _ in range(12):
-        spent = yield ("loss",)
-        if isinstance(spent, Refusal) or spent > 0.9:
-            return
-        yield "ask", 0.1
-
-
-class Accounted:
-    """Means of one bounded number by diffprivlib, under a budget."""
-
-    def __init__(self, data: float, rng: np.random.Generator) -> None:
-        import diffprivlib as dpl
-
-        self.data, self.accountant, self.tools = data, dpl.BudgetAccountant(1.0, 0.0), dpl.tools
-        self.seed = np.random.RandomState(rng.integers(2**32))
-
-    def ask(self, epsilon: float) -> float:
-        """Return a noisy mean."""
-        values = np.array([self.data])
-        given = {"bounds": (0.0, 1.0), "accountant": self.accountant, "random_state": self.seed}
-        return float(self.tools.mean(values, epsilon=epsilon, **given))
-
-    def total(self) -> float:
-        """Return what the accountant says."""
-        return float(self.accountant.total()[0])
-
-
-class Counter:
-    """A counter of dpcrpy that takes the next element of its stream at each step."""
-
-    def __init__(self, name: str, length: int, stream: Any, rng: np.random.Generator) -> None:
-        import dpcrpy
-        from dpcrpy.framework.noiMech import LapNoiMech
-
-        np.random.seed(rng.integers(2**32))  # noqa: NPY002 (the library draws from there)
-        size = {"T": length} if name == "SimpleMech" else {"kOrder": 2}
-        self.counter = getattr(dpcrpy, name)(noiMech=LapNoiMech(1.0), **size)
-        self.counter.init()
-        self.stream, self.taken = stream, 0
-
-    def step(self) -> float:
-        """Return the next release."""
-        self.taken += 1
-        return float(self.counter.dpRelease(self.stream[self.taken - 1])[0])
-
-
-COUNTERS = {"SimpleMech": 3, "TwoLevel": 4, "BinMech": 4, "Honaker": 4, "FDA": 3, "BCRG": 3, "ABCRG": 3}
-
-
-def of_query(move: Any, answer: Any) -> float:
-    """Return what an answer costs."""
-    name, argument = (move[-2], move[-1]) if len(move) > 1 else (move[0], 0)
-    return float(argument) if name == "ask" and isinstance(answer, float) else 0.0
-
-
-def cases(with_counters: bool) -> Any:
-    """Yield a name and the arguments of a check for each object."""
-    for kind, analyst in (("adaptive", halving), ("adaptive", concurrent), ("filter", halving), ("filter", concurrent)):
-        yield f"OpenDP {kind}, {analyst.__name__}", partial(opened, kind), ONE_NUMBER, NUMBERS, analyst, of_query
-    yield "OpenDP odometer", partial(opened, "odometer"), ONE_NUMBER, NUMBERS, said_and_asked, of_query
-    tenths = [("ask", 0.1)] * 12
-    for name, asked in (("tenths", tenths), ("halving", halving)):
-        yield f"diffprivlib accountant, {name}", Accounted, ONE_NUMBER, NUMBERS, asked, of_query
-    for name, length in COUNTERS.items() if with_counters else ():
-        zeros = (0.0,) * length
-        pairs = [(zeros, tuple(float(at == one) for at in range(length))) for one in range(length)]
-        steps = [("step",)] * length
-        yield f"dpcrpy {name}", partial(Counter, name, length), ONE_NUMBER, pairs, steps, None
-
-
-def main(environment: str = "", only: str = "") -> None:
-    """Print a line for each object whose name holds a text."""
-    os.environ |= {"RUST_BACKTRACE": "0", "RUST_LIB_BACKTRACE": "0"}  # a refusal costs 100 ms with them
-    if environment:
-        sys.path.append(environment)
-    for name, make, claim, pairs, analyst, cost in cases(bool(environment)):
-        if only not in name:
+def main(*libraries: str) -> None:
+    """Print the table."""
+    print(HEAD, flush=True)
+    for name in libraries or LIBRARIES:
+        library, _, text = name.partition("/")
+        if library == OWN:
+            audit_all(library, text)
             continue
-        started = time.process_time()
-        result = check_interactive(
-            make, claim, pairs, analyst=analyst, cost=cost, budget=BUDGET if cost else OF_COUNTERS, workers=0
-        )
-        seconds = time.process_time() - started
-        print(f"{name}: {result.verdict} epsilon >= {result.epsilon_lower_bound:.2f}, {seconds:.1f} CPU s")
-        print(f"    {result.reason[:160]}", flush=True)
+        prepare(library)
+        start = _START.format(root=str(_ROOT), packages=sysconfig.get_path("purelib"))
+        call = start + _CALL.format(library=library, text=text)
+        subprocess.run([str(python_of(library).absolute()), "-W", "ignore", "-c", call], check=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.interactive.shares [TEXT [SEEDS]]` prints a line for each conversation whose name begins so:
 at 100,000 conversations per dataset without a stated law, forked at 1,000,000 answers per dataset, and what the harness
-adds to a turn. Of several seeds it prints the mean share and the least one.
+adds to a turn. Of several seeds it prints the mean share and the least one. Conversations named `defaults` are correct
+ones of 10 and 16 numbers, for which nothing is set: their verdicts.
 """
 
 from __future__ import annotations
@@ -93,10 +94,27 @@ def harness() -> tuple[float, float]:
     return taken[0], (taken[1] - taken[0]) / 10
 
 
+def by_default(text: str) -> None:
+    """Print the verdicts of correct sessions that are audited as they come."""
+    for length in (10, 16):
+        if not (name := f"defaults, {length} answers at {1 / length}").startswith(text):
+            continue
+        started = time.process_time()
+        result = check_interactive(
+            Session, PrivacyClaim(1.0), PAIRS, analyst=[("ask", 0, 1 / length)] * length, workers=0
+        )
+        seconds = time.process_time() - started
+        print(
+            f"{name}: {result.verdict} {result.basis}, {result.samples:,} conversations, {seconds:.0f} CPU s",
+            flush=True,
+        )
+
+
 def main(text: str = "", seeds: str = "1") -> None:
     """Print the table."""
     whole, turn = harness()
     print(f"harness: {whole:.1f} us for a conversation of 10 turns, {turn:.2f} us a turn")
+    by_default(text)
     for name, make, pairs, moves, truth, fork in cases():
         if not name.startswith(text):
             continue

@@ -83,6 +83,15 @@ class Odometer(Session):
         return float(self.spent)
 
 
+class Closing(Session):
+    """Takes back what a child did not use when it is closed; a closed child answers no more."""
+
+    def close(self, child: Session) -> None:
+        """Close a child."""
+        self.spent -= child.limit - child.spent
+        child.limit = child.spent
+
+
 class Cached(Session):
     """Answers a repeated query by the same answer, for free; another epsilon is another query."""
 

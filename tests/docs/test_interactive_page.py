@@ -5,6 +5,8 @@ What must be convicted is so with fixed seeds. The one PASS is exact: the fit of
 """
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import audit
@@ -14,20 +16,13 @@ SESSION, TEST, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
 TURNS, *SHOWN = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
 
 
-def test_the_session_fails_by_the_conversation_that_is_shown():
-    names = {}
-    exec(SESSION + TEST, names)
-
-    class Fixture:
-        def interactive(self, *arguments, **settings):
-            self.result = audit.check_interactive(*arguments, **settings, budget=20_000, workers=0)
-
-    fixture = Fixture()
-    names["test_session"](fixture)
-    assert fixture.result.verdict is audit.Verdict.FAIL
-    assert [line.strip() for line in TURNS.splitlines()] == [
-        line.strip() for line in str(fixture.result).splitlines() if re.match(r" *\d\. ", line)
-    ]
+def test_the_session_fails_in_pytest_by_the_conversation_that_is_shown(tmp_path):
+    (tmp_path / "test_session.py").write_text(SESSION + TEST)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_session.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    printed = [line.strip() for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [line for line in printed if line in TURNS.splitlines()] == TURNS.splitlines()
 
 
 def test_the_blocks_print_what_is_shown(capsys):

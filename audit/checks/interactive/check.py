@@ -94,7 +94,8 @@ class InteractiveCheck(PrivacyCheck):
     law : callable (dataset, moves) or (dataset, moves, answers), optional
         The law of the answer to the last move, from `audit.laws`. With answers given, it is of finitely many values,
         and every branch of the conversation is followed; without, the analyst is a list of moves, and answers are
-        independent. The verdict is then exact, and the object is tested against the laws turn by turn.
+        independent. A refusal is the outcome `Refusal(text)`. The verdict is then exact, and the object is tested
+        against the laws turn by turn.
     cost : callable (move, answer), optional
         What an answer costs by the object's own documentation: a number. Conversations whose answers cost more than
         `limit` are a FAIL without sampling; a refusal that used no noise costs 0. Sums are of fractions: 0.1 is 1/10.
@@ -249,20 +250,17 @@ class InteractiveCheck(PrivacyCheck):
 
     def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
         """Return the ledger of the conversation that was worst for the budget, and how many were held."""
-        assert self.cost is not None
-        worst: tuple[Any, ...] = ()
-        held = 0
-        for index, pair in enumerate(self.pairs):
-            for number, dataset in enumerate(pair):
-                rng = allowance.stream.child(_LEDGER, index, number).rng()
-                for _ in range(_RECORDED):
-                    payments, held = tuple(self._paid(dataset, rng)), held + 1
-                    excess = sum(rational(each.cost) for each in payments)
-                    found = bool(overspent(payments, self._limit)), excess
-                    if not worst or found > worst[0]:
-                        worst = found, index, ("left", "right")[number], payments
-        _, index, side, payments = worst
-        return Ledger(held, index, side, str(self._limit), payments), held
+        found = [
+            (tuple(self._paid(dataset, rng)), index, side)
+            for index, pair in enumerate(self.pairs)
+            for number, (side, dataset) in enumerate(zip(("left", "right"), pair, strict=True))
+            for rng in [allowance.stream.child(_LEDGER, index, number).rng()] * _RECORDED
+        ]
+        excess = [
+            (bool(overspent(paid, self._limit)), sum(rational(each.cost) for each in paid)) for paid, _, _ in found
+        ]
+        payments, index, side = found[excess.index(max(excess))]
+        return Ledger(len(found), index, side, str(self._limit), payments), len(found)
 
     def _paid(self, dataset: Any, rng: Any) -> Iterator[Payment]:
         assert self.cost is not None
@@ -309,8 +307,7 @@ class InteractiveCheck(PrivacyCheck):
             opened = self.mechanism.open(dataset, rng)
         except Exception as error:
             return [], Raised(error)
-        moves: list[str] = []
-        answers: list[Any] = []
+        moves, answers = list[str](), list[Any]()
         for move, answer in self.mechanism.turns(opened):
             moves.append(_move(move, answers))
             answers.append(answer)

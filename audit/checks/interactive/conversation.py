@@ -7,7 +7,7 @@ then private exactly if their transcripts are (Vadhan and Wang 2021, definition 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -72,14 +72,13 @@ class Conversation(PerCall):
         if isinstance(self.analyst, tuple):
             yield from ((move, answer_to(opened, move)) for move in self.analyst)
             return
-        talk = _next(self.analyst)
-        move = _next(partial(next, talk))
+        talk, answer = _next(self.analyst), None
         for _ in range(_LONGEST):
+            move = _next(partial(talk.send, answer))
             if move is OVER:
                 return
             answer = answer_to(opened, move)
             yield move, answer
-            move = _next(partial(talk.send, answer))
         raise SubjectFailed("raised", f"was asked more than {_LONGEST:,} times in one conversation: end the analyst")
 
     def move_after(self, answers: Sequence[Any]) -> Any:
@@ -87,8 +86,7 @@ class Conversation(PerCall):
         if isinstance(self.analyst, tuple):
             return self.analyst[len(answers)] if len(answers) < len(self.analyst) else OVER
         talk = _next(self.analyst)
-        move = _next(partial(next, talk))
-        for answer in answers:
+        for answer in (None, *answers):
             move = _next(partial(talk.send, answer))
         return move
 
@@ -128,15 +126,22 @@ class StatedConversation(Conversation):
 
     stated: Callable[..., Law] | None = None  # (dataset, moves) or (dataset, moves, answers), the last move unanswered
     sees_answers: bool = False
+    known: list[tuple[Any, Law]] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def law(self, dataset: Any) -> Law:
-        """Return the law of the transcript.
+        """Return the law of the transcript, which is followed once for each dataset.
 
         Raises
         ------
         InvalidArgument
             If the analyst adapts to answers whose law is not finite, or there are too many transcripts.
         """
+        found = next((law for known, law in self.known if known is dataset), None)
+        if found is None:
+            self.known[:] = [*self.known[-7:], (dataset, found := self._stated(dataset))]
+        return found
+
+    def _stated(self, dataset: Any) -> Law:
         assert self.stated is not None
         if isinstance(self.analyst, tuple) and not self.sees_answers:
             return Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))

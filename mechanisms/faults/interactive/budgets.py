@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from mechanisms.faults.interactive.checks import fault
-from mechanisms.interactive.sessions import Cached, Odometer, Session, Tickets, charged, cost, exact
+from mechanisms.interactive.sessions import Cached, Closing, Odometer, Session, Tickets, charged, cost, exact
 
 
 class ChargedAfter(Session):
@@ -91,6 +91,16 @@ class ParentGoesOn(Session):
         return type(self)(self.data, self.rng, epsilon)
 
 
+class ClosedChildGoesOn(Closing):
+    """Takes back what a closed child did not use, and lets it go on: the rule for children one after the other.
+
+    True privacy: (2, 0): the limit for the parent, and the limit for a child that was closed before it asked.
+    """
+
+    def close(self, child: Session) -> None:
+        self.spent -= child.limit - child.spent
+
+
 class ChildrenInParallel(Session):
     """Charges children that are open together for the most expensive of them, as if their rows were apart.
 
@@ -164,6 +174,14 @@ def asking_children(*epsilons: float) -> Any:
         yield child, "ask", 0, epsilon
 
 
+def closing_a_child() -> Any:
+    """Close a child, ask it, and ask its parent."""
+    child = yield "child", 1.0
+    yield "close", child
+    yield child, "ask", 0, 1.0
+    yield "ask", 0, 1.0
+
+
 def two_tickets() -> Any:
     """Reserve two tickets, then redeem them."""
     tickets = []
@@ -190,6 +208,7 @@ CHECKS = [
     fault("retry is free", RetryIsFree, retrying),
     fault("forgets failures", ForgetsFailures, [("ask_below", 0, 0.5, -50.0), ("ask", 0, 0.5)], **BOTH),
     fault("parent goes on", ParentGoesOn, partial(asking_children, 1.0), **LEDGER),
+    fault("closed child goes on", ClosedChildGoesOn, closing_a_child, **LEDGER),
     fault("children in parallel", ChildrenInParallel, partial(asking_children, 0.9, 0.9, 0.9), **LEDGER),
     fault("racing tickets", RacingTickets, two_tickets, cost=ticket_cost),
     fault("next dataset", NextDataset, partial(asking_children, 1.0, 1.0), **LEDGER),

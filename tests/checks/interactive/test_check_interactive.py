@@ -313,6 +313,25 @@ def test_the_recursion_follows_the_analyst_and_beats_the_sum():
     assert loose.verdict is Verdict.FAIL
 
 
+def test_a_law_of_refusals_is_read_by_the_analyst_as_those_of_the_object_and_followed_once():
+    spent = Refusal("PermissionError: the budget is spent")
+    asked = []
+
+    def law(data, moves, answers):
+        asked.append(answers)
+        return Finite({spent: 1.0}) if len(moves) > 2 else Finite({True: 0.75, False: 0.25})
+
+    def until_refused():
+        while not isinstance((yield "ask", 0, 3), Refusal):
+            pass
+
+    stated, data = StatedConversation(Coins, True, until_refused, stated=law, sees_answers=True), [0.0]
+    assert set(stated.law(data).pmf) == {(first, second, str(spent)) for first in (True, False) for second in (0, 1)}
+    assert stated.law(data) is stated.law(data)
+    assert len(asked) == len(set(asked)) == 7
+    assert stated.law([0.0]) is not stated.law(data)
+
+
 class TwoVotes:
     """Says yes with probability 1/4 or 1/2, twice at most."""
 

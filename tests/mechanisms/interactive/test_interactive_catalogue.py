@@ -1,7 +1,7 @@
 """Objects that answer: every fault says what it gives and is convicted, no twin is refuted, correct ones keep claims.
 
 Faults are convicted at 1e-6 together (ledgers without probability), with a fixed seed. Null of the twins: their claims
-hold; each of 29 is refuted with probability 1e-6 at most, at a budget of 4,000 conversations.
+hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 4,000 conversations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mechanisms import interactive
 from mechanisms.faults.interactive import CHECKS as FAULTS
 from mechanisms.faults.interactive import TWINS
 from mechanisms.interactive.counters import LENGTH, TreeCounter, event_at
-from mechanisms.interactive.sessions import Cached, Session
+from mechanisms.interactive.sessions import Cached, Closing, Session
 from mechanisms.interactive.sparse import SparseVector
 from tests.offenders import for_each
 
@@ -68,6 +68,17 @@ def test_a_budget_is_exact():
 def test_a_cache_answers_the_same():
     cached = Cached([0.0], np.random.default_rng(0))
     assert {cached.ask(0, 0.9) for _ in range(5)} == {cached.known[0, 0.9]}
+
+
+def test_a_closed_child_gives_its_rest_back_once():
+    parent = Closing([0.0], np.random.default_rng(0))
+    child = parent.child(0.9)
+    child.ask(0, 0.4)
+    parent.close(child)
+    parent.close(child)
+    assert parent.spent == Fraction(2, 5)
+    with pytest.raises(PermissionError, match="the budget is spent"):
+        child.ask(0, 0.1)
 
 
 def test_sparse_vector_stops():
