@@ -1,4 +1,4 @@
-"""What a fit of diffprivlib's `StandardScaler` lets out, and its law: means and variances of the features.
+"""State the release of diffprivlib's `StandardScaler` and its law: means and variances of the features.
 
 Half of epsilon is for the means and half for the variances, shared out evenly over the features. A mean has Laplace
 noise and is cut at the bounds; a variance has Laplace noise within [0, (high - low)^2 / 4], drawn again until it

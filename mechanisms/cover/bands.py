@@ -81,7 +81,7 @@ class RegionTrials:
 
     @cached_property
     def bad(self) -> NDArray[np.bool_]:
-        """Which hypotheses err by more than the accuracy, or might."""
+        """Return which hypotheses err by more than the accuracy, or might."""
         dataset = self.draw(_POINTS, np.random.default_rng(self.dim))
         return np.asarray(self._mistakes(dataset) / _POINTS > self.accuracy - _ROUNDING)
 

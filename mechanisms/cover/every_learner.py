@@ -103,7 +103,7 @@ def exponential_hits(counts: NDArray[np.int64], epsilon: float) -> float:
     return float(np.mean(np.diag(WordLearner(WordClass(letters, 1), epsilon).chances(leads))))
 
 
-def every_labelling(atoms: tuple[int, ...], letters: int, epsilon: float) -> float:
+def every_labeling(atoms: tuple[int, ...], letters: int, epsilon: float) -> float:
     """Return the largest mean success over all mechanisms that are label private on all 2^m labels of the points.
 
     A linear program with one variable for each list of labels and each word of one letter.
@@ -141,7 +141,7 @@ def hit_cases(steps: float = 1.0) -> Cases:
         for alpha in (0.2, 1.0):
             bound = most_hits(steps * letter_distances(counts), alpha)
             cases.append(
-                (f"all labels of {len(atoms)} points, alpha={alpha:g}", every_labelling(atoms, 3, alpha), bound)
+                (f"all labels of {len(atoms)} points, alpha={alpha:g}", every_labeling(atoms, 3, alpha), bound)
             )
     return cases
 
