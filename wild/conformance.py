@@ -4,8 +4,8 @@
 auditor and what it needs come after them. Every quotation must occur in the text of the installed distribution. The
 tables accuse, so they are kept in `drafts/conformance`, with the drafts. `--publish` writes what may be public of them
 to `docs/libraries.json`, of which `make docs` makes a page, and the letters to the maintainers into the drafts;
-`--letters` runs their scripts, and `--summary` prints the totals. `NAME==VERSION` asks another release, of which
-`--releases` asks those that `wild` has for the cells that fail in the newest.
+`--letters` runs their scripts, and `--summary` prints the totals. `NAME==VERSION` asks another release; `--releases`
+asks it, or the older releases that were asked or have a folder, for the cells that fail in the newest.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def main(
         return
     asked = [name.partition("==")[::2] for name in chosen or answering()]
     if releases:
-        for library, _ in asked:
-            for version in older_releases(library):
+        for library, only in asked:
+            for version in [only] if only else older_releases(library):
                 for cells in failing_cells(library):
                     _asked(library, version, [*cells, *options])
         return

@@ -23,11 +23,10 @@ def folder_of(version: str) -> Path:
 
 
 def older_releases(library: str) -> list[str]:
-    """Return the other releases of a library's package that `wild` has an environment for, the oldest first."""
+    """Return the other releases of a library's package that `wild` has a folder or a table of, the oldest first."""
     package, newest = pin_of(library)
-    return sorted(
-        {pin_of(each).version for each in libraries() if pin_of(each).package == package} - {newest}, key=Version
-    )
+    pinned = {pin_of(each).version for each in libraries() if pin_of(each).package == package}
+    return sorted({*pinned, *(path.parent.name for path in RELEASES.glob(f"*/{library}.json"))} - {newest}, key=Version)
 
 
 def failing_cells(library: str) -> list[list[str]]:

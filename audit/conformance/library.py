@@ -154,11 +154,11 @@ class Library:
         law : callable, "usual", "integer", "rounded", "clamped", "sample" or "classical", optional
             `(parameters, dataset) -> law` of `audit.laws` that the documentation states, or None where it states none;
             "usual" is the textbook's: of Laplace noise on a number or on counts, of geometric noise, randomized
-            response, unary encoding, the exponential mechanism. "integer" is geometric noise on counts, "rounded"
-            Laplace noise on them that is rounded; "clamped" is Laplace noise on a sum or a mean that is kept within its
-            bounds, or geometric noise on counts that is kept at 0 or above; "sample" is Laplace noise on a variance
-            that is divided by one less than the number of records; "classical" is Gaussian noise of the deviation that
-            is proved for epsilon up to 1.
+            response, unary encoding, the exponential mechanism, exponential noise on scores, or on those of `grid()`
+            for a quantile. "integer" is geometric noise on counts, "rounded" Laplace noise on them that is rounded;
+            "clamped" is Laplace noise on a sum or a mean that is kept within its bounds, or geometric noise on counts
+            that is kept at 0 or above; "sample" is Laplace noise on a variance that is divided by one less than the
+            number of records; "classical" is Gaussian noise of the deviation that is proved for epsilon up to 1.
         native : callable or "usual", optional
             `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
             is asked for.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import re
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from numpy.polynomial import Polynomial
 from scipy import optimize
 
 from audit.base.errors import InvalidArgument
@@ -55,12 +57,32 @@ def _unary(p: Parameters, record: Any) -> Product:
 
 
 def _chosen(p: Parameters, scores: Any) -> Finite:
-    """Return the law of the exponential mechanism, and of the largest score with Gumbel noise.
-
-    Dwork & Roth 2014, definition 3.4; Durfee & Rogers 2019, lemma 4.2.
-    """
+    """Return the law of the exponential mechanism; Dwork & Roth 2014, definition 3.4."""
     weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
     return Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
+
+
+def _flipped(p: Parameters, scores: Any, outcomes: Sequence[float] | None = None) -> Finite:
+    """Return the law of the largest score with exponential noise, which is that of permute-and-flip.
+
+    McKenna & Sheldon 2020, algorithm 1; Ding, Kifer, Saghaian, Steinke, Wang, Xiao & Zhang 2021: they are the same.
+    """
+    weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
+    masses: dict[Hashable, float] = {}
+    for place, weight in enumerate(weights):
+        others = [Polynomial([1.0, -each]) for each in weights[:place] + weights[place + 1 :]]
+        mass = weight * math.prod(others, start=Polynomial([1.0])).integ()(1.0)
+        masses[place if outcomes is None else outcomes[place]] = mass
+    return Finite(masses)
+
+
+def _candidate(p: Parameters, data: Any) -> Finite:
+    """Return the law of a quantile among candidates: the largest score, by how far shares of records are from it."""
+    below, above = (
+        [sum(compare(x, each) for x in data) for each in p.grid()] for compare in (operator.lt, operator.gt)
+    )
+    scores = [-abs((1 - p.quantile) * lt - p.quantile * gt) for lt, gt in zip(below, above, strict=True)]
+    return _flipped(p.changed({"sensitivity": max(p.quantile, 1 - p.quantile)}), scores, p.grid())
 
 
 _VALUES: dict[str, Callable[[Parameters, Any], Any]] = {
@@ -98,7 +120,9 @@ _LAWS = {
     "randomized response": _response,
     "frequency oracle": _unary,
     "exponential mechanism": _chosen,
-    "noisy max": _chosen,
+    "noisy max": _flipped,
+    "quantile": _candidate,
+    "median": _candidate,
     "gaussian noise": _gaussian,
 }
 

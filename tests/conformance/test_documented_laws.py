@@ -110,6 +110,14 @@ def test_rounded_noise_has_the_mass_between_the_halves():
     assert (kept.low, kept.masses) == (0, pytest.approx(((2 - math.exp(-0.5)) / 2, math.exp(-0.5) / 2)))
 
 
+def test_the_largest_score_with_exponential_noise():
+    """Scores 0 and -2 log 2 at epsilon 1: the lesser one is tried first half of the time, and then kept half of it."""
+    law = law_of("noisy max", "substitution", "usual")(Parameters(), [0.0, -2 * math.log(2)])
+    assert law.pmf == pytest.approx({0: 0.75, 1: 0.25})
+    median = law_of("median", "substitution", "usual")(Parameters(quantile=0.5, epsilon=9.0), [0.3, 0.4, 0.6, 0.9])
+    assert median.pmf[0.5] > 0.9  # of the eighths, the one that halves the records
+
+
 def test_a_law_that_is_not_stated_at_some_parameters_is_not_tested_there():
     library = Library("mine", relation="add/remove")
     library.answer({"histogram of numbers": lambda p: lambda data: data}, law="clamped")

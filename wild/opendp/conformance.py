@@ -91,8 +91,8 @@ for name, domain, law in (("gaussian noise", NUMBER, Gaussian), ("discrete gauss
     library.answer({name: build}, native="usual", law=lambda p, value, domain=domain, law=law: (
         None if p.scale and domain is WHOLE else law(value, deviation(domain, p))
     ))  # fmt: skip
-library.answer({"quantile": least(quantile), "median": least(quantile)})
 library.answer({
+    "quantile": least(quantile), "median": least(quantile),
     "noisy max": least(lambda p, scale: dp.m.make_noisy_max(*SCORES, scale=scale), 1.0),
     "randomized response": lambda p: dp.m.make_randomized_response(
         list(p.categories), (1 - 1e-12) / (1 + (len(p.categories) - 1) * math.exp(-p.epsilon))
