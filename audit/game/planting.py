@@ -47,7 +47,7 @@ from audit.game.plants import (
 from audit.game.resolution import POWER
 from audit.game.scanned import Column, Scanned
 from audit.game.scorers.directions import Moments, Standard
-from audit.game.scorers.rows import Rows, at, finite_or_zero
+from audit.game.scorers.rows import Rows, finite_or_zero
 from audit.game.scorers.vectors import Feature
 
 SIZING = range(4)  # parts of chance in the difference of the means that size the plants
@@ -213,6 +213,7 @@ class _Base:
         self.varied = varied if len(varied) else np.arange(self.width)
         self.standard = Standard.of(self.rows)
         half, places = len(self.rows[0]), np.arange(len(self.rows[0]))
+        self.known: dict[int, np.ndarray] = {}  # standardized columns
         swaps = self.rng.random((tuning.DEALINGS, half)) < 0.5
         self.dealt = [(places + half * swap, places + half * ~swap) for swap in swaps]
 
@@ -360,11 +361,16 @@ class _Base:
         return deal
 
     def _standardized(self, first: int, second: int) -> np.ndarray:
-        taken = np.array([first, second])
-        part = Standard(self.standard.center[taken], self.standard.scale[taken])
-        pair = part(np.concatenate([at(side, taken) for side in self.rows]))
-        repeats = np.mean(pair == 0, axis=0) > tuning.FREQUENT  # bits: nothing would lie on one side of the median
-        return pair - np.where(repeats, pair.mean(axis=0), 0.0)
+        return np.stack([self._of_column(first), self._of_column(second)], axis=1)
+
+    def _of_column(self, index: int) -> np.ndarray:
+        """Return a column in spreads from its median, or from its mean if it is of bits; each is read once."""
+        if index not in self.known:
+            part = Standard(self.standard.center[[index]], self.standard.scale[[index]])
+            column = part(self._column(index)[:, None])[:, 0]
+            repeats = np.mean(column == 0) > tuning.FREQUENT  # bits: nothing would lie on one side of the median
+            self.known[index] = column - column.mean() if repeats else column
+        return self.known[index]
 
 
 def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: float) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from audit.subjects.columns import Leaves, Texts, columns_of_array, shown_key
 from audit.subjects.flatten import flatten
 from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, type_name
-from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table
+from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table, rows_of_table
 
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
@@ -174,7 +174,8 @@ def _encode_other(raw: Any) -> Outputs:
 
 def _encode_table(raw: Any) -> Outputs:
     """Encode a table of pandas, or what can become an array like one, with its labels, names and attributes."""
-    rows, columns = np.asarray(raw.to_numpy()), columns_of_table(raw)
+    columns = columns_of_table(raw)
+    rows = rows_of_table(raw, columns)
     outputs = None if rows.dtype.kind in "biufcmM" or columns is None else _encode_columns(rows, columns)
     outputs = outputs or (_encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows)))
     labels = getattr(raw, "index", None) if is_table(type(raw)) else None
