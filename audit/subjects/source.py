@@ -89,6 +89,8 @@ def _of_file(file: Path, top: str) -> dict[str, Any]:
 
 def _said_by_program(subject: Any) -> dict[str, Any] | None:
     """Return what the program behind a mechanism said of the distribution that it audits."""
+    while isinstance(subject, partial):  # the mechanism at a setting of its parameters
+        subject = subject.func
     with suppress(Exception):
         said = subject.audited
         if isinstance(said, Mapping):

@@ -139,9 +139,10 @@ def test_a_program_says_what_it_is():
     program = Program((sys.executable, "-c", PROGRAM % ("a" * 64)))
     assert program.audited is None
     program([0], 2, np.random.default_rng(0))
-    found = source_of(program)
-    assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
-    assert found.subject == "a" * 64
+    for subject in (program, partial(program, sigma=2.0)):  # at a setting of its parameters too
+        found = source_of(subject)
+        assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
+        assert found.subject == "a" * 64
     program.close()
 
 
