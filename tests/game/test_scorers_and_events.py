@@ -207,7 +207,7 @@ def test_a_stated_law_is_computed_once_per_dataset_and_not_per_call():
 )
 def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
     """Outputs that are too rare to be counted belong to an event as well; columns that encode a text are not shown."""
-    (score,) = next(scorer for scorer in SCORERS if type(scorer).__name__ == "CountedRows").propose(training(mechanism))
+    (score,) = next(scorer for scorer in SCORERS if type(scorer).__name__ == "SmoothedAtoms").propose(training(mechanism))
     assert score.describe(1.0, -1.0) == said
     outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
     assert (score(outputs) <= -1.0).all()

@@ -6,13 +6,13 @@ A new scorer is a `Scorer` in a file of this folder, and its entry below.
 from audit.game.scorers.base import FineScorer, Likelihood, Score, Scorer, Screening, Training, stated_log_likelihood
 from audit.game.scorers.cells import Cells, Monotone
 from audit.game.scorers.directions import Directions
-from audit.game.scorers.flags import CountedRows, Flags, ReleasedValues, Votes
+from audit.game.scorers.flags import SmoothedAtoms, Flags, ReleasedValues, Votes
 from audit.game.scorers.rows import Coordinates, Distances, MedianDistances
 from audit.game.scorers.structure import Structure
 from audit.game.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
-    *(Likelihood(), Monotone(), CountedRows(), Cells()),  # any output
+    *(Likelihood(), Monotone(), SmoothedAtoms(), Cells()),  # any output
     *(Distances(), MedianDistances(), Directions(), Flags(), Votes(), ReleasedValues()),  # vectors
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))

@@ -91,7 +91,7 @@ class Flags(Scorer):
         return [FlagScore(rows[0].shape[1], symbol_ratio(training), parts)] if parts else []
 
 
-class CountedRows(Atoms):
+class SmoothedAtoms(Atoms):
     """Count outputs; of vectors that take few values, shrink log-ratios toward sums of what each of their flags says.
 
     Of a transcript that ends at the first "yes", the log-ratio changes evenly with the number of "no" before it, in
