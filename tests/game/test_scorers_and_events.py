@@ -8,6 +8,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
+from audit.game.scorers.cells import Atoms
 from audit.game.scorers.cells import SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
@@ -207,7 +208,7 @@ def test_a_stated_law_is_computed_once_per_dataset_and_not_per_call():
 )
 def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
     """Outputs that are too rare to be counted belong to an event as well; columns that encode a text are not shown."""
-    (score,) = next(scorer for scorer in SCORERS if type(scorer).__name__ == "SmoothedAtoms").propose(training(mechanism))
+    (score,) = next(scorer for scorer in SCORERS if isinstance(scorer, Atoms)).propose(training(mechanism))
     assert score.describe(1.0, -1.0) == said
     outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
     assert (score(outputs) <= -1.0).all()

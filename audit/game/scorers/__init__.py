@@ -6,7 +6,7 @@ A new scorer is a `Scorer` in a file of this folder, and its entry below.
 from audit.game.scorers.base import FineScorer, Likelihood, Score, Scorer, Screening, Training, stated_log_likelihood
 from audit.game.scorers.cells import Cells, Monotone
 from audit.game.scorers.directions import Directions
-from audit.game.scorers.flags import SmoothedAtoms, Flags, ReleasedValues, Votes
+from audit.game.scorers.flags import Flags, ReleasedValues, SmoothedAtoms, Votes
 from audit.game.scorers.rows import Coordinates, Distances, MedianDistances
 from audit.game.scorers.structure import Structure
 from audit.game.scorers.vectors import Vectors
