@@ -8,8 +8,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
-from audit.game.scorers.cells import Atoms
-from audit.game.scorers.cells import SignedOutput
+from audit.game.scorers.cells import Atoms, SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
 from audit.subjects import encode
