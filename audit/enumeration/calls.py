@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit.enumeration.absorbing_chain import expected_visits
+from audit.enumeration.alike import INFERRED
 from audit.enumeration.exploring import Explorer, Limits
 from audit.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Restart, Step, script_to
 from audit.enumeration.graph import arithmetic_for, edges_of
@@ -77,6 +78,10 @@ class CallExplorer(Explorer):
             self.follower.stop(EndOfRun())
             return None
         return state.parts[own]
+
+    def _key_behind(self, state: State | None) -> int | None:
+        own = None if state is None else self._own(state)
+        return None if state is None or own is None else state.parts[own]
 
     def _outermost(self, state: State) -> int:
         return self._own(state) or 0
@@ -145,7 +150,7 @@ def _weights(inner: Explorer) -> tuple[dict[Any, int], int, dict[Any, list[Step]
             if type(end) is Output:
                 mass = numbers.back(numbers.times(visits, numbers.make(weight, node.branches.total)))
                 sums[end.text] = sums.get(end.text, Fraction(0)) + mass
-                if end.text not in choices:
+                if end.text not in choices and node.ways[branch] is not INFERRED:
                     choices[end.text] = script_to(node, branch)
     total = math.lcm(*(mass.denominator for mass in sums.values()))
     if total.bit_length() > _LONGEST:

@@ -22,6 +22,7 @@ import numpy as np
 
 from audit.enumeration.deferred import Deferred
 from audit.enumeration.following import Follower, Restart
+from audit.enumeration.identities import identity
 
 T = TypeVar("T")
 _MARK = " of draws"  # ends a name that no source can write
@@ -151,24 +152,25 @@ def _convert(code: CodeType, made: dict[CodeType, CodeType]) -> list[Callable[[]
     return [set_code(function, _converted(function.__code__, function.__globals__, made)) for function in found]
 
 
-_own_codes: dict[CodeType, CodeType] = {}  # by code that takes its place for a time
+_own_codes: dict[int, tuple[CodeType, CodeType]] = {}  # by the identity of code that takes its place for a time
 
 
 def own_code(function: FunctionType) -> CodeType:
     """Return the code of a function, also while other code takes its place."""
     code = function.__code__
-    while code in _own_codes:  # calls in it may be converted, and its calls drawn
-        code = _own_codes[code]
+    while (found := _own_codes.get(identity(code))) is not None:  # calls in it may be converted, and its calls drawn
+        code = found[1]
     return code
 
 
 def set_code(function: FunctionType, code: CodeType) -> Callable[[], None]:
     """Put code in the place of a function's own; return what undoes it."""
-    own = _own_codes[code] = function.__code__
+    own = function.__code__
+    _own_codes[identity(code)] = code, own
     function.__code__ = code
 
     def undo() -> None:
         function.__code__ = own
-        _own_codes.pop(code, None)
+        _own_codes.pop(identity(code), None)
 
     return undo

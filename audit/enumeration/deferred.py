@@ -31,6 +31,7 @@ _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
 TWO_VALUES = "?"  # begins the name of a step that leaves two values
 UNCLEAR = "intervals around the thresholds of continuous laws"
+_SAY_ALL = ("lt", "le", "gt", "ge", "force")  # forks whose branches follow from what is said of them
 _COARSE = ("round", "floordiv", "rshift", TWO_VALUES)  # steps behind which a number may have few values
 _LOOKED_AT = 1024  # points at which a rough step is looked at
 
@@ -94,7 +95,10 @@ class Draw:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
         if self.group is not None:
             self.follower.not_followed("a number was used otherwise after a comparison with another unknown one")
-        result, self.support = self.follower.choose((*signature, self.support), partial(self._branches, compute))
+        said = (*signature, self.support)
+        known = self.follower.branches if type(self) is Draw and said[0] in _SAY_ALL else {}
+        make = partial(self._branches, compute)
+        result, self.support = self.follower.choose(said, lambda: known.get(said) or known.setdefault(said, make()))
         return result
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
@@ -271,11 +275,7 @@ def _by_level(number: Deferred, use: str) -> Any:
     draw = number._draw
     if not all(math.isfinite(number.at(end)) for end in (draw.support[0], draw.support[-1])):
         draw.fixed(use)
-
-    def pieces() -> list[tuple[Any, range]]:
-        return [(level[0], piece) for level, piece in draw.whole(number, _level)]
-
-    return draw.split(("level", shape(number)), pieces)
+    return draw.split(("level", shape(number)), lambda: [(at[0], part) for at, part in draw.whole(number, _level)])
 
 
 def _level(value: Any) -> tuple[Any, float]:
@@ -375,7 +375,6 @@ def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
 
 
 def _before(support: range, end: int) -> int:
-    """Return how many points lie before an integer."""
     return min(size_of(support), max(0, -((support.start - end) // support.step)))
 
 

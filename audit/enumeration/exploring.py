@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import heapq
-from builtins import id  # the code under audit is given another one
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
 from audit.enumeration import known_numbers
 from audit.enumeration.absorbing_chain import FLOATING, expected_visits
-from audit.enumeration.answers import with_known
+from audit.enumeration.alike import INFERRED, Alike, goes_on, way_out
 from audit.enumeration.apart import WatchState
 from audit.enumeration.following import (
     Branches,
     Differs,
     EndOfRun,
     Follower,
-    KnownRun,
     Lost,
     Node,
     NotFollowed,
     Output,
     Restart,
     Step,
+    path_to,
     script_to,
     steps_of,
 )
 from audit.enumeration.graph import edges_of
+from audit.enumeration.identities import identity
 from audit.enumeration.lazy_calls import Calls, LazyCalls
-from audit.enumeration.merges import DIFFER, Merges, Tester
+from audit.enumeration.merges import DIFFER, Merges, tested_merges
 from audit.enumeration.outputs import known_output
-from audit.enumeration.states import State, StateReader, is_generator, subject_frames
+from audit.enumeration.states import State, StateReader, subject_frames
 from audit.enumeration.watching import Watch
 from audit.subjects.identity import CannotKeep, Raised, identify
 from audit.subjects.supervisor import is_of_subject
@@ -41,8 +40,8 @@ from audit.subjects.supervisor import is_of_subject
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
-_OFTEN = 4  # calls in one state, after which their law is found
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
+_MORE_STATES = 64  # that are found by following them, after which they are left
 _EARLY = 500  # states of a graph that is worth little
 _SELDOM = 16  # runs from one look at all that a process holds to the next
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
@@ -74,10 +73,13 @@ class Explorer:
     root: Any = None  # what the code does first
     at: Step | None = None  # the branch that the run is on
     way: Step | None = None  # the branch by which the run came to that of `at`
+    path: list[Step] = field(default_factory=list)  # the branches of the run
+    alike: Alike = field(default_factory=Alike)
     cutoff: float = _FIRST_CUTOFF
     runs: int = 0
     stopped_by: str = ""
     more: int = _MORE_ROUNDS
+    enough: int = 0  # states; when there are more, no branches within the residual are followed
     previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
     merges: Merges = field(default_factory=lambda: Merges(0, 0))
     is_call: bool = False  # whether it ends with a call, which a profile function sees
@@ -107,14 +109,9 @@ class Explorer:
         """Go through merged states by their other ways, and on to outputs: all must be as the graph says."""
         if self.watch.behind:
             return
-        tester = Tester(self.nodes, len(self.nodes))
-        for script, end in tester.runs(self.fewest_tests, 0 if self.stopped_by == "time" else self.runs):
-            if self._replayed(script) != end.text:
-                self.watch.behind.add(DIFFER)
-                break
-        self.merges = Merges(len(tester.merges), len(tester.tested))
+        self.merges = tested_merges(self, self.fewest_tests, 0 if self.stopped_by == "time" else self.runs)
 
-    def _replayed(self, script: list[Step]) -> Any:
+    def replayed(self, script: list[Step]) -> Any:
         """Return the output of a run by a script alone, or why it went another way."""
         # a run that the limit of time cuts short would be taken for one that goes another way
         kept, self.watch.on_time, self.follower.is_replay = self.watch.on_time, lambda: None, True
@@ -140,7 +137,7 @@ class Explorer:
         visits = expected_visits(edges_of(self.nodes), FLOATING)
         for node, mass in zip(self.nodes, visits, strict=True):
             node.mass = mass
-        self.waiting = [(-mass, next(self.ticket), *step) for mass, *step in self._pending()]
+        self.waiting = [(-mass, next(self.ticket), *step) for mass, *step in self.alike.pending(self.nodes)]
         heapq.heapify(self.waiting)
         left, negligible = 0.0, 0.0
         for mass in sorted(-entry[0] for entry in self.waiting):
@@ -148,24 +145,17 @@ class Explorer:
             if left <= self.limits.residual / 2:
                 negligible = mass
         if left <= self.limits.residual * 0.999:
-            self.more -= 1
-            if len(self.waiting) > _FEW or self.more < 0:
+            self.more, self.enough = self.more - 1, self.enough or len(self.nodes) + _MORE_STATES
+            if len(self.waiting) > _FEW or self.more < 0 or len(self.nodes) > self.enough:
                 self.stopped_by = "residual"
                 return cutoff
             return min(-entry[0] for entry in self.waiting)  # few are left: they may be all
         return min(-self.waiting[0][0], max(negligible * (1 + 2.0**-40), cutoff * _FINER))
 
-    def _pending(self) -> list[tuple[float, Node, int]]:
-        return [
-            (node.mass * weight / node.branches.total, node, branch)
-            for node in self.nodes
-            for branch, weight in enumerate(node.branches.weights)
-            if node.ends[branch] is None
-        ]
-
     def _run(self, script: list[Step], at: Step | None = None) -> None:
         self.runs += 1
         self.at, self.way = at, None if at is None else at[0].way
+        self.path = [] if at is None else path_to(*at)
         end: Any = None
         try:
             text, value = self._once(script)
@@ -186,6 +176,7 @@ class Explorer:
             pass
         if end is not None:
             self._arrive(end)
+        self._release(type(end) is Output)
         self.previous = []
         changed = [] if self.runs % _SELDOM else self.reader.around.process.changed()
         if changed or not self.reader.is_unchanged():
@@ -199,18 +190,28 @@ class Explorer:
             if self.lazy.learned > learned and is_early and not self.is_call:
                 self._begin_anew()
 
+    def _release(self, is_confirmed: bool) -> None:
+        """Infer ends of branches at the forks of a run that was confirmed; have them run after one that was not."""
+        if is_confirmed:
+            way_out(self.path)
+        inferred, to_run = self.alike.release(is_confirmed)
+        for step in inferred:
+            self._note(step, self.alike.end_of(step), INFERRED)
+        for step in to_run:
+            self._wait(*step)
+
     def _begin_anew(self) -> None:
         """Forget a small graph in which calls were followed whose laws are known by now."""
         for found in (self.nodes, self.known, self.waiting, self.values):
             found.clear()
-        self.root = None
+        self.root, self.alike = None, Alike()
         self._run([])
 
     def _once(self, script: list[Step]) -> tuple[str, Any]:
         """Run the code by a script, and beyond it; return its output, and a text for it."""
         self.follower.begin(script)
         try:
-            value = self._call_once()
+            value = self.call_once()
             if self.follower.stopped is not None:  # the code has caught what ends a run
                 raise self.follower.stopped
             if self.follower.position < len(self.follower.script):
@@ -222,55 +223,9 @@ class Explorer:
             self.watch.stop()
 
     def _unconfirmed(self, text: Any) -> str | None:
-        """Run again with known numbers; return where the code parts from the run before, or None if it does not."""
-        follower, count = self.follower, next(self.confirmed)
-        if not follower.drawn and not self.has_answer:  # all was known in the run itself
-            return None
-        script, is_compared = list(follower.script), known_numbers.is_compared(count)
-        runs = [
-            follower.make_known(partial(known_numbers.value_of, which=point, seed=1000 * count))
-            for point in known_numbers.POINTS
-        ]
-        if not self.has_answer and all(run.numbers == runs[0].numbers for run in runs):
-            del runs[1:]  # nothing is left of the ranges but these numbers
-        before = self._instructions(lambda: self._replayed(script)) if is_compared else None
-        for number, run in enumerate(runs):
-            follower.answer = known_numbers.ANSWERS[(4 * count + number) % len(known_numbers.ANSWERS)]
-            if before is None:
-                if not self._is_same(text, run):
-                    return ""
-                continue
-            is_same: list[bool] = []
-            made = self._instructions(lambda: is_same.append(self._is_same(text, run)))  # noqa: B023
-            where = known_numbers.first_difference(before, made)
-            if where or not is_same[0]:
-                return f" ({where})" if where else ""
-        return None
+        return known_numbers.unconfirmed(self, text)
 
-    def _is_same(self, text: Any, run: KnownRun) -> bool:
-        """Test whether a run with known numbers draws as the one before it did, and has its output."""
-        self.follower.begin_known(run)
-        try:
-            value = self._call_once()
-            found = str(value) if isinstance(value, Raised) else identify(value)
-        except (EndOfRun, CannotKeep):
-            return False
-        finally:
-            self.watch.stop()
-        return (
-            found in (text, identify(with_known(self.values[text], self.follower.answer)))
-            and self.follower.stopped is None
-            and self.follower.is_used_up()
-        )
-
-    def _instructions(self, run: Callable[[], Any]) -> known_numbers.Instructions:
-        collects, self.watch.collects = self.watch.collects, False
-        with known_numbers.Instructions(self.reader.is_of_code) as made:
-            run()
-        self.watch.collects = collects
-        return made
-
-    def _call_once(self) -> Any:
+    def call_once(self) -> Any:
         try:
             return known_output(self.call())
         except EndOfRun:
@@ -295,6 +250,9 @@ class Explorer:
     def _key(self, state: State | None) -> int | None:
         return None if state is None else state.number
 
+    def _key_behind(self, state: State | None) -> int | None:
+        return self._key(state)
+
     def _fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:
         state = self.reader.state(signature)
         key = self._key(state)
@@ -311,49 +269,77 @@ class Explorer:
         node = Node(signature, call or compute(), parent, branch, float(parent is None), len(self.nodes), key)
         node.is_call = call is not None
         node.ends, node.ways = [None] * len(node.branches.data), [None] * len(node.branches.data)
+        if state is not None and key is not None and not node.is_call:
+            node.after = [self._key_behind(after) for after in self.reader.after(state, node.branches.data)]
         self._arrive(node)
         self.nodes.append(node)
         if key is not None:
             self.known[key] = node
-        best = max(range(len(node.ends)), key=node.branches.weights.__getitem__)
-        self.at, self.way = (node, best), self.at
-        for other in range(len(node.ends)):
-            if other != best:
-                heapq.heappush(self.waiting, (-self._mass(node, other), next(self.ticket), node, other))
+        best = self._best(node)
+        self._take((node, best))
+        for other in (other for other in range(len(node.ends)) if other != best):
+            if self.alike.is_run((node, other)):
+                self._wait(node, other)
+            else:
+                self.alike.held.append((node, other))
         self._mind_limits(node, best)
-        return list(steps_of(node, best))
+        return self._onward(node, best)
 
     def _go_on(self, node: Node) -> list[Step]:
-        """Take a branch of a known state that no run has taken yet; end the run where there is none of some mass."""
+        """Go on from a known state where more is to be found out; else end the run."""
+        if (branch := self._next(node)) is None:
+            raise self.follower.stopping(EndOfRun())
+        self._take((node, branch))
+        return self._onward(node, branch)
+
+    def _next(self, node: Node) -> int | None:
+        """Return a branch to go on by: one that no run has taken; else, to confirm new forks, one to an output."""
+        if self.limits.gate.is_over:
+            return None
         open_ = [
-            branch for branch, end in enumerate(node.ends) if end is None and self._mass(node, branch) >= self.cutoff
+            branch
+            for branch, end in enumerate(node.ends)
+            if end is None and self._mass(node, branch) >= self.cutoff and self.alike.is_run((node, branch))
         ]
-        if not open_ or self.limits.gate.is_over:
-            self.follower.stop(EndOfRun())
-        best = max(open_, key=node.branches.weights.__getitem__)
-        self.at, self.way = (node, best), self.at
-        return list(steps_of(node, best))
+        return max(open_, key=node.branches.weights.__getitem__) if open_ else node.out if self.alike.held else None
+
+    def _onward(self, node: Node, branch: int) -> list[Step]:
+        """Return the choices of a branch, and of those on from there where the states are known: none is read again."""
+        steps = list(steps_of(node, branch))
+        while type(end := self.alike.end_of((node, branch))) is Node and (onward := self._next(end)) is not None:
+            if node.ends[branch] is None:  # the run goes this way itself, and would differ if it led elsewhere
+                self._note((node, branch), end, self.way)
+            node, branch = end, onward
+            self._take((node, branch))
+            steps += steps_of(node, branch)
+        return steps
+
+    def _best(self, node: Node) -> int:
+        """Return the branch of a new fork to take: the likeliest one, unless more is to be found out by another."""
+        likely = sorted(range(len(node.ends)), key=node.branches.weights.__getitem__, reverse=True)
+        ends = [self.alike.end_of((node, branch)) for branch in likely]
+        if ends[0] is None:
+            return likely[0]
+        for branch, end in zip(likely, ends, strict=True):
+            if (end is None and self._mass(node, branch) >= self.cutoff) or goes_on(end):
+                return branch
+        return likely[0]
+
+    def _take(self, step: Step) -> None:
+        self.at, self.way = step, self.at
+        self.path.append(step)
 
     def _known_call(self, state: State | None) -> Branches | None:
         """Return the law of the outermost call that has just begun, if it is known; count calls that are not."""
-        begun = {id(frame) for frame in self.previous}
+        begun = {identity(frame) for frame in self.previous}
         for frame in state.frames[:-1] if state is not None else subject_frames()[1:-1]:
-            if id(frame) not in begun:
+            if identity(frame) not in begun:
                 self.lazy.begins(frame)
-        if state is None:
-            return None
-        for index in reversed(range(self._outermost(state))):
-            part = state.parts[index]
-            frame = state.frames[index]
-            if part is None or id(frame) in begun or self.lazy.is_in_between(frame) or is_generator(frame):
-                continue
-            if (law := self.calls.known.get(part)) is not None:
-                return law
-            if part not in self.calls.known and self.calls.counts[part] < _OFTEN:
-                self.calls.counts[part] += 1
-                if self.calls.counts[part] == _OFTEN:
-                    self.calls.wanted.append((part, list(self.follower.script), index))
-        return None
+        return (
+            None
+            if state is None
+            else self.calls.law_of(state, begun, self._outermost(state), self.lazy, self.follower.script)
+        )
 
     def _outermost(self, state: State) -> int:
         """Return the number of frames whose calls may be remembered: all but the outermost one."""
@@ -372,8 +358,11 @@ class Explorer:
             self.stopped_by = "time"
         elif self._mass(node, branch) >= self.limits.residual * 2.0**-20:
             return
-        heapq.heappush(self.waiting, (-self._mass(node, branch), next(self.ticket), node, branch))
+        self._wait(node, branch)
         self.follower.stop(EndOfRun())
+
+    def _wait(self, node: Node, branch: int) -> None:
+        heapq.heappush(self.waiting, (-self._mass(node, branch), next(self.ticket), node, branch))
 
     @staticmethod
     def _mass(node: Node, branch: int) -> float:
@@ -384,10 +373,21 @@ class Explorer:
         if self.at is None:
             self.root = end
             return
-        node, branch = self.at
-        node.ends[branch], node.ways[branch] = end, self.way
-        if type(end) is Node and end.parent is not None:
+        known = self.at[0].ends[self.at[1]]
+        others = self.alike.arrived(self.at, end)
+        if others is None or known not in (None, end):
+            self.watch.behind.add(DIFFER)
+        if known is None or type(end) is not Lost:
+            self._note(self.at, end, self.way)
+        for step in others or ():
+            self._note(step, end, INFERRED)
+
+    def _note(self, step: Step, end: Any, way: Any) -> None:
+        """Note where a branch leads, and the branch before it in the run that found it."""
+        node, branch = step
+        if type(end) is Node and end.parent is not None and node.ends[branch] is None:
             end.mass += self._mass(node, branch)
+        node.ends[branch], node.ways[branch] = end, way
 
     def repeat(self) -> None:
         """Repeat runs of some outputs, from different parts of the graph: they must end as before."""
@@ -395,5 +395,5 @@ class Explorer:
             return
         done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
-            if self._replayed(script_to(node, branch)) != node.ends[branch].text:
+            if self.replayed(script_to(node, branch)) != node.ends[branch].text:
                 self.watch.behind.add("the same choices did not lead to the same output")

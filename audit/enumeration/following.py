@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from audit.enumeration.remedies import remedy_for
 
 _HERE = str(Path(__file__).parent)
-_RUNS = ("_call_once", "_output")  # the functions of this package that call the code
+_RUNS = ("call_once", "_output")  # the functions of this package that call the code
 
 
 class EndOfRun(BaseException):
@@ -67,6 +67,8 @@ class Node:
     is_call: bool = False  # a whole call, whose law is known: the data of a branch are the choices of one such call
     ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
     ways: list[Any] = field(default_factory=list)  # per branch: the step before it, in the run that found its end
+    after: list[int | None] = field(default_factory=list)  # per branch: the state in which the code goes on, if known
+    out: int | None = None  # a branch that leads to an output, by the branches of that name on
 
     @property
     def way(self) -> Step | None:
@@ -95,7 +97,7 @@ class KnownRun(NamedTuple):
     """A run whose numbers are known when they are drawn."""
 
     script: list[Step]  # the choices that are made at once
-    numbers: list[Any]
+    numbers: tuple[Any, ...]
     entered: list[bool]  # for each call that may be one draw: whether it was
 
 
@@ -117,6 +119,7 @@ class Follower:
         self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.answer = 0  # in place of a symbol, in runs whose numbers are known
         self.ask_for: Callable[[FrameType], None] = lambda frame: None  # have calls in its code converted, if it can be
+        self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by what is asked of them
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
@@ -126,11 +129,11 @@ class Follower:
         if not script:
             self.on_script_end()
 
-    def make_known(self, value: Callable[[Any, int], Any]) -> KnownRun:
-        """Return the run that has ended, with known numbers, which a function gives for each draw."""
-        numbers = [value(draw, number) for number, draw in enumerate(self.drawn)]
+    def make_known(self, values: Callable[[Any, int], list[Any]]) -> list[KnownRun]:
+        """Return runs like the one that has ended, with known numbers; a function gives those of each draw."""
+        numbers = list(zip(*(values(draw, number) for number, draw in enumerate(self.drawn)), strict=True)) or [()] * 4
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
-        return KnownRun(at_once, numbers, list(self.entered))
+        return [KnownRun(at_once, known, list(self.entered)) for known in numbers]
 
     def begin_known(self, run: KnownRun) -> None:
         """Begin a run again, with numbers that are known when they are drawn."""
@@ -184,10 +187,14 @@ class Follower:
         yield
         self.compound -= 1
 
+    def stopping(self, reason: EndOfRun) -> EndOfRun:
+        """Return what to raise to end the run."""
+        self.stopped = reason
+        return reason
+
     def stop(self, reason: EndOfRun) -> None:
         """End the run."""
-        self.stopped = reason
-        raise reason
+        raise self.stopping(reason)
 
     def not_followed(self, reason: str) -> None:
         """End the run, since it cannot be followed; say at which line of the code, and what to write instead."""

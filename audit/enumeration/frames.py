@@ -10,19 +10,20 @@ from __future__ import annotations
 import ctypes
 import sys
 import sysconfig
-from builtins import id  # the code under audit is given another one
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from audit.enumeration.bytecode import IS_KNOWN
+from audit.enumeration.identities import address, identity
 
 _FRAME = 24  # offset of the inner frame in a frame object
 _ENTRIES_ARE_FRAMES = sys.version_info >= (3, 12)  # C code calls by a frame of its own, below that of the function
-_TOP, _ENTRY, _OWNER, _SLOTS = 64, 68, 70, 72  # offsets in the inner frame, in bytes
+_STATE, _SLOTS = 8, 9  # in words: how deep the stack is (32 bits), whether C code called (8), the owner (8 after 8)
 _FUNCTION, _GLOBALS, _LOCALS, _CODE, _PREVIOUS = (2, 3, 5, 0, 1) if _ENTRIES_ARE_FRAMES else (0, 1, 3, 4, 6)  # in words
 _OF_C = 3  # the owner of the frames by which C code calls
-_IS_USUAL_BUILD = not (hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"))
+_IS_USUAL_BUILD = sys.byteorder == "little" and not (
+    hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED")
+)
 IS_READABLE = IS_KNOWN and _IS_USUAL_BUILD and ctypes.sizeof(ctypes.c_void_p) == 8
 
 
@@ -37,6 +38,7 @@ UNBOUND = _Unbound()
 class Slots(NamedTuple):
     """The parts of a frame."""
 
+    code: CodeType
     address: int
     inner: int  # address of the inner frame
     caller: int  # address of the inner frame that goes on when this one has returned
@@ -47,59 +49,60 @@ class Slots(NamedTuple):
 
     def read(self, first: int, last: int) -> list[Any]:
         """Return the variables and stack values from one number to another."""
-        words = _objects(last - first).from_address(self.address + 8 * first)
-        try:
-            return words[:]
-        except ValueError:  # of a null pointer
-            return [_entry(words, number) for number in range(last - first)]
+        _OBJECTS_AT.value = start = self.address + 8 * first
+        words = _words(start, last - first)
+        if all(words):
+            return _OBJECTS[: last - first]
+        return [_OBJECTS[number] if word else UNBOUND for number, word in enumerate(words)]
 
 
-def _entry(words: Any, number: int) -> Any:
-    try:
-        return words[number]
-    except ValueError:
-        return UNBOUND
+# pointers that are set to where something is read: no object is made, and no event of an audit is raised
+_WORDS, _OBJECTS = ctypes.POINTER(ctypes.c_size_t)(), ctypes.POINTER(ctypes.py_object)()
+_WORDS_AT, _OBJECTS_AT = ctypes.c_void_p.from_buffer(_WORDS), ctypes.c_void_p.from_buffer(_OBJECTS)
 
 
-@lru_cache
-def _objects(number: int) -> Any:
-    return ctypes.py_object * number
+def _words(address: int, number: int) -> list[int]:
+    _WORDS_AT.value = address
+    return _WORDS[:number]
 
 
-_WORDS = ctypes.c_void_p * 8
-_variables: dict[CodeType, int] = {}
+_variables: dict[int, tuple[CodeType, int]] = {}  # by the identity of code, which is slow to hash
 
 
 def function_of(frame: FrameType) -> Any:
     """Return the function that runs in a frame; None where it cannot be read."""
-    inner = _inner(frame)
-    return None if inner is None else ctypes.py_object.from_address(inner + 8 * _FUNCTION).value
+    found = _inner(frame, frame.f_code)
+    if found is None:
+        return None
+    _OBJECTS_AT.value = found[0]
+    return _OBJECTS[_FUNCTION]
 
 
-def _inner(frame: FrameType) -> int | None:
-    """Return the address of the inner frame."""
-    inner = ctypes.c_void_p.from_address(id(frame) + _FRAME).value if IS_READABLE else None
+def _inner(frame: FrameType, code: CodeType) -> tuple[int, list[int]] | None:
+    """Return the address of the inner frame, and its first words."""
+    inner = _words(address(frame) + _FRAME, 1)[0] if IS_READABLE else 0
     if not inner:
         return None
-    words = _WORDS.from_address(inner)
-    is_it = words[_CODE] == id(frame.f_code) and words[_GLOBALS] == id(frame.f_globals)
-    return inner if is_it else None
+    words = _words(inner, _SLOTS)
+    is_it = words[_CODE] == address(code) and words[_GLOBALS] == address(frame.f_globals)
+    return (inner, words) if is_it else None
 
 
 def slots_of(frame: FrameType) -> Slots | None:
     """Return the parts of a frame; None where they cannot be read."""
-    inner = _inner(frame)
-    if inner is None:
+    code = frame.f_code
+    if (read := _inner(frame, code)) is None:
         return None
-    words, code = _WORDS.from_address(inner), frame.f_code
-    number = _variables.get(code)
-    if number is None:
+    inner, words = read
+    if (found := _variables.get(identity(code))) is None:
         cells = sum(name not in code.co_varnames for name in code.co_cellvars)
-        number = _variables[code] = code.co_nlocals + cells + len(code.co_freevars)
-    top = ctypes.c_int.from_address(inner + _TOP).value
-    caller, entry = words[_PREVIOUS] or 0, False
+        found = _variables[identity(code)] = code, code.co_nlocals + cells + len(code.co_freevars)
+    number = found[1]
+    state, caller, entry = words[_STATE], words[_PREVIOUS], False
+    top = state & 0xFFFFFFFF
     if not _ENTRIES_ARE_FRAMES:
-        entry = ctypes.c_bool.from_address(inner + _ENTRY).value
-    elif caller and ctypes.c_byte.from_address(caller + _OWNER).value == _OF_C:
-        caller, entry = _WORDS.from_address(caller)[_PREVIOUS] or 0, True
-    return Slots(inner + _SLOTS, inner, caller, number, -1 if top < 0 else top - number, entry, not words[_LOCALS])
+        entry = bool(state >> 32 & 0xFF)
+    elif caller and (outer := _words(caller, _SLOTS))[_STATE] >> 48 & 0xFF == _OF_C:
+        caller, entry = outer[_PREVIOUS], True
+    top = -1 if top >> 31 else top - number
+    return Slots(code, inner + 8 * _SLOTS, inner, caller, number, top, entry, not words[_LOCALS])

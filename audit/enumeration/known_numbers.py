@@ -8,19 +8,22 @@ the output tells.
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
 from types import CodeType, FrameType
 from typing import Any
 
+from audit.enumeration.answers import with_known
 from audit.enumeration.deferred import Draw, size_of
+from audit.enumeration.following import EndOfRun, KnownRun
+from audit.enumeration.identities import identity
+from audit.subjects.identity import CannotKeep, Raised, identify
 
-FIRST, LAST, MIDDLE, RANDOM = "first", "last", "middle", "random"
-POINTS = (FIRST, LAST, MIDDLE, RANDOM)
+POINTS = ("first", "last", "middle", "random")
 ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))
 _ALL, _EVERY = 64, 16  # runs whose instructions are compared: the first ones, and one of each group after them
 _GOLDEN = 0x9E3779B97F4A7C15  # its multiples are spread evenly
@@ -29,16 +32,16 @@ _monitoring: Any = getattr(sys, "monitoring", None)  # where it is there, `settr
 _TOOL = 4  # of monitoring: one that no debugger, profiler or measurement of coverage uses
 
 
-def value_of(draw: Draw, number: int, which: str, seed: int) -> Any:
-    """Return a value that a draw, of this number in the run, may still have; linked ones have theirs together."""
-    size = size_of(draw.support)
+def values_of(draw: Draw, number: int, seed: int) -> list[Any]:
+    """Return values that a draw, of this number in the run, may still have; linked ones have theirs together."""
+    support = draw.support
+    size = size_of(support)
     if size == 1:
-        return draw.value(draw.support[0])
+        return [draw.value(support[0])] * len(POINTS)
     if draw.group is not None:
-        share = {FIRST: 0.0, LAST: 1.0, MIDDLE: 0.5}.get(which, random.Random(seed).random())
-        return draw.group.value(draw, Fraction(share))
-    middle = (seed + number + 1) * _GOLDEN % 2**64 * size >> 64 if which == RANDOM else size // 2
-    return draw.value(draw.support[{FIRST: 0, LAST: size - 1}.get(which, middle)])
+        return [draw.group.value(draw, Fraction(share)) for share in (0.0, 1.0, 0.5, random.Random(seed).random())]
+    random_ = (seed + number + 1) * _GOLDEN % 2**64 * size >> 64
+    return [draw.value(support[at]) for at in (0, size - 1, size // 2, random_)]
 
 
 def is_compared(count: int) -> bool:
@@ -51,14 +54,11 @@ class Instructions:
 
     def __init__(self, is_of_code: Callable[[FrameType], bool]) -> None:
         self._is_of_frame = is_of_code
-        self._is_of_code: dict[CodeType, bool] = {}
+        self._is_of_code: dict[int, tuple[CodeType, bool]] = {}  # by identity
         self.made: list[tuple[CodeType, int]] = []
-        self._collects = False
         self._before: Any = None
 
     def __enter__(self) -> Instructions:
-        self._collects = gc.isenabled()
-        gc.disable()  # what finalizers of garbage do is not what the code does
         if _monitoring is not None:
             self._monitor()
         else:
@@ -72,8 +72,6 @@ class Instructions:
             _monitoring.free_tool_id(_TOOL)
         else:
             sys.settrace(self._before)
-        if self._collects:
-            gc.enable()
 
     def _monitor(self) -> None:
         events = _monitoring.events
@@ -87,9 +85,9 @@ class Instructions:
 
     def _on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if (is_of_code := self._is_of_code.get(code)) is None:
-            is_of_code = self._is_of_code[code] = self._is_of_frame(frame)
-        if not is_of_code:
+        if (found := self._is_of_code.get(identity(code))) is None:
+            found = self._is_of_code[identity(code)] = code, self._is_of_frame(frame)
+        if not found[1]:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         made, note = self.made, self.made.append
@@ -100,6 +98,54 @@ class Instructions:
             return on_instruction
 
         return on_instruction
+
+
+def unconfirmed(explorer: Any, text: Any) -> str | None:
+    """Run again with known numbers; return where the code parts from the run before, or None if it does not."""
+    follower, count = explorer.follower, next(explorer.confirmed)
+    if not follower.drawn and not explorer.has_answer:  # all was known in the run itself
+        return None
+    script = list(follower.script)
+    runs = follower.make_known(partial(values_of, seed=1000 * count))
+    if not explorer.has_answer and all(run.numbers == runs[0].numbers for run in runs):
+        del runs[1:]  # nothing is left of the ranges but these numbers
+    before = _instructions(explorer, lambda: explorer.replayed(script)) if is_compared(count) else None
+    for number, run in enumerate(runs):
+        follower.answer = ANSWERS[(4 * count + number) % len(ANSWERS)]
+        is_same: list[bool] = []
+        made = None
+        if before is None:
+            is_same.append(_is_same(explorer, text, run))
+        else:
+            made = _instructions(explorer, lambda: is_same.append(_is_same(explorer, text, run)))  # noqa: B023
+        where = before and made and first_difference(before, made)
+        if where or not is_same[0]:
+            return f" ({where})" if where else ""
+    return None
+
+
+def _is_same(explorer: Any, text: Any, run: KnownRun) -> bool:
+    """Test whether a run with known numbers draws as the one before it did, and has its output."""
+    follower = explorer.follower
+    follower.begin_known(run)
+    try:
+        value = explorer.call_once()
+        found = str(value) if isinstance(value, Raised) else identify(value)
+    except (EndOfRun, CannotKeep):
+        return False
+    finally:
+        explorer.watch.stop()
+    is_text = found in (text, identify(with_known(explorer.values[text], follower.answer)))
+    return bool(is_text and follower.stopped is None and follower.is_used_up())
+
+
+def _instructions(explorer: Any, run: Callable[[], Any]) -> Instructions:
+    watch = explorer.watch
+    collects, watch.collects = watch.collects, False
+    with Instructions(explorer.reader.is_of_code) as made:
+        run()
+    watch.collects = collects
+    return made
 
 
 def first_difference(one: Instructions, other: Instructions) -> str | None:

@@ -9,7 +9,6 @@ enumerated: code that hands out such draws, and calls the function's own code wh
 from __future__ import annotations
 
 import sys
-from builtins import id  # the code under audit is given another one
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,12 +21,14 @@ from audit.enumeration.conversions import set_code
 from audit.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
 from audit.enumeration.following import Branches, Follower, Node, Step
 from audit.enumeration.frames import function_of
+from audit.enumeration.identities import identity
 from audit.enumeration.stated_graph import CALL, CallGraph
-from audit.enumeration.states import StateReader
+from audit.enumeration.states import State, StateReader, is_generator
 from audit.enumeration.surroundings import STAND_INS
 from audit.enumeration.watching import Watch, is_own
 
 _OFTEN = 4  # calls of a function, and calls with the same arguments, after which a law is looked for
+_OFTEN_ALIKE = 4  # calls in one state, after which their law is found
 _FEWEST = 8  # values of a call that are worth a draw: fewer are told apart at once
 
 
@@ -38,6 +39,22 @@ class Calls:
     known: dict[int, Branches | None] = field(default_factory=dict)
     counts: Counter[int] = field(default_factory=Counter)
     wanted: list[tuple[int, list[Step], int]] = field(default_factory=list)  # state, the choices before, frame
+
+    def law_of(
+        self, state: State, begun: set[int], outermost: int, lazy: LazyCalls, script: list[Step]
+    ) -> Branches | None:
+        """Return the law of the outermost call that has just begun, if it is known; count calls that are not."""
+        for index in reversed(range(outermost)):
+            part, frame = state.parts[index], state.frames[index]
+            if part is None or identity(frame) in begun or lazy.is_in_between(frame) or is_generator(frame):
+                continue
+            if (law := self.known.get(part)) is not None:
+                return law
+            if part not in self.known and self.counts[part] < _OFTEN_ALIKE and not lazy.minds(frame):
+                self.counts[part] += 1
+                if self.counts[part] == _OFTEN_ALIKE:
+                    self.wanted.append((part, list(script), index))
+        return None
 
 
 class Returned(Draw):
@@ -92,6 +109,7 @@ class LazyCalls:
     def __init__(self, follower: Follower, reader: StateReader, watch: Watch) -> None:
         self._follower, self._reader, self._watch = follower, reader, watch
         self._begun: Counter[CodeType] = Counter()  # how often frames of this code were begun
+        self._undecided: set[CodeType] = set()  # code of functions of whose calls it is not known if they have a law
         self._in_between: set[CodeType] = set()  # code that takes the place of a function's own
         self._undo: dict[CodeType, Callable[[], None]] = {}  # by the function's own code
         self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
@@ -105,6 +123,10 @@ class LazyCalls:
         """Test whether a frame is that of the code that takes the place of a function's own."""
         return frame.f_code in self._in_between
 
+    def minds(self, frame: FrameType) -> bool:
+        """Test whether a call may be one draw once its law is known: then no other law of it is looked for."""
+        return frame.f_code in self._undecided
+
     def begins(self, frame: FrameType) -> None:
         """Take note that a call has begun that draws."""
         code = frame.f_code
@@ -116,6 +138,7 @@ class LazyCalls:
     def learn(self, wanted: Wanted, law: list[tuple[Any, Any, int]], total: int, nodes: list[Node], lost: str) -> None:
         """Draw such calls from a law, if they return many integers; else leave the function alone."""
         self._laws[wanted.key] = None
+        self._undecided.discard(wanted.own.__code__)
         if len(law) < _FEWEST or any(type(value) is not int for value, _, _ in law):
             if not any(found for (code, _), found in self._laws.items() if code == wanted.key[0]):
                 self._undo[wanted.own.__code__]()
@@ -155,6 +178,7 @@ class LazyCalls:
 
         code = _code_that_asks(enter)
         self._in_between.add(code)
+        self._undecided.add(own.__code__)
         self._undo[own.__code__] = undo = set_code(function, code)
         self._watch.undo_at_end(undo)
 
@@ -162,8 +186,9 @@ class LazyCalls:
         """Return what to call in place of a function: its own code, or what gives a draw."""
         held = self._reader.unchangeable((arguments, *sorted(named.items())))
         if held is None or self._follower.compound:
+            self._undecided.discard(own.__code__)
             return own
-        key = id(own.__code__), held
+        key = identity(own.__code__), held
         law = self._stated_law(own, arguments, named) if self.stated else self._laws.get(key)
         is_drawn = self._is_drawn(law)
         self._follower.entered.append(is_drawn)

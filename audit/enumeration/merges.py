@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from audit.enumeration.alike import INFERRED
 from audit.enumeration.following import Node, Output, Step, path_to, steps_of
 
 DIFFER = "states that read alike do not go on alike"
-_SHARE = 3  # runs of the exploration, for each one that tests it
+_SHARE = 3  # runs of the exploration, for each one that tests it in another way than before
 _LONGEST = 400  # draws of a run by the graph, after which it takes the shortest way to an output
 _WAYS = 6  # runs from one state, at most
 
@@ -39,7 +40,7 @@ class Tester:
             (node, branch)
             for node in nodes
             for branch, end in enumerate(node.ends)
-            if type(end) is Node and self._found_otherwise((node, branch), end)
+            if node.ways[branch] is INFERRED or (type(end) is Node and self._found_otherwise((node, branch), end))
         ]
         self.tested: set[tuple[int, int]] = set()
         self._taken: dict[int, set[tuple[int, int]]] = {}  # by state: what was taken after it was entered anew
@@ -52,27 +53,30 @@ class Tester:
         """Yield scripts and the outputs that they must lead to: each merge once, then further ways on."""
         order = list(self.merges)
         self._random.shuffle(order)
-        left = max(at_least, explored // _SHARE)
+        most, made = max(at_least, explored), 0
         for round_ in range(_WAYS):
             again = []
             for node, branch in order:
-                if left <= 0:
+                if made >= most:
                     return
                 if round_ == 0 and (node.number, branch) in self.tested:
                     again.append((node, branch))
                     continue
                 path, end, is_new = self._path(node, branch)
                 if round_ == 0 or is_new:
-                    left -= 1
+                    made += 1
                     again.append((node, branch))
                     yield [step for each in path for step in steps_of(*each)], end
-            order = again
+            order, most = again, max(at_least, explored // _SHARE)
 
     def _path(self, node: Node, branch: int) -> tuple[list[Step], Any, bool]:
         """Return the branches through a merge and on to an output, and whether any is new from there."""
         path, now = path_to(node, branch), node.ends[branch]
+        if type(now) is Output:
+            self._passed(path)
+            return path, now, False
         taken, is_new = self._taken.setdefault(now.number, set()), False
-        among = self._found_otherwise((node, branch), now)
+        among = self._found_otherwise((node, branch), now) or self._open(now)
         for count in range(10 * _LONGEST):
             chosen = self._next(now, among, taken, count)
             is_new |= (now.number, chosen) not in taken
@@ -80,11 +84,19 @@ class Tester:
             path.append((now, chosen))
             now = now.ends[chosen]
             if type(now) is Output:
-                passed = (way for way, (at, to) in pairwise(path) if at.ways[to] != way)
-                self.tested.update((before.number, by) for before, by in passed)
+                self._passed(path)
                 return path, now, is_new
-            among = [at for at, end in enumerate(now.ends) if self._distance(end) is not None]
+            among = self._open(now)
         return path, None, False
+
+    def _passed(self, path: list[Step]) -> None:
+        """Count the merges on the way of a run to an output."""
+        passed = [way for way, (at, to) in pairwise(path) if at.ways[to] != way]
+        passed += [(node, branch) for node, branch in path if node.ways[branch] is INFERRED]
+        self.tested.update((before.number, by) for before, by in passed)
+
+    def _open(self, node: Node) -> list[int]:
+        return [branch for branch, end in enumerate(node.ends) if self._distance(end) is not None]
 
     def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int) -> int:
         """Return a branch that was not taken, else any, at last one that is nearest to an output."""
@@ -95,6 +107,16 @@ class Tester:
 
     def _distance(self, end: Any) -> int | None:
         return 0 if type(end) is Output else self._nearest.get(end.number) if type(end) is Node else None
+
+
+def tested_merges(explorer: Any, fewest: int, explored: int) -> Merges:
+    """Run through the merges of an exploration, and count them; say where one does not go on as the graph says."""
+    tester = Tester(explorer.nodes, len(explorer.nodes))
+    for script, end in tester.runs(fewest, explored):
+        if explorer.replayed(script) != end.text:
+            explorer.watch.behind.add(DIFFER)
+            break
+    return Merges(len(tester.merges), len(tester.tested))
 
 
 def _distances(nodes: list[Node]) -> dict[int, int]:

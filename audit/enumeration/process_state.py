@@ -15,11 +15,12 @@ import signal
 import sys
 import time
 import warnings
-from builtins import id  # the code under audit is given another one
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from audit.enumeration.identities import identity
 
 
 def _of_decimal() -> Any:
@@ -55,10 +56,10 @@ AT_EACH_DRAW: dict[str, Callable[[], Any]] = {
     "the context of decimal": _of_decimal,
     "how NumPy treats floating-point errors": np.geterr,
     "the function that NumPy calls on errors": np.geterrcall,
-    "the filters of warnings": lambda: (id(warnings.filters), len(warnings.filters), *warnings.filters[:2]),
+    "the filters of warnings": lambda: (identity(warnings.filters), len(warnings.filters), *warnings.filters[:2]),
     "the environment": lambda: dict(os.environ._data),  # type: ignore[attr-defined]
     "the working folder": os.getcwd,
-    "the streams of the process": lambda: (id(sys.stdin), id(sys.stdout), id(sys.stderr)),
+    "the streams of the process": lambda: (identity(sys.stdin), identity(sys.stdout), identity(sys.stderr)),
 }
 # what few programs change: between two draws of a run it is left to the test of merges
 AT_EACH_END: dict[str, Callable[[], Any]] = {
@@ -75,11 +76,11 @@ AT_EACH_END: dict[str, Callable[[], Any]] = {
     "the import path": lambda: tuple(sys.path),
     "the arguments of the program": lambda: tuple(sys.argv),
     "the thresholds of the collector": gc.get_threshold,
-    "handlers of signals": lambda: tuple(map(id, map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))),
+    "handlers of signals": lambda: tuple(map(identity, map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))),
     "the timeout of sockets": _attribute_of("socket", "getdefaulttimeout"),
     "the folder of temporary files": _attribute_of("tempfile", "tempdir"),
     "the levels of loggers": _of_loggers,
-    "the hooks of the interpreter": lambda: (id(sys.excepthook), id(sys.displayhook)),
+    "the hooks of the interpreter": lambda: (identity(sys.excepthook), identity(sys.displayhook)),
     "the seed of Gaussian pairs": lambda: random._inst.gauss_next,  # type: ignore[attr-defined]
 }
 

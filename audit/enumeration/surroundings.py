@@ -11,7 +11,6 @@ import logging
 import random
 import re
 import types
-from builtins import id  # the code under audit is given another one
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -26,6 +25,7 @@ from audit.enumeration.answers import Symbol
 from audit.enumeration.bytecode import goes_through
 from audit.enumeration.conversions import own_code
 from audit.enumeration.following import Follower
+from audit.enumeration.identities import identity
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.process_state import ProcessState
 from audit.enumeration.sources import ForkingBytes, ForkingRandom
@@ -35,7 +35,7 @@ from audit.subjects.identity import fields_of, is_written_in_python
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
 _FIXED_KINDS = (np.generic, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str))
-_BUILTINS = {id(function): function.__name__ for function in (globals, locals, vars, dir, eval, exec)}
+_BUILTINS = {identity(function): function.__name__ for function in (globals, locals, vars, dir, eval, exec)}
 _REFLECTIVE = {
     *(
         "globals",
@@ -74,7 +74,7 @@ class Surroundings:
         self.behind = behind  # what bars a law
         self.pinned: dict[int, Any] = {}  # by identity; the objects stay alive, so that no identity is used again
         self.blocked: set[str] = set()  # why states cannot be compared
-        self._codes: set[types.CodeType] = set()
+        self._codes: dict[int, types.CodeType] = {}  # by identity: equal code may have other globals
         self._bindings: dict[int, tuple[dict[str, Any], list[str], list[Any]]] = {}  # by the identity of the place
         self._contents: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]] = []
         self._reached_modules = self._reads_by_name = self._has_sets = self._goes_through = False
@@ -93,9 +93,9 @@ class Surroundings:
 
     def add_code(self, code: types.CodeType, globals_: dict[str, Any]) -> None:
         """Add what code reaches by names."""
-        if code in self._codes or is_own(globals_.get("__name__")):
+        if identity(code) in self._codes or is_own(globals_.get("__name__")):
             return
-        self._codes.add(code)
+        self._codes[identity(code)] = code
         names = set(_names_of(code))
         self._goes_through |= goes_through(code)
         self._mind_sets()
@@ -117,20 +117,20 @@ class Surroundings:
             self.blocked.add("`getattr` is used, and modules are reached")
 
     def _bind(self, place: dict[str, Any], name: str, value: Any) -> None:
-        _, names, values = self._bindings.setdefault(id(place), (place, [], []))
+        _, names, values = self._bindings.setdefault(identity(place), (place, [], []))
         names.append(name)
         values.append(value)
 
     def _add_module(self, module: types.ModuleType, names: set[str], seen: set[int]) -> None:
         """Add what has one of the names in a module, in its parts, and so on."""
         self._reached_modules = True
-        seen.add(id(module))
+        seen.add(identity(module))
         for name in names & vars(module).keys():
             value = vars(module)[name]
             self._bind(vars(module), name, value)
             if not isinstance(value, types.ModuleType):
                 self.add(value)
-            elif not is_own(value.__name__) and id(value) not in seen:
+            elif not is_own(value.__name__) and identity(value) not in seen:
                 self._add_module(value, names, seen)
 
     def _mind_sets(self) -> None:
@@ -143,9 +143,9 @@ class Surroundings:
         while waiting:
             value = waiting.pop()
             kind = type(value)
-            if kind in _FIXED or isinstance(value, _FIXED_KINDS) or id(value) in self.pinned:
+            if kind in _FIXED or isinstance(value, _FIXED_KINDS) or identity(value) in self.pinned:
                 continue
-            self.pinned[id(value)] = value
+            self.pinned[identity(value)] = value
             if kind in (set, frozenset) and any(type(entry) not in _HASHED_BY_VALUE for entry in value):
                 self._has_sets = True
                 self._mind_sets()
@@ -162,7 +162,7 @@ class Surroundings:
             elif isinstance(
                 value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
             ):
-                if (name := _BUILTINS.get(id(value))) is not None:
+                if (name := _BUILTINS.get(identity(value))) is not None:
                     self.blocked.add(f"`{name}` is reached under another name")
                 if (name := name_of_watched(value)) is not None:
                     self.behind.add(name)

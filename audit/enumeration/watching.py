@@ -16,7 +16,6 @@ import random
 import secrets
 import sys
 import time
-from builtins import id  # the code under audit is given another one
 from collections.abc import Callable
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, ModuleType
@@ -27,6 +26,7 @@ import numpy as np
 from audit.enumeration import conversions
 from audit.enumeration.apart import WatchState
 from audit.enumeration.following import Follower
+from audit.enumeration.identities import identity
 from audit.enumeration.monotone import replacements
 from audit.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.enumeration.sources import ForkingRandom, below, some_bytes, uniform
@@ -38,21 +38,28 @@ _ARE_OF_THE_MOMENT = ("now", "today", "utcnow")
 
 
 def _watched() -> dict[int, str]:
-    found = {id(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
-    found |= {id(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
-    found |= {id(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
-    found |= {id(function): f"a thread ({name})" for name, function in vars(_thread).items() if callable(function)}
+    found = {identity(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
+    found |= {identity(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
+    found |= {identity(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
+    found |= {
+        identity(function): f"a thread ({name})" for name, function in vars(_thread).items() if callable(function)
+    }
     return found
 
 
 _WATCHED = _watched()
 _CLOCKS = sorted(name for name, function in vars(time).items() if type(function) is BuiltinFunctionType)
-_HARMLESS_IN_LIBRARIES = {id(builtins.id), id(builtins.hash), id(_thread.get_ident), id(_thread.RLock)}
+_HARMLESS_IN_LIBRARIES = {
+    identity(builtins.id),
+    identity(builtins.hash),
+    identity(_thread.get_ident),
+    identity(_thread.RLock),
+}
 
 
 def name_of_watched(function: Any) -> str | None:
     """Return the name of a function that asks for entropy, time or the outside; None for any other."""
-    return _WATCHED.get(id(function))
+    return _WATCHED.get(identity(function))
 
 
 def is_own(module: str | None) -> bool:
@@ -71,7 +78,7 @@ class Watch:
         self.on_return: Callable[[Any], None] = lambda value: None
         self.on_time: Callable[[], None] = lambda: None  # called now and then: code may go on without drawing
         self._events = 0
-        self._codes: set[CodeType] = set()
+        self._codes: dict[int, CodeType] = {}  # by identity: equal code may have other globals
         self._undo: list[tuple[Any, str, Any]] = []
         self._undo_at_end: list[Callable[[], None]] = []
         self._others: list[tuple[Any, str]] = []
@@ -79,6 +86,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self.collects = gc.isenabled()
+        gc.disable()  # what the finalizers of garbage do is not what the code does
         self._others = [(other, _state(other)) for other in _generators()]
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
@@ -107,6 +115,8 @@ class Watch:
 
     def __exit__(self, *error: object) -> None:
         self.stop()
+        if self.collects:
+            gc.enable()
         for undo in reversed(self._undo_at_end):
             undo()
         for place, name, value in reversed(self._undo):
@@ -120,7 +130,7 @@ class Watch:
 
     def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that does the same, and names itself; libraries may compare identities and hashes."""
-        is_harmless = id(function) in _HARMLESS_IN_LIBRARIES
+        is_harmless = identity(function) in _HARMLESS_IN_LIBRARIES
 
         def told(*arguments: Any, **named: Any) -> Any:
             frame = sys._getframe(1)
@@ -140,8 +150,7 @@ class Watch:
         self._undo_at_end.append(undo)
 
     def start(self) -> None:
-        """Watch from here on; garbage is collected later, since what its finalizers do is not what the code does."""
-        gc.disable()
+        """Watch from here on."""
         sys.setprofile(self._see)
         self.gate.open()
 
@@ -149,8 +158,8 @@ class Watch:
         """Watch no longer."""
         self.gate.close()
         sys.setprofile(None)
-        if self.collects:
-            gc.enable()
+        if self.collects and gc.get_count()[0] > _GARBAGE:
+            gc.collect(0)  # what is older is mostly the graph, which grows and stays
 
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:
         self._events += 1
@@ -163,22 +172,27 @@ class Watch:
                 self.on_return(argument)
         elif event == "call":
             code = frame.f_code
-            if code not in self._codes:
-                self._codes.add(code)
+            if identity(code) not in self._codes:
+                self._codes[identity(code)] = code
                 if not code.co_filename.startswith(HERE):
                     self.on_code(frame)
 
     def _see_call(self, frame: FrameType, function: Any) -> None:
         owner = function.__self__ if type(function) is BuiltinFunctionType else None
-        name = _WATCHED.get(id(function)) if owner is None or type(owner) is ModuleType else _of_object(owner, function)
+        name = (
+            _WATCHED.get(identity(function))
+            if owner is None or type(owner) is ModuleType
+            else _of_object(owner, function)
+        )
         if name is None or frame.f_code.co_filename.startswith(HERE):
             return
-        if id(function) in _HARMLESS_IN_LIBRARIES and is_own(frame.f_globals.get("__name__")):
+        if identity(function) in _HARMLESS_IN_LIBRARIES and is_own(frame.f_globals.get("__name__")):
             return
         self.behind.add(name)
 
 
 _MISSING = object()
+_GARBAGE = 100_000  # new objects that may be garbage
 _OFTEN = 4096  # events between two looks at the clock
 
 

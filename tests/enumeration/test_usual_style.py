@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import arithmetic, continuous, conversions, deferred, exploring, sources, states
+from audit.enumeration import arithmetic, continuous, conversions, deferred, lazy_calls, sources, states
 
 ENDS = np.cumsum([0.125, 0.25, 0.625])
 
@@ -225,7 +225,7 @@ def test_what_a_generator_keeps_is_part_of_the_state(monkeypatch):
     one = {k: Fraction(math.comb(6, k), 64) for k in range(7)}
     truth = {t: sum(one[k] * one.get(t - 2 * k, 0) for k in range(7)) for t in range(19)}
     assert law_of(number_of_six).probabilities == truth
-    monkeypatch.setattr(exploring, "is_generator", lambda frame: False)
+    monkeypatch.setattr(lazy_calls, "is_generator", lambda frame: False)
     law = law_of(number_of_six)
     assert law.behind or law.probabilities != truth
 

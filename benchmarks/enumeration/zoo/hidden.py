@@ -7,6 +7,7 @@ import concurrent.futures
 import datetime
 import email.utils
 import glob
+import importlib.util
 import io
 import itertools
 import multiprocessing
@@ -177,7 +178,7 @@ WAYS: dict[str, Callable[[], Any]] = {
     "socket": lambda: socket.socket().fileno(),
     "name of a host": lambda: len(socket.gethostname()),
     "random bytes of ssl": lambda: ssl.RAND_bytes(1)[0],
-    "key of cryptography": _key,
+    **({"key of cryptography": _key} if importlib.util.find_spec("cryptography") else {}),
     "thread": _by_thread,
     "pool of threads": lambda: concurrent.futures.ThreadPoolExecutor(1).submit(time.time_ns).result(),
     "identity of a thread": threading.get_ident,

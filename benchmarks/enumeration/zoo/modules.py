@@ -170,3 +170,18 @@ def working_folder(data: Any, rng: Any) -> Any:
     found = os.getcwd() == "/"
     os.chdir(before)
     return second, found
+
+
+_ONE, _OTHER = types.ModuleType("one"), types.ModuleType("other")
+for _module in (_ONE, _OTHER):  # as two copies of one file
+    vars(_module)["coin"] = coin
+    exec("STATE = 0\ndef toss(rng):\n    global STATE\n    STATE += coin(rng)\n    coin(rng)\n", vars(_module))
+
+
+@program
+def equal_code_of_two_modules(data: Any, rng: Any) -> Any:
+    _ONE.toss(rng)
+    _OTHER.toss(rng)
+    found = _OTHER.STATE
+    _ONE.STATE = _OTHER.STATE = 0  # type: ignore[attr-defined]
+    return found
