@@ -175,7 +175,7 @@ def smartnoise() -> list[Audited]:
             law=Reader.law,
             cost=lambda move, answer: 0.25,
             charged=Reader.spent,
-            budget=250,
+            budget=400,
         ),
         Audited(
             library="smartnoise_sql",
@@ -233,8 +233,8 @@ DPCRPY = [
         documented='"Satisfying (ε = {self.epsilon},δ = {self.delta}) - DP"',
         make=partial(Counter, name, length),
         analyst=challenge(length),
-        budget=20_000,
-        tolerance=0.5,
+        budget=60_000,
+        tolerance=1.0,
     )
     for name, length in COUNTERS.items()
 ]

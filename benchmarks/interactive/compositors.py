@@ -195,8 +195,8 @@ OPENDP = [
         documented=_OF_FILTER,
         make=partial(Numbers, kind="filter"),
         analyst=halving,
-        budget=20_000,
-        tolerance=0.5,
+        budget=40_000,
+        tolerance=1.0,
     ),
     Audited(
         library="opendp",
@@ -374,6 +374,6 @@ TUMULT = [
         law=lambda data, moves: listed(_APART, element, data, moves, moves[1:]),
         cost=of_split,
         charged=Split.charged,
-        budget=600,
+        budget=1_000,
     ),
 ]

@@ -35,7 +35,8 @@ class CountsByIndex(SparseVector):
 class QueryNoiseKept(SparseVector):
     """Draws the noise of its queries once, as that of its threshold, and redraws neither.
 
-    True privacy: no finite epsilon; "below" for one row and "above" for another tells that the latter is larger.
+    True privacy: no finite epsilon; "below" for one row and "above" for another tells that the latter is larger. To
+    keep the threshold alone would be private: it costs epsilon / (2 c) once, and c answers "above" cost epsilon / 2.
     """
 
     kept: float | None = None
