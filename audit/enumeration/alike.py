@@ -26,7 +26,7 @@ class _Group:
     others: list[Step] = field(default_factory=list)
 
 
-class Alike:
+class LikeBranches:
     """Hold branches by the states that follow them, during one exploration."""
 
     def __init__(self) -> None:

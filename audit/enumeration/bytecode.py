@@ -25,7 +25,7 @@ _GO = {"list", "tuple", "pop", "map", "zip", "enumerate", "iter", "join", "str",
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
-class Sides(NamedTuple):
+class JumpPlace(NamedTuple):
     """Say where a jump leads that takes a truth: the offsets, and the variables that are live there."""
 
     asked: int  # values of the stack that are asked for the truth, and gone behind the jump
@@ -41,7 +41,7 @@ class Place(NamedTuple):
     live: int  # the set of local variables that are live after it, as bits
     before: int | None  # depth of the value stack; None where no path leads
     after: int | None
-    sides: Sides | None  # where the code goes on, if the instruction asks for a truth that a jump then takes
+    sides: JumpPlace | None  # where the code goes on, if the instruction asks for a truth that a jump then takes
 
 
 _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}  # by the identity of code, which stays alive
@@ -88,7 +88,9 @@ def _onward(number: int, instruction: dis.Instruction, index: dict[int, int]) ->
     return found
 
 
-def _sides(number: int, instructions: list[dis.Instruction], index: dict[int, int], read: list[int]) -> Sides | None:
+def _sides(
+    number: int, instructions: list[dis.Instruction], index: dict[int, int], read: list[int]
+) -> JumpPlace | None:
     """Return where the code goes on behind an instruction that asks for a truth, and what it may read there."""
     asked = {"COMPARE_OP": 2}.get(instructions[number].opname, 1)
     while instructions[number].opname in ("COMPARE_OP", "TO_BOOL") and number + 1 < len(instructions):
@@ -98,7 +100,7 @@ def _sides(number: int, instructions: list[dis.Instruction], index: dict[int, in
         return None
     to = instructions[number + 1].offset, instructions[number].argval
     to = to if name.endswith("IF_TRUE") else to[::-1]
-    return Sides(asked, to, (read[index[to[0]]], read[index[to[1]]]))
+    return JumpPlace(asked, to, (read[index[to[0]]], read[index[to[1]]]))
 
 
 def _live(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from audit.enumeration import known_numbers
 from audit.enumeration.absorbing_chain import FLOATING, expected_visits
-from audit.enumeration.alike import INFERRED, Alike, goes_on, way_out
+from audit.enumeration.alike import INFERRED, LikeBranches, goes_on, way_out
 from audit.enumeration.apart import WatchState
 from audit.enumeration.following import (
     Branches,
@@ -74,7 +74,7 @@ class Explorer:
     at: Step | None = None  # the branch that the run is on
     way: Step | None = None  # the branch by which the run came to that of `at`
     path: list[Step] = field(default_factory=list)  # the branches of the run
-    alike: Alike = field(default_factory=Alike)
+    alike: LikeBranches = field(default_factory=LikeBranches)
     cutoff: float = _FIRST_CUTOFF
     runs: int = 0
     stopped_by: str = ""
@@ -204,7 +204,7 @@ class Explorer:
         """Forget a small graph in which calls were followed whose laws are known by now."""
         for found in (self.nodes, self.known, self.waiting, self.values):
             found.clear()
-        self.root, self.alike = None, Alike()
+        self.root, self.alike = None, LikeBranches()
         self._run([])
 
     def _once(self, script: list[Step]) -> tuple[str, Any]:

@@ -16,6 +16,7 @@ def test_in_a_process_of_its_own(number, request):
     paths = FILES[number::PROCESSES]
     variables = {**os.environ, "DP_AUDIT_ENUMERATION": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *map(str, paths)]
+    command += ["-m", request.config.option.markexpr]  # what is left out of that session is left out here
     if getattr(request.config.option, "cov_source", None):  # its measurement is combined with that of this session
         root = request.config.rootpath
         variables["COVERAGE_FILE"] = str(root / f".coverage.enumeration.{number}.{os.getpid()}")

@@ -313,7 +313,9 @@ def test_ends_that_are_inferred_wrongly_are_found(subject, without, monkeypatch)
     monkeypatch.setattr(exploring.Explorer, "test_merges", lambda self: None)
     monkeypatch.setattr(exploring.Explorer, "repeat", lambda self: None)
     monkeypatch.setattr(
-        alike.Alike, "arrived", lambda self, step, end, plain=alike.Alike.arrived: plain(self, step, end) or []
+        alike.LikeBranches,
+        "arrived",
+        lambda self, step, end, plain=alike.LikeBranches.arrived: plain(self, step, end) or [],
     )
     assert audit.enumerate_law(subject, 0).probabilities != JUMPS[subject]  # it is wrong, or not whole
 

@@ -102,7 +102,8 @@ _TRICKS: dict[str, Callable[[Any, Any], Any]] = {
     "kind of numbers": lambda data, rng: (str(_keeps(rng).dtype), int(_keeps(rng).sum()) % 2),
     "as an index": lambda data, rng: int(np.array(data)[_keeps(rng)].sum()),
 }
+_LARGE = ("two halves", "drawn again", "narrow integers", "fractions")  # they take a second and more
 CASES = [
-    Case("sums", name, program, BITS, is_plain=name in _FORMS, is_sampled=True)
+    Case("large sums" if name in _LARGE else "sums", name, program, BITS, is_plain=name in _FORMS, is_sampled=True)
     for name, program in (_FORMS | _TRICKS).items()
 ]
