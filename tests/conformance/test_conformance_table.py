@@ -284,7 +284,7 @@ def test_what_is_usual_of_a_query_need_not_be_said():
     assert tight.loss_against(replace(tight, loc=1.0)).epsilon(1e-6) == pytest.approx(1.0, abs=1e-6)
     for wrong in ({"law": "usual"}, {"native": "usual"}, {"claim": "usual"}, {"sensitivity": "usual"}):
         with pytest.raises(InvalidArgument, match="for a query other than"):
-            library.query("median", **wrong)
+            library.query("minimum", **wrong)
     with pytest.raises(InvalidArgument, match="says nothing of privacy"):
         Library("silent", quote=counts)
 
