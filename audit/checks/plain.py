@@ -12,7 +12,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cache
 from itertools import repeat
@@ -116,12 +116,12 @@ def reader(kind: Any) -> Read:
 
 def _limited(kind: Any, limits: list[Limits]) -> Read:
     read, (limit,) = _scalar(kind) if kind is int else reader(kind), limits
-    least, most = limit.least, limit.most
-    is_between = least is not None and most is not None  # most numbers: this is fast
+    least, most = (-math.inf if limit.least is None else limit.least), (math.inf if limit.most is None else limit.most)
+    is_range = limit == Limits(limit.least, limit.most)  # most numbers: this is fast
 
     def limited(data: Any) -> Any:
         value = read(data)
-        if not (least <= value <= most if is_between else limit.admits(value)):
+        if not (least <= value <= most if is_range else limit.admits(value)):
             raise FormError(f"{str(data)[:80]!r} is beyond the limits: {limit}")
         return value
 
@@ -183,17 +183,22 @@ def _mapping(read_key: Read, read: Read) -> Read:
     def mapping(data: Any) -> Any:
         if not isinstance(data, Mapping):
             raise FormError(f"{str(data)[:80]!r} is not an object")
-        return {read_key(key): _part(read, data, key) for key in data}
+        return {read_key(key): part for key, part in _parts(data, zip(data, repeat(read), strict=False)).items()}
 
     return mapping
 
 
-def _part(read: Read, data: Mapping[str, Any], key: str) -> Any:
+def _parts(data: Mapping[str, Any], reads: Iterable[tuple[str, Read]]) -> dict[str, Any]:
+    """Read the parts of an object that are there; an error says which of them it is in."""
+    found, name = dict[str, Any](), ""
     try:
-        return read(data[key])
+        for name, read in reads:
+            if name in data:
+                found[name] = read(data[name])
     except FormError as error:
-        error.path.append(f".{key}")
+        error.path.append(f".{name}")
         raise
+    return found
 
 
 def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str]) -> Read:
@@ -213,7 +218,7 @@ def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str
             raise FormError(f"its way is {str(data['way'])[:80]!r}, not {way!r}")
         if more := data.keys() - reads.keys() - {"way" if way else ""}:
             raise FormError(f"has {', '.join(sorted(more))[:80]}, which it should not")
-        found = {name: _part(read, data, name) for name, read in reads.items() if name in data}
+        found = _parts(data, reads.items())
         try:
             return make(**found)
         except (AuditError, TypeError, ValueError) as error:
@@ -230,6 +235,8 @@ def _bare(hint: Any) -> Any:
 
 def _scalar(kind: Any) -> Read:
     def number(data: Any) -> float:
+        if type(data) is float:  # most of them
+            return data
         value = TEXTS.get(data, data) if isinstance(data, str) else data
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise FormError(f"{str(data)[:80]!r} is not a number")

@@ -129,6 +129,8 @@ class CallStatistics:
         Given its total, the counts of the calls are those of independent binomial variables given their sum. The sum
         takes its expected value with probability at least 1 / sqrt(8 n p q), which bounds what the condition costs.
         """
+        if sum(self._squares(statistic, calls) - calls for statistic, calls, _ in terms) <= 0:
+            return 0.0  # at most their expectation, where Jensen's inequality leaves nothing to the bound
         log_p = np.zeros(len(_RATES))
         for statistic, calls, total in terms:
             runs = calls * self.size
@@ -140,9 +142,16 @@ class CallStatistics:
             exponents = log_mass + _RATES[:, None] * squares
             largest = exponents.max(axis=1)  # special.logsumexp takes four times as long for so few numbers
             growth = largest + np.log(np.exp(exponents - largest[:, None]).sum(axis=1))
-            exact = statistic * runs / (runs - 1)  # the sum of the squares
-            log_p += calls * growth - _RATES * exact + 0.5 * math.log(max(1.0, 8 * runs * p * (1 - p)))
+            log_p += (
+                calls * growth
+                - _RATES * self._squares(statistic, calls)
+                + 0.5 * math.log(max(1.0, 8 * runs * p * (1 - p)))
+            )
         return float(min(0.0, log_p.min()))
+
+    def _squares(self, statistic: float, calls: int) -> float:
+        """Return the sum of the squared deviations of the counts, in units of their variance."""
+        return statistic * calls * self.size / (calls * self.size - 1)
 
     @lru_cache(maxsize=8)  # noqa: B019  as above
     def drift(self) -> float:

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, zip_longest
 from pathlib import PurePosixPath
 from typing import Any
@@ -53,12 +54,16 @@ class Case:
 
     def __getitem__(self, key: str) -> Any:
         """Return a way of looking, or a part of the evidence, settings or record; None if there is none."""
-        if found := ways_of(self.check["evidence"]).get(key):
+        if found := self._ways.get(key):
             return found
         for place in (self.check["evidence"], self.check["settings"], self.check):
             if key in place:
                 return place[key]
         return None
+
+    @cached_property
+    def _ways(self) -> Mapping[str, Any]:
+        return ways_of(self.check["evidence"])
 
     @property
     def played(self) -> int:
@@ -82,7 +87,7 @@ class Case:
 
     @property
     def proof(self) -> Any:
-        return ways_of(self.check["evidence"])["enumeration"]
+        return self._ways["enumeration"]
 
     @property
     def means(self) -> list[Record]:

@@ -21,7 +21,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
-from urllib.request import url2pathname
 
 _OF_INSTALLER = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
 _MOST_FILES = 20_000  # of a folder without RECORD: beyond, it is not one package
@@ -98,8 +97,11 @@ def checkouts() -> dict[Path, str]:
 def _checkout(distribution: metadata.Distribution) -> Path | None:
     try:
         origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-        is_editable = origin.get("dir_info", {}).get("editable")
-        return Path(url2pathname(urlparse(origin["url"]).path)) if is_editable else None
+        if not origin.get("dir_info", {}).get("editable"):
+            return None
+        from urllib.request import url2pathname  # with ssl and all: a replay does not need it
+
+        return Path(url2pathname(urlparse(origin["url"]).path))
     except (ValueError, LookupError, AttributeError):
         return None
 
