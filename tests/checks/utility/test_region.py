@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.means import LogGrid, Region, summarize
+from audit.game.means import LogGrid, Region, _lowest, summarize
 
 LEVEL = 1e-7
 
@@ -49,6 +49,17 @@ def test_the_dual_bound_is_close_to_the_best_point_of_the_region(curve):
     low, high = region.bounds(form)
     assert reached <= high <= reached + 0.03 * (high - low)
     assert x[0] < x[1]
+
+
+@pytest.mark.parametrize("high", [1.0, math.inf])
+@pytest.mark.parametrize("unit", [1e-6, 1e-2, 1.0, 1e4])
+def test_no_mean_has_less_wealth_than_the_least(unit, high):
+    losses = unit * np.random.default_rng(6).beta(0.3, 3, size=20_000)
+    sample = summarize(losses[:500], losses[500:], (0.0, unit * high), 0.02)
+    place, least = _lowest(sample)
+    means = np.append(np.geomspace(1e-3, 1 / 1e-3, 200_001) * place, 1e9 * unit)
+    lowest = sample.log_wealth(means[means <= unit * high]).min()
+    assert lowest - 1e-5 <= least <= lowest
 
 
 def test_it_is_tighter_than_one_interval_a_mean(curve):
