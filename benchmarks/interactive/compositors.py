@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from audit import Refusal
+from audit.laws import Laplace, Law
 from benchmarks.interactive.objects import (
     TENTHS,
     Audited,
@@ -24,6 +25,7 @@ from benchmarks.interactive.objects import (
     listed,
     of_query,
     refusing,
+    said,
     whole,
     within,
 )  # fmt: skip
@@ -56,13 +58,21 @@ class OfOpenDP:
 
 
 class Numbers(OfOpenDP):
-    """Asks a queryable of OpenDP about a number with Laplace noise; a refusal is read in full."""
+    """Asks a queryable of OpenDP about a number with Laplace noise."""
 
     def __init__(self, data: float, kind: str) -> None:
         self.queryable = opened(kind, float)(data)
 
     def ask(self, epsilon: float) -> float:  # type: ignore[override]
-        return float(self.queryable(noisy(epsilon)))
+        try:
+            return float(self.queryable(noisy(epsilon)))
+        except Exception as error:
+            raise refusing(error) from None
+
+    @staticmethod
+    def law(data: float, moves: Any) -> Law:
+        """Return the law of the answers to 1/2, 1/4 and 1/4, and of a refusal."""
+        return Laplace(data, 1 / moves[-1][1]) if len(moves) <= 3 else said(_REFUSED)
 
 
 @cache
@@ -194,9 +204,8 @@ OPENDP = [
         name="privacy filter, numbers with Laplace noise",
         documented=_OF_FILTER,
         make=partial(Numbers, kind="filter"),
-        analyst=halving,
-        budget=40_000,
-        tolerance=1.0,
+        analyst=[("ask", 0.5)] + [("ask", 0.25)] * 3,
+        law=Numbers.law,
     ),
     Audited(
         library="opendp",
