@@ -84,6 +84,8 @@ def stated_graph(root: Any, nodes: list[Node]) -> StatedGraph:
     """Return the graph of a run as texts."""
     if type(root) is Output:
         return StatedGraph(0, (GraphPart("", (shortened(root.text),), "", ()),))
+    if 2 * sum(len(node.ends) for node in nodes) > LARGEST:  # a branch takes two characters at least
+        return StatedGraph(len(nodes), ())
     texts = list(dict.fromkeys(end.text for node in nodes for end in node.ends if type(end) is Output))
     graphs = _in_order(CallGraph("", nodes, texts, [], 0))
     numbers, parts, room = {id(graph): number for number, graph in enumerate(graphs)}, [], LARGEST
