@@ -1,13 +1,16 @@
 """Find the laws of the enumerated subjects anew under five hash seeds, each in a process of its own, and compare them.
 
-`python -m benchmarks.enumeration.seeds [word ...]` prints a row for each law of the mechanisms and samplers that are
-held to their claims by enumeration (both datasets), and of every privacy check of the catalog with listed pairs (the
-first dataset); words select them by name. A law is the same where no bracket of a probability excludes another one.
-What has no law, such as a continuous output, is counted. The exit status is 1 when a law differs.
+`python -m benchmarks.enumeration.seeds [--python PATH] [word ...]` prints a row for each law of the mechanisms and
+samplers that are held to their claims by enumeration (both datasets), and of every privacy check of the catalog with
+listed pairs (the first dataset); words select them by name. A law is the same where no bracket of a probability
+excludes another one.
+What has no law, such as a continuous output, is counted. `--python` names another interpreter with the package, such as
+one of another version, which finds the laws once more; it may be repeated. The exit status is 1 when a law differs.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -48,9 +51,9 @@ def print_laws(words: list[str]) -> None:
         print(json.dumps(said), flush=True)
 
 
-def laws_under(seed: str, words: list[str]) -> list[dict[str, Any]]:
+def laws_under(seed: str, words: list[str], python: str = sys.executable) -> list[dict[str, Any]]:
     """Return the laws that a process with a hash seed finds."""
-    command = [sys.executable, "-m", "benchmarks.enumeration.seeds", ONE, *words]
+    command = [python, "-m", "benchmarks.enumeration.seeds", ONE, *words]
     variables = {**os.environ, "PYTHONHASHSEED": seed}
     made = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in made.stdout.splitlines()]
@@ -61,11 +64,17 @@ def table_of(law: dict[str, Any]) -> Table:
     return Table({text: Fraction(value) for text, value in law["texts"].items()}, Fraction(law["left"]))
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Print a row for each law; return 1 if one differs."""
-    found = [laws_under(seed, words) for seed in SEEDS]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--python", action="append", default=[], help="another interpreter with the package")
+    parser.add_argument("words", nargs="*", help="parts of names; all laws unless given")
+    given = parser.parse_args(arguments)
+    found = [laws_under(seed, given.words) for seed in SEEDS]
+    found += [laws_under(SEEDS[0], given.words, python) for python in given.python]
     differing, without = 0, 0
-    print("| law | outputs | under five hash seeds |\n| --- | --- | --- |")
+    others = f" and {len(given.python)} other interpreters" if given.python else ""
+    print(f"| law | outputs | under five hash seeds{others} |\n| --- | --- | --- |")
     for same in zip(*found, strict=True):
         first, *others = map(table_of, same)
         if not any(law["texts"] for law in same):
