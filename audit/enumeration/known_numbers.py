@@ -135,7 +135,7 @@ def _is_same(explorer: Any, text: Any, run: KnownRun) -> bool:
         return False
     finally:
         explorer.watch.stop()
-    is_text = found in (text, identify(with_known(explorer.values[text], follower.answer)))
+    is_text = found == text or found == identify(with_known(explorer.values[text], follower.answer))
     return bool(is_text and follower.stopped is None and follower.is_used_up())
 
 

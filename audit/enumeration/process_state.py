@@ -25,7 +25,7 @@ from audit.enumeration.identities import identity
 
 def _of_decimal() -> Any:
     context = decimal.getcontext()  # its flags are left out: all arithmetic raises them
-    traps = tuple(context.traps.values())
+    traps = context.traps.copy()  # a dict, made faster than a tuple of its values
     return context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps
 
 
@@ -57,7 +57,7 @@ AT_EACH_DRAW: dict[str, Callable[[], Any]] = {
     "how NumPy treats floating-point errors": np.geterr,
     "the function that NumPy calls on errors": np.geterrcall,
     "the filters of warnings": lambda: (identity(warnings.filters), len(warnings.filters), *warnings.filters[:2]),
-    "the environment": lambda: dict(os.environ._data),  # type: ignore[attr-defined]
+    "the environment": lambda: os.environ._data,  # type: ignore[attr-defined]
     "the working folder": os.getcwd,
     "the streams of the process": lambda: (identity(sys.stdin), identity(sys.stdout), identity(sys.stderr)),
 }
@@ -85,16 +85,21 @@ AT_EACH_END: dict[str, Callable[[], Any]] = {
 }
 
 
+def _kept(found: Any) -> Any:
+    """Return what was read as it is now, though it may be changed in place."""
+    return dict(found) if isinstance(found, dict) else found
+
+
 class ProcessState:
     """Hold what a process had when it was first read."""
 
     def __init__(self) -> None:
-        self._at_draws = {name: read() for name, read in AT_EACH_DRAW.items()}
-        self._at_ends = {name: read() for name, read in AT_EACH_END.items()}
+        self._at_draws = [(read, _kept(read())) for read in AT_EACH_DRAW.values()]
+        self._at_ends = {name: _kept(read()) for name, read in AT_EACH_END.items()}
 
     def is_unchanged(self) -> bool:
         """Test whether all that is read at draws is as it was."""
-        return all(AT_EACH_DRAW[name]() == found for name, found in self._at_draws.items())
+        return all(read() == found for read, found in self._at_draws)
 
     def changed(self) -> list[str]:
         """Return what is not as it was, by name."""

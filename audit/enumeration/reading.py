@@ -51,6 +51,8 @@ def _references() -> int:
 class Reading:
     """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
 
+    __slots__ = ("around", "lowest", "numbers", "split")
+
     def __init__(self, around: Surroundings) -> None:
         self.around = around
         self.numbers: dict[int, int] = {}

@@ -84,6 +84,8 @@ class StateReader:
         self.notes: set[str] = set()
         self._follower, self._behind = watch.follower, watch.behind
         self._numbers: dict[Any, int] = {}
+        self._slots: dict[int, Slots | None] = {}  # of frames at the fork
+        self._known: dict[int, Any] = {}  # what frames hold at the fork, of those that hold nothing that can change
         self.around = Surroundings(watch.behind)
         watch.on_code = self._on_code
         if isinstance(call, partial):
@@ -121,7 +123,7 @@ class StateReader:
                 raise NoState("it changes what lies outside of its frames")
             if _is_handling():
                 raise NoState("an exception is handled")
-            return self._state(signature, subject_frames(), self._frame)
+            return self._state(signature, subject_frames())
         except NoState as reason:
             self.notes.add(f"states were not merged: {reason}")
             return None
@@ -131,9 +133,11 @@ class StateReader:
         if not all(type(entry) is tuple and type(entry[0]) in _TRUTHS for entry in data):
             return []
         found: dict[Any, State | None] = {entry[0]: None for entry in data}
-        for truth in found:
-            with suppress(NoState):
-                found[truth] = self._state("after", [state.frames[0], *state.frames], partial(self._side, bool(truth)))
+        with suppress(NoState):
+            jump = _Jump.of(state.frames[0], self._slots_of(state.frames[0]))
+            for truth in found:
+                with suppress(NoState):
+                    found[truth] = self._state("after", [state.frames[0], *state.frames], (jump, bool(truth)))
         return [found[truth] for truth, *_ in data]
 
     def is_readable(self) -> bool:
@@ -153,33 +157,47 @@ class StateReader:
             return None
         return None if reading.numbers else state
 
-    def _state(
-        self, signature: Any, frames: list[FrameType], read: Callable[[FrameType, FrameType, Reading], Any]
-    ) -> State:
-        """Number the states of the innermost frame, which is read so, of the two innermost ones, and so on."""
+    def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Jump, bool] | None = None) -> State:
+        """Number the states of the innermost frame, of the two innermost ones, and so on; here, or behind a jump."""
         reading = Reading(self.around)
         if not frames:
             raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
-        number, found, ends, lowest = self._number((-1, signature)), [], [], []
+        number, found, ends, lowest = self._number((-1, signature)), list[int](), list[int](), list[int]()
+        if behind is None:
+            self._known.clear()
+            self._slots.clear()
         for above, frame in pairwise(frames):
-            reading.lowest = sys.maxsize
-            number, read = self._number((number, read(frame, above, reading))), self._frame
+            reading.lowest, before = sys.maxsize, len(reading.numbers)
+            if behind is not None and not found:
+                content = behind[0].content(behind[1], reading)
+            elif (content := self._known.get(identity(frame))) is None:  # the other frames are as they were at the fork
+                content = self._frame(frame, above, reading)
+                if len(reading.numbers) == before and reading.lowest == sys.maxsize:  # it holds nothing that can change
+                    self._known[identity(frame)] = content
+            number = self._number((number, content))
             found.append(number)
             ends.append(len(reading.numbers))
             lowest.append(reading.lowest)
-        least = sys.maxsize
         parts: list[int | None] = list(found)
-        for index in reversed(range(len(parts))):
+        least = sys.maxsize
+        for index in reversed(range(len(parts))) if min(lowest, default=least) < least else ():
             if least < ends[index]:  # an object of the inner frames is held by an outer one, too
                 parts[index] = None
             least = min(least, lowest[index])
         return State(number, frames[1:], parts)
 
+    def _slots_of(self, frame: FrameType) -> Slots | None:
+        """Return the parts of a frame, as they are at the fork."""
+        key = identity(frame)
+        if (found := self._slots.get(key)) is None:
+            found = self._slots[key] = slots_of(frame)
+        return found
+
     def _number(self, part: Any) -> int:
         return self._numbers.setdefault(part, len(self._numbers))
 
     def _frame(self, frame: FrameType, above: FrameType, reading: Reading) -> Any:
-        slots, over = slots_of(frame), slots_of(above)
+        slots, over = self._slots_of(frame), self._slots_of(above)
         if slots is None or over is None:
             raise NoState("frames cannot be read on this interpreter")
         code = slots.code
@@ -192,9 +210,18 @@ class StateReader:
             self._follower.ask_for(frame)
         return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
 
-    def _side(self, truth: bool, frame: FrameType, above: FrameType, reading: Reading) -> Any:
-        """Return what the innermost frame holds behind its jump, where less is live than before it."""
-        slots = slots_of(frame)
+
+class _Jump(NamedTuple):
+    """Hold the innermost frame where a comparison decides which way the code jumps."""
+
+    slots: Slots
+    sides: Any
+    depth: int  # of the stack, without what is asked
+    draw: Any  # which is less behind the jump than it is now
+
+    @classmethod
+    def of(cls, frame: FrameType, slots: Slots | None) -> _Jump:
+        """Read the frame; raise `NoState` where no jump follows, or more than one number is asked."""
         place = places_of(frame.f_code)[frame.f_lasti]
         if slots is None or place.sides is None or place.before is None:
             raise NoState("no jump follows")
@@ -203,9 +230,13 @@ class StateReader:
         drawn = [value._draw for value in asked if type(value) is Deferred]
         if len(drawn) != 1 or drawn[0].group is not None:
             raise NoState("more than one number is asked")
-        reading.split = drawn[0]  # which is less behind the jump than it is now
-        live = place.sides.live[truth]
-        return identity(slots.code), "to", place.sides.to[truth], *_held(slots, live, depth, reading)
+        return cls(slots, place.sides, depth, drawn[0])
+
+    def content(self, truth: bool, reading: Reading) -> Any:
+        """Return what the frame holds behind the jump, where less is live and less of the draw is left than before."""
+        reading.split = self.draw
+        held = _held(self.slots, self.sides.live[truth], self.depth, reading)
+        return identity(self.slots.code), "to", self.sides.to[truth], *held
 
 
 def _held(slots: Slots, live: int, kept: int, reading: Reading) -> list[Any]:
