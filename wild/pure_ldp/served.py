@@ -7,6 +7,8 @@ speak for value 1 (2)?"; hash functions and seeds do not depend on the value.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import xxhash
 from pure_ldp.core import generate_hash, generate_hash_funcs
@@ -29,9 +31,10 @@ SCALE = 0.5  # RAPPOR's f
 
 def reports(kind, **fixed):
     """Reports of one user as the client hands them out, on the domain and with the epsilon that an audit asks for."""
+    client_of = cache(lambda epsilon, values: kind(epsilon, values, **fixed))  # what it draws for itself is public
 
     def draw(dataset, size, rng, values=VALUES, epsilon=EPSILON):
-        client = kind(epsilon, values, **fixed)
+        client = client_of(epsilon, values)
         return [client.privatise(dataset) for _ in range(size)]
 
     return draw
@@ -45,9 +48,10 @@ def speaks(client, report, value):
 
 def supports(kind, *more, **fixed):
     """For which of the first two values a hashed report speaks; of the first and the last, on a domain asked for."""
+    client_of = cache(lambda epsilon, values: kind(epsilon, values, *more, **fixed))
 
     def draw(dataset, size, rng, values=None, epsilon=EPSILON):
-        client = kind(epsilon, values or VALUES, *more, **fixed)
+        client = client_of(epsilon, values or VALUES)
         drawn = [client.privatise(dataset) for _ in range(size)]
         return np.array([[speaks(client, report, value) for value in (1, values or 2)] for report in drawn])
 
@@ -116,6 +120,7 @@ def rappor():
 
 
 _HADAMARD = HadamardMechClient(EPSILON, VALUES, None, use_optimal_t=True)
+_RESPONSES = reports(hadamard_response)
 _SKETCH = generate_hash_funcs(2, WIDTH)
 _SIGNED = list(zip(generate_hash_funcs(2, WIDTH), generate_hash_funcs(2, 2), strict=True))
 
@@ -129,8 +134,8 @@ MECHANISMS = {
     "FLH": supports(FastLHClient, SEEDS, use_olh=True),
     "HM": coefficients(_HADAMARD, typed=True),
     "HM as a list": coefficients(_HADAMARD, typed=False),
-    "HR, high privacy": reports(hadamard_response),
-    "HR, general": lambda dataset, size, rng: reports(hadamard_response)(dataset, size, rng, epsilon=GENERAL),
+    "HR, high privacy": _RESPONSES,
+    "HR, general": lambda dataset, size, rng: _RESPONSES(dataset, size, rng, epsilon=GENERAL),
     "RAPPOR": flat(rappor()),
     "CMS": sketched(is_hadamard=False),
     "HCMS": sketched(is_hadamard=True),
