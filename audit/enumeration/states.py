@@ -134,7 +134,7 @@ class StateReader:
             return []
         found: dict[Any, State | None] = {entry[0]: None for entry in data}
         with suppress(NoState):
-            jump = _Jump.of(state.frames[0], self._slots_of(state.frames[0]))
+            jump = _Split.of(state.frames[0], self._slots_of(state.frames[0]))
             for truth in found:
                 with suppress(NoState):
                     found[truth] = self._state("after", [state.frames[0], *state.frames], (jump, bool(truth)))
@@ -157,7 +157,7 @@ class StateReader:
             return None
         return None if reading.numbers else state
 
-    def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Jump, bool] | None = None) -> State:
+    def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Split, bool] | None = None) -> State:
         """Number the states of the innermost frame, of the two innermost ones, and so on; here, or behind a jump."""
         reading = Reading(self.around)
         if not frames:
@@ -211,7 +211,7 @@ class StateReader:
         return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
 
 
-class _Jump(NamedTuple):
+class _Split(NamedTuple):
     """Hold the innermost frame where a comparison decides which way the code jumps."""
 
     slots: Slots
@@ -220,7 +220,7 @@ class _Jump(NamedTuple):
     draw: Any  # which is less behind the jump than it is now
 
     @classmethod
-    def of(cls, frame: FrameType, slots: Slots | None) -> _Jump:
+    def of(cls, frame: FrameType, slots: Slots | None) -> _Split:
         """Read the frame; raise `NoState` where no jump follows, or more than one number is asked."""
         place = places_of(frame.f_code)[frame.f_lasti]
         if slots is None or place.sides is None or place.before is None:
