@@ -124,10 +124,10 @@ def test_a_call_that_raises_is_followed():
 
 
 def test_calls_are_remembered(monkeypatch):
-    remembered = audit.enumerate_law(samplers.discrete_laplace, 3, rng="random", residual=1e-9)
+    remembered = audit.enumerate_law(samplers.discrete_laplace, 10, rng="random", residual=1e-9)
     monkeypatch.setattr(lazy_calls, "_OFTEN_ALIKE", 10**9)
-    followed = audit.enumerate_law(samplers.discrete_laplace, 3, rng="random", residual=1e-9)
-    assert remembered.states < 0.8 * followed.states
+    followed = audit.enumerate_law(samplers.discrete_laplace, 10, rng="random", residual=1e-9)
+    assert remembered.states < 0.6 * followed.states  # 0.39; at a scale of 3 few states are within calls
     assert set(remembered.probabilities) & set(followed.probabilities)
     for value, probability in followed.probabilities.items():
         other = remembered.probabilities.get(value, Fraction(0))
