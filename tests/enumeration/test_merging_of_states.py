@@ -4,8 +4,6 @@ import array
 import contextlib
 import fractions
 import functools
-import itertools
-import math
 import sys
 import types
 from fractions import Fraction
@@ -14,8 +12,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.enumeration import alike, bytecode, exploring, following, frames, reading, states, surroundings
-from benchmarks.enumeration import samplers
+from audit.enumeration import bytecode, following, frames, reading, states, surroundings
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -253,90 +250,6 @@ def test_the_iterator_of_a_loop_is_part_of_the_state():
     assert law.residual == 0
     assert law.notes == ()
     assert set(law.probabilities) == {a * 7 * i + b * j for a, b in ((1, 2), (5, 6)) for i in (1, 2) for j in (1, 2)}
-
-
-def jumps_that_leave_half_a_number(data, rng):
-    first = bit(rng)
-    u = rng.random()
-    if u < (0.5 if first else 0.75):
-        return bool(u < 0.25)
-    return None
-
-
-def jumps_with_a_live_variable(data, rng):
-    first = bit(rng)
-    if rng.random() < 0.75:
-        return first
-    return 2 + first
-
-
-JUMPS = {
-    jumps_that_leave_half_a_number: {True: Fraction(1, 4), False: Fraction(3, 8), None: Fraction(3, 8)},
-    jumps_with_a_live_variable: {**dict.fromkeys((0, 1), Fraction(3, 8)), **dict.fromkeys((2, 3), Fraction(1, 8))},
-}
-
-
-@pytest.mark.parametrize("subject", JUMPS, ids=lambda subject: subject.__name__)
-def test_branches_with_unlike_ends_are_run_each(subject):
-    law = audit.enumerate_law(subject, 0)
-    assert law.probabilities == JUMPS[subject]
-    assert law.residual == 0
-
-
-def what_is_left_of_a_number_is_forgotten(monkeypatch):
-    monkeypatch.setattr(reading.Reading, "split", property(lambda self: None, lambda self, draw: None), raising=False)
-
-
-def what_is_live_behind_a_jump_is_forgotten(monkeypatch):
-    monkeypatch.setattr(bytecode, "_sides", blind_to_variables(bytecode._sides))
-    monkeypatch.setattr(bytecode, "_places", {})
-
-
-def blind_to_variables(sides):
-    def blinded(*arguments):
-        found = sides(*arguments)
-        return found and found._replace(live=(0, 0))
-
-    return blinded
-
-
-@pytest.mark.parametrize(
-    ("subject", "without"),
-    [
-        (jumps_that_leave_half_a_number, what_is_left_of_a_number_is_forgotten),
-        (jumps_with_a_live_variable, what_is_live_behind_a_jump_is_forgotten),
-    ],
-)
-def test_ends_that_are_inferred_wrongly_are_found(subject, without, monkeypatch):
-    without(monkeypatch)
-    assert audit.enumerate_law(subject, 0).behind
-    monkeypatch.setattr(exploring.Explorer, "test_merges", lambda self: None)
-    monkeypatch.setattr(exploring.Explorer, "repeat", lambda self: None)
-    monkeypatch.setattr(
-        alike.LikeBranches,
-        "arrived",
-        lambda self, step, end, plain=alike.LikeBranches.arrived: plain(self, step, end) or [],
-    )
-    assert audit.enumerate_law(subject, 0).probabilities != JUMPS[subject]  # it is wrong, or not whole
-
-
-def test_ends_of_like_branches_are_found_once():
-    def flip(scores, rng):
-        return samplers.permute_and_flip(scores, 1.0, rng)
-
-    scores = (3, 1, 4, 1, 5, 9, 2, 6)
-    law = audit.enumerate_law(flip, scores, rng="random")
-    assert law.residual == 0
-    assert law.runs < law.states / 2
-    assert law.merges > law.states
-    found = {index: Fraction(0) for index in range(len(scores))}
-    for order in itertools.permutations(range(len(scores))):
-        left = Fraction(1, math.factorial(len(scores)))
-        for index in order:
-            accepted = Fraction(math.ceil(math.exp((scores[index] - 9) / 2) * 2**53), 2**53)
-            found[index] += left * accepted
-            left *= 1 - accepted
-    assert law.probabilities == found
 
 
 def test_a_fraction_of_a_draw_is_a_state():
