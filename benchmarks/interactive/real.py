@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from audit import check_interactive
+from audit import Verdict, check_interactive
 from benchmarks.interactive import accountants, compositors
 from benchmarks.interactive.objects import NUMBERS, OWN, Audited
 from wild.environments import pin_of, prepare, python_of
@@ -36,7 +36,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _START = "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); "  # its own packages come first
 _CALL = "from benchmarks.interactive.real import audit_all; audit_all({library!r}, {text!r})"
 _FIT = 1e-3  # that an object is taken to leave its stated law, where it does not: there are a dozen of them
-HEAD = "| object | its documentation | verdict | conversations | CPU s |\n| --- | --- | --- | --- | --- |"
+_BY = {"exact": ", exact", "statistical": ", by sampling"}
+HEAD = "| object | its documentation | verdict | conversations per dataset | CPU s |\n| --- | --- | --- | --- | --- |"
 
 
 def unwritten(library: str) -> list[str]:
@@ -60,8 +61,8 @@ def row_of(each: Audited, release: str) -> str:
     )  # fmt: skip
     seconds = time.process_time() - started
     claim = each.claim.epsilon if each.claim.delta == 0 else (round(each.claim.epsilon, 3), each.claim.delta)
-    reason = "" if result.verdict.name == "PASS" else f": {result.reason}"
-    verdict = f"{result.verdict} ({result.basis}) of epsilon {claim}{reason}"
+    verdict = f"{result.verdict}{_BY.get(result.basis, '')}: {claim}"
+    verdict += "" if result.verdict is Verdict.PASS else f"; {result.reason}"
     return f"| {release}: {each.name} | {each.documented} | {verdict} | {each.budget:,} | {seconds:.0f} |"
 
 
