@@ -16,25 +16,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.conformance.laws import ClampedLaplace
 from audit.laws import AtomsAndDensity, Laplace, Product
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class WithinBounds(AtomsAndDensity):
-    """Laplace noise within [low, high]: cut at the ends, or drawn again until it lies inside."""
+class BoundedLaplace(AtomsAndDensity):
+    """Laplace noise that is drawn again until it lies in [low, high], and so has no atoms."""
 
     loc: float
     scale: float
     low: float
     high: float
-    cut: bool
 
     @property
     def atoms(self) -> Mapping[float, float]:
-        """The probabilities of the ends, where the noise is cut."""
-        return {self.low: self._below, self.high: self._above} if self.cut else {}
+        """None."""
+        return {}
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -46,16 +46,8 @@ class WithinBounds(AtomsAndDensity):
         return Laplace(self.loc, self.scale)
 
     @cached_property
-    def _below(self) -> float:
-        return float(self._noise.cdf(np.array([self.low]))[0])
-
-    @cached_property
-    def _above(self) -> float:
-        return 1 - float(self._noise.cdf(np.array([self.high]))[0])
-
-    @property
-    def _kept(self) -> float:
-        return 1.0 if self.cut else 1 - self._below - self._above
+    def _ends(self) -> FloatArray:
+        return np.asarray(self._noise.cdf(np.array([self.low, self.high])))
 
     def slope(self, x: float) -> tuple[float, float]:
         """Return the slope of the Laplace law."""
@@ -64,16 +56,16 @@ class WithinBounds(AtomsAndDensity):
     def log_density(self, x: FloatArray) -> FloatArray:
         """Return that of the Laplace law inside, over the share that is kept."""
         inside = (x >= self.low) & (x <= self.high)
-        return np.where(inside, self._noise.log_density(x) - math.log(self._kept), -np.inf)
+        return np.where(inside, self._noise.log_density(x) - math.log(np.ptp(self._ends)), -np.inf)
 
     def antiderivative(self, x: FloatArray) -> FloatArray:
         """Return the mass between low and x."""
-        return np.asarray(self._noise.cdf(np.clip(x, self.low, self.high)) - self._below) / self._kept
+        below = self._noise.cdf(np.clip(x, self.low, self.high)) - self._ends[0]
+        return np.asarray(below / np.ptp(self._ends))
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """Return the probability of an output <= x."""
-        start = np.where(x >= self.low, self._below if self.cut else 0.0, 0.0)
-        return np.asarray(np.where(x >= self.high, 1.0, start + self.antiderivative(x)))
+        return self.antiderivative(x)
 
 
 @dataclass(frozen=True)
@@ -103,6 +95,6 @@ class ScalerRelease:
         n, most = len(rows), (high - low) ** 2 / 4
         wide = ((high - low) / n) ** 2 * (n - 1)
         scale = LaplaceBoundedDomain(epsilon=share, delta=0, sensitivity=wide, lower=0, upper=most)._find_scale()
-        means = [WithinBounds(float(mean), (high - low) / n / share, low, high, True) for mean in rows.mean(axis=0)]
-        variances = [WithinBounds(float(each), float(scale), 0.0, most, False) for each in rows.var(axis=0)]
+        means = [ClampedLaplace(float(mean), (high - low) / n / share, low, high) for mean in rows.mean(axis=0)]
+        variances = [BoundedLaplace(float(each), float(scale), 0.0, most) for each in rows.var(axis=0)]
         return Product((*means, *variances))
