@@ -140,7 +140,8 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
         return _LAWS[query]
     if query == "gaussian noise" and kind == CLASSICAL:
         return _classical
-    if query not in _VALUES or kind not in (USUAL, INTEGER, ROUNDED, CLAMPED, *[SAMPLE] * (query == "variance")):
+    kinds = (USUAL, INTEGER, ROUNDED, CLAMPED, *((SAMPLE,) if query == "variance" else ()))
+    if query not in _VALUES or kind not in kinds:
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
     noisy = {ROUNDED: _rounded, INTEGER: _whole}.get(kind, _whole if query == "geometric noise" else _real)
     change = None if query.endswith("noise") else sensitivity_of(query, relation)

@@ -265,7 +265,7 @@ class Choice:
 
     @property
     def shared(self) -> list[tuple[EventPair, float]]:
-        """The events to certify, and the share of the significance of each; no interval need seem likelier anywhere."""
+        """The events to certify, and the share of the significance of each: all of it where no interval was found."""
         if self.interval is None or self.interval.evidence == -math.inf:
             return [(self.events, 1.0)]
         return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]
