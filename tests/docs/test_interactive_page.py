@@ -18,7 +18,8 @@ TURNS, *SHOWN = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
 
 def test_the_session_fails_in_pytest_by_the_conversation_that_is_shown(tmp_path):
     (tmp_path / "test_session.py").write_text(SESSION + TEST)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_session.py"]
+    # Without the summary: it repeats the whole message where CI is set.
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rN", "test_session.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     printed = [line.strip() for line in done.stdout.splitlines()]
     assert done.returncode == 1
