@@ -87,6 +87,13 @@ def _solved(
     component: Sequence[int], edges: Sequence[Edges], inflow: Sequence[Any], numbers: Arithmetic
 ) -> dict[int, Any]:
     """Return the visits of the states of one component."""
+    if len(component) == 1:
+        (state,) = component
+        again = numbers.one - numbers.one
+        for target, weight, total in edges[state]:
+            if target == state:
+                again += numbers.make(weight, total)
+        return {state: numbers.over(inflow[state], again) if again else inflow[state]}
     members, zero = set(component), numbers.one - numbers.one
     out: dict[int, dict[int, Any]] = {state: {} for state in component}
     into: dict[int, set[int]] = {state: set() for state in component}

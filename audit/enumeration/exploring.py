@@ -236,8 +236,8 @@ class Explorer:
             return Raised(error)
 
     def _on_script_end(self) -> None:
-        self.previous = subject_frames()
-        if not self.follower.is_replay or self.is_call:
+        if not self.follower.is_replay or self.is_call:  # else no fork follows, and nothing new is to be seen
+            self.previous = subject_frames()
             self.watch.start()
 
     def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> list[Step]:

@@ -37,11 +37,14 @@ def explore(call: Callable[[], Any], follower: Follower, limits: Limits, has_ans
         explorer.on_wanted, explorer.has_answer = remember_calls, has_answer
         explorer.explore()
         explorer.repeat()
-    return _law(explorer, limits.gate.seconds() - started)
+        seconds = limits.gate.seconds() - started
+        solved = _solved(explorer)  # in here no garbage is collected, which would go through the whole graph
+    return _law(explorer, *solved, seconds)
 
 
-def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
-    nodes, watch = explorer.nodes, explorer.watch
+def _solved(explorer: Explorer) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+    """Return the probabilities of the outputs, and of what was not followed, by its reason."""
+    nodes = explorer.nodes
     texts: dict[str, Fraction] = defaultdict(Fraction)
     lost: dict[str, Fraction] = defaultdict(Fraction)
     if type(explorer.root) is Node:
@@ -64,6 +67,11 @@ def _law(explorer: Explorer, seconds: float) -> EnumeratedLaw:
         texts[explorer.root.text] = Fraction(1)
     else:
         lost[explorer.root.reason if explorer.root else "not followed, by the limit of time"] = Fraction(1)
+    return texts, lost
+
+
+def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fraction], seconds: float) -> EnumeratedLaw:
+    nodes, watch = explorer.nodes, explorer.watch
     ordered = dict(sorted(texts.items(), key=lambda item: (-item[1], item[0])))
     return EnumeratedLaw(
         _by_value(ordered, explorer.values),
