@@ -4,8 +4,9 @@
 samplers that are held to their claims by enumeration (both datasets), and of every privacy check of the catalog with
 listed pairs (the first dataset); words select them by name. A law is the same where no bracket of a probability
 excludes another one.
-What has no law, such as a continuous output, is counted. `--python` names another interpreter with the package, such as
-one of another version, which finds the laws once more; it may be repeated. The exit status is 1 when a law differs.
+What has no law under the first seed, such as a continuous output, is counted and not asked again. `--python` names
+another interpreter with the package, such as one of another version, which finds the laws once more; it may be
+repeated. As many processes run at once as there are processors. The exit status is 1 when a law differs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -39,11 +41,11 @@ def laws() -> Iterator[tuple[str, Any, Any, float]]:
         yield f"check: {check.name}", check.mechanism, check.pairs[0][0], 1.0
 
 
-def print_laws(words: list[str]) -> None:
-    """Print each law as one line of JSON."""
+def print_laws(words: list[str], names: set[str]) -> None:
+    """Print laws as lines of JSON: those of exactly these names or, without names, those that the words select."""
     warnings.simplefilter("ignore")
     for name, mechanism, data, limit in laws():
-        if words and not any(word in name for word in words):
+        if name not in names if names else words and not any(word in name for word in words):
             continue
         law = audit.enumerate_law(mechanism, data, residual=COARSE, time_limit=limit)
         texts = {text: str(probability) for text, probability in law.texts.items()}
@@ -51,11 +53,13 @@ def print_laws(words: list[str]) -> None:
         print(json.dumps(said), flush=True)
 
 
-def laws_under(seed: str, words: list[str], python: str = sys.executable) -> list[dict[str, Any]]:
-    """Return the laws that a process with a hash seed finds."""
+def laws_under(seed: str, words: list[str], names: list[str], python: str = sys.executable) -> list[dict[str, Any]]:
+    """Return the laws that a process with a hash seed finds; the names are its standard input."""
     command = [python, "-m", "benchmarks.enumeration.seeds", ONE, *words]
     variables = {**os.environ, "PYTHONHASHSEED": seed}
-    made = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        command, env=variables, input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True
+    )
     return [json.loads(line) for line in made.stdout.splitlines()]
 
 
@@ -70,29 +74,32 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--python", action="append", default=[], help="another interpreter with the package")
     parser.add_argument("words", nargs="*", help="parts of names; all laws unless given")
     given = parser.parse_args(arguments)
-    found = [laws_under(seed, given.words) for seed in SEEDS]
-    found += [laws_under(SEEDS[0], given.words, python) for python in given.python]
-    differing, without = 0, 0
-    others = f" and {len(given.python)} other interpreters" if given.python else ""
-    print(f"| law | outputs | under five hash seeds{others} |\n| --- | --- | --- |")
+    every = laws_under(SEEDS[0], given.words, [])
+    first = [law for law in every if law["texts"]]
+    names = [law["name"] for law in first]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = [pool.submit(laws_under, seed, [], names) for seed in SEEDS[1:]]
+        runs += [pool.submit(laws_under, SEEDS[0], [], names, python) for python in given.python]
+    found = [first, *(run.result() for run in runs)]
+    differing = 0
+    more = f" and {len(given.python)} other interpreters" if given.python else ""
+    print(f"| law | outputs | under five hash seeds{more} |\n| --- | --- | --- |")
     for same in zip(*found, strict=True):
-        first, *others = map(table_of, same)
-        if not any(law["texts"] for law in same):
-            without += 1
-            continue
-        if any(any(contradicted(first, other)) for other in others):
+        law, *others = map(table_of, same)
+        if any(any(contradicted(law, other)) for other in others):
             said, differing = "differs", differing + 1
         else:
-            said = "identical" if all(other == first for other in others) else "the same within its brackets"
-        if barred := sorted({name for law in same for name in law["behind"]}):
+            said = "identical" if all(other == law for other in others) else "the same within its brackets"
+        if barred := sorted({name for one in same for name in one["behind"]}):
             said += f"; no verdict: {'; '.join(barred)}"
-        print(f"| {same[0]['name']} | {len(first.texts)} | {said} |")
-    print(f"\n{differing} of {len(found[0]) - without} laws differ; {without} more have no law that can be enumerated.")
+        print(f"| {same[0]['name']} | {len(law.texts)} | {said} |")
+    without = len(every) - len(first)
+    print(f"\n{differing} of {len(first)} laws differ; {without} more have no law that can be enumerated.")
     return int(differing > 0)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == [ONE]:
-        print_laws(sys.argv[2:])
+        print_laws(sys.argv[2:], set(sys.stdin.read().splitlines()))
     else:
         sys.exit(main(sys.argv[1:]))
