@@ -57,9 +57,7 @@ def laws_under(seed: str, words: list[str], names: list[str], python: str = sys.
     """Return the laws that a process with a hash seed finds; the names are its standard input."""
     command = [python, "-m", "benchmarks.enumeration.seeds", ONE, *words]
     variables = {**os.environ, "PYTHONHASHSEED": seed}
-    made = subprocess.run(
-        command, env=variables, input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True
-    )
+    made = subprocess.run(command, env=variables, input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True)
     return [json.loads(line) for line in made.stdout.splitlines()]
 
 
