@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class Explorer:
     merges: Merges = field(default_factory=lambda: Merges(0, 0))
     is_call: bool = False  # whether it ends with a call, which a profile function sees
     has_answer: bool = False  # whether the dataset is a symbol
-    confirmed: Any = field(default_factory=count)
+    confirmed: Iterator[int] = field(default_factory=count)
     fewest_tests: int = 256  # of merges, if there is as much to test
     on_wanted: Callable[[Explorer], None] = lambda explorer: None
     ticket: Any = field(default_factory=count)
@@ -109,7 +109,10 @@ class Explorer:
         """Go through merged states by their other ways, and on to outputs: all must be as the graph says."""
         if self.watch.behind:
             return
-        self.merges = tested_merges(self, self.fewest_tests, 0 if self.stopped_by == "time" else self.runs)
+        explored = 0 if self.stopped_by == "time" else self.runs
+        self.merges, is_alike = tested_merges(self.nodes, self.replayed, self.fewest_tests, explored)
+        if not is_alike:
+            self.watch.behind.add(DIFFER)
 
     def replayed(self, script: list[Step]) -> Any:
         """Return the output of a run by a script alone, or why it went another way."""
@@ -335,11 +338,9 @@ class Explorer:
         for frame in state.frames[:-1] if state is not None else subject_frames()[1:-1]:
             if identity(frame) not in begun:
                 self.lazy.begins(frame)
-        return (
-            None
-            if state is None
-            else self.calls.law_of(state, begun, self._outermost(state), self.lazy, self.follower.script)
-        )
+        if state is None:
+            return None
+        return self.calls.law_of(state, begun, self._outermost(state), self.lazy, self.follower.script)
 
     def _outermost(self, state: State) -> int:
         """Return the number of frames whose calls may be remembered: all but the outermost one."""

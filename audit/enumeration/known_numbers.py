@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from audit.enumeration.answers import with_known
 from audit.enumeration.deferred import Draw, size_of
-from audit.enumeration.following import EndOfRun, KnownRun
+from audit.enumeration.following import EndOfRun, Follower, KnownRun, Step
 from audit.enumeration.identities import identity
+from audit.enumeration.states import StateReader
+from audit.enumeration.watching import Watch
 from audit.subjects.identity import CannotKeep, Raised, identify
 
 POINTS = ("first", "last", "middle", "random")
@@ -100,7 +102,24 @@ class Instructions:
         return on_instruction
 
 
-def unconfirmed(explorer: Any, text: Any) -> str | None:
+class RepeatingExplorer(Protocol):
+    """Explores the code, and can run it again."""
+
+    follower: Follower
+    watch: Watch
+    reader: StateReader
+    values: dict[str, Any]  # an output of each text
+    confirmed: Iterator[int]  # numbers the runs that were confirmed
+    has_answer: bool  # whether the dataset is a symbol
+
+    def call_once(self) -> Any:
+        """Return the output of the code."""
+
+    def replayed(self, script: list[Step]) -> Any:
+        """Return the output of a run by a script alone."""
+
+
+def unconfirmed(explorer: RepeatingExplorer, text: Any) -> str | None:
     """Run again with known numbers; return where the code parts from the run before, or None if it does not."""
     follower, count = explorer.follower, next(explorer.confirmed)
     if not follower.drawn and not explorer.has_answer:  # all was known in the run itself
@@ -124,7 +143,7 @@ def unconfirmed(explorer: Any, text: Any) -> str | None:
     return None
 
 
-def _is_same(explorer: Any, text: Any, run: KnownRun) -> bool:
+def _is_same(explorer: RepeatingExplorer, text: Any, run: KnownRun) -> bool:
     """Test whether a run with known numbers draws as the one before it did, and has its output."""
     follower = explorer.follower
     follower.begin_known(run)
@@ -139,7 +158,7 @@ def _is_same(explorer: Any, text: Any, run: KnownRun) -> bool:
     return bool(is_text and follower.stopped is None and follower.is_used_up())
 
 
-def _instructions(explorer: Any, run: Callable[[], Any]) -> Instructions:
+def _instructions(explorer: RepeatingExplorer, run: Callable[[], Any]) -> Instructions:
     watch = explorer.watch
     collects, watch.collects = watch.collects, False
     with Instructions(explorer.reader.is_of_code) as made:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -109,14 +109,13 @@ class Tester:
         return 0 if type(end) is Output else self._nearest.get(end.number) if type(end) is Node else None
 
 
-def tested_merges(explorer: Any, fewest: int, explored: int) -> Merges:
-    """Run through the merges of an exploration, and count them; say where one does not go on as the graph says."""
-    tester = Tester(explorer.nodes, len(explorer.nodes))
-    for script, end in tester.runs(fewest, explored):
-        if explorer.replayed(script) != end.text:
-            explorer.watch.behind.add(DIFFER)
-            break
-    return Merges(len(tester.merges), len(tester.tested))
+def tested_merges(
+    nodes: list[Node], replayed: Callable[[list[Step]], Any], fewest: int, explored: int
+) -> tuple[Merges, bool]:
+    """Run through the merges of a graph, and count them; return also whether all go on as the graph says."""
+    tester = Tester(nodes, len(nodes))
+    is_alike = all(replayed(script) == end.text for script, end in tester.runs(fewest, explored))
+    return Merges(len(tester.merges), len(tester.tested)), is_alike
 
 
 def _distances(nodes: list[Node]) -> dict[int, int]:
