@@ -1,15 +1,14 @@
 """The audits of a library as data, and those of another release of it by the same checks.
 
 `wild/<library>/audits.toml` has a table for each check: name, key of `MECHANISMS` where that is not in the name, claim,
-source, pairs as Python literals, and settings. `searches.py` beside it has the `CHECKS` whose parameters are
-searched. A release with `[sibling]` in place of checks is audited by those of the release that it names.
+source, pairs as Python literals, and settings; and one for those whose parameters are searched (`searched.py`). A
+release with `[sibling]` in place of checks is audited by those of the release that it names.
 """
 
 from __future__ import annotations
 
 import ast
 import fnmatch
-import importlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 from audit import AddRemove, Distance, Group, Labeled, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution
 from wild.environments import AUDITS, CATALOGUE
 from wild.mechanism import Served
+from wild.searched import searches_of
 
 RELATIONS = {
     "add/remove": AddRemove(),
@@ -96,14 +96,20 @@ def audits_of(library: str) -> Audits:
     if (sibling := data.get("sibling")) is not None:
         return Sibling(library, **{**sibling, "release": tuple(sibling["release"])}).audits()
     checks = checks_of(data, library)
-    if (CATALOGUE / library / "searches.py").is_file():
-        checks += importlib.import_module(f"wild.{library}.searches").CHECKS
     return Audits(checks, data.get("repository", ""), tuple(data["not_audited"]))
 
 
 def checks_of(data: Mapping[str, Any], library: str) -> list[Any]:
     """Return the checks of a table, of the mechanisms of a library."""
-    return [_check({**_CLAIM, **data.get("default", {}), **row}, library) for row in data.get("check", ())]
+    checks = [_check({**_CLAIM, **data.get("default", {}), **row}, library) for row in data.get("check", ())]
+    for row in ({"own_randomness": True, **row} for row in data.get("search", ())):
+        pairs = row["pairs"] if isinstance(row["pairs"], str) else _pairs(row["pairs"])
+        checks += searches_of(row, library, RELATIONS[row["relation"]], pairs)
+    return checks
+
+
+def _pairs(literals: Sequence[str]) -> list[tuple[Any, ...]]:
+    return [tuple(_dataset(side) for side in ast.literal_eval(pair)) for pair in literals]
 
 
 def _check(row: Mapping[str, Any], library: str) -> Any:
@@ -115,7 +121,7 @@ def _check(row: Mapping[str, Any], library: str) -> Any:
         name=row["name"],
         mechanism=Served(library, served, own_randomness=row["own_randomness"]),
         claim=PrivacyClaim(row["epsilon"], row["delta"], RELATIONS[row["relation"]], row["source"]),
-        pairs=[tuple(_dataset(side) for side in ast.literal_eval(pair)) for pair in row["pairs"]],
+        pairs=_pairs(row["pairs"]),
         **settings,
     )
 

@@ -17,38 +17,12 @@ from audit.conformance.findings import Finding
 from audit.faces.conformance.matrix import load
 from wild.environments import pin_of, python_of
 from wild.findings import ROOT
-from wild.markdown import fenced
+from wild.markdown import fenced, filled
 from wild.scripts import run_script
 
 TABLES = Path("drafts/conformance")
 Cause = Mapping[str, Any]
 Table = tuple[dict[str, Any], list[Finding]]
-
-_LETTER = """Subject: {release}: {title}
-
-Dear maintainers,
-
-{release} was asked what every library is asked: common queries on usual and unusual inputs. An answer tells two
-neighboring datasets apart better than the documentation says.
-
-The documentation: {quote}
-
-Where: `{file}`, line {line}: `{code}`
-
-What happens: {read}.
-
-Expected: at epsilon = {claimed:g} no output is likelier on one of the two by a factor above e^{claimed:g}.
-Seen: {reason} (query {query}, {case}).
-
-{pair}
-With the library alone:
-
-{script}
-The same cause shows in {count} of the cells that were asked: {cells}.
-
-We publish nothing before you answer, and at the latest 90 days after this report unless you ask for more time. Is it
-a fault in your view, or does the documentation exclude the input in words that we overlooked?
-"""
 
 
 class CauseMissing(Exception):
@@ -130,7 +104,8 @@ def letter(each: Accused) -> str:
     """Return the text that goes to the maintainers of a library about one cause."""
     cell, quotes = each.worst, each.head["quotes"]
     file, line, code = each.cause["where"][each.library].split(":", 2)
-    return _LETTER.format(
+    return filled(
+        "letter_of_cells.md",
         release=f"{pin_of(each.library).package} {each.head['version']}",
         title=each.cause["name"].removeprefix(f"{each.library}: "),
         quote=quotes.get(cell.query, each.head["quote"]),

@@ -14,22 +14,18 @@ import json
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import click
 
 from audit.report.certificate import write_whole
 from wild.causes import TABLES, Table, accused, causes, letters, problems, tables
-from wild.environments import CATALOGUE, environment_of, libraries, pin_of, prepare, python_of
+from wild.environments import CATALOGUE, OLDER, behind, environment_of, libraries, pin_of, prepare
 from wild.matrix import public_data, totals
 from wild.releases import failing_cells, folder_of, older_releases, over_releases
 from wild.texts import place_of, site_of, texts_of
 
 PUBLIC = Path("docs/libraries.json")
-_START = (
-    "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); from audit.faces.command_line import main"
-)
 
 
 def answering(catalogue: Path = CATALOGUE) -> list[str]:
@@ -39,9 +35,8 @@ def answering(catalogue: Path = CATALOGUE) -> list[str]:
 
 def command_of(library: str, options: list[str], environment: str | None = None) -> list[str]:
     """Return the command that asks a library in its environment, or in that of another release."""
-    start = _START.format(root=str(CATALOGUE.parent), packages=sysconfig.get_path("purelib"))
     asked = ["conformance", f"wild.{library}.conformance", *options]
-    return [str(python_of(environment or library).absolute()), "-W", "ignore", "-c", f"{start}; main({asked!r})"]
+    return behind(environment or library, f"from audit.faces.command_line import main; main({asked!r})")
 
 
 def quotations(table: Table) -> set[str]:
@@ -80,8 +75,9 @@ def main(
     if releases:
         for library, only in asked:
             for version in [only] if only else older_releases(library):
-                for cells in failing_cells(library):
-                    _asked(library, version, [*cells, *options])
+                if "python" not in OLDER.get(pin_of(library).package, {}).get(version, {}):  # the auditor's own
+                    for cells in failing_cells(library):
+                        _asked(library, version, [*cells, *options])
         return
     sys.exit(max(_asked(library, version, list(options)) for library, version in asked))
 
@@ -99,7 +95,7 @@ def _asked(library: str, version: str, options: list[str]) -> int:
     """Ask a library, or another release of it, and look its quotations up; return the exit status."""
     environment, folder = library, TABLES
     if version and version != pin_of(library).version:
-        environment, folder = environment_of(library, version), folder_of(version)
+        environment, folder = environment_of(pin_of(library).package, version), folder_of(version)
     prepare(library)
     status = subprocess.run(command_of(library, ["--out", str(folder), *options], environment), check=False).returncode
     if environment != library:  # what is quoted stands in the newest

@@ -3,20 +3,25 @@
 A library is a folder beside this file with three files in it: `requirements.txt` (exact pins, the audited library
 first), `served.py` (runs in the environment) and `audits.toml` (read here). A library in JavaScript has `served.js` and
 a `package.json` whose first dependency is the audited one; Node.js comes as a package of its requirements. An
-environment is made once; it is made anew when the requirements, or the Python that makes it, change.
+environment is made once; it is made anew when the requirements, or the Python that makes it, change. `older.toml` names
+the older releases that are asked, with the Python and the packages that they need.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from packaging.version import Version
 
 CATALOGUE = Path(__file__).resolve().parent
 HOME = Path(".wild")  # in the working folder, like the caches of other tools
@@ -24,7 +29,8 @@ AUDITS = "audits.toml"
 FILES = ("requirements.txt", AUDITS)
 SERVED = ("served.py", "served.js")  # of a Python library, and of one in JavaScript
 NPM = "package.json"
-_STAMP = "installed.txt"
+OLDER: dict[str, dict[str, dict[str, Any]]] = tomllib.loads((CATALOGUE / "older.toml").read_text(encoding="utf-8"))
+_STAMP, _PYTHON = "installed.txt", "python.txt"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([A-Za-z0-9._+!-]+)")
 
 
@@ -99,6 +105,14 @@ def python_of(library: str) -> Path:
     return HOME.resolve() / library / "bin" / "python"
 
 
+def behind(library: str, code: str) -> list[str]:
+    """Return the command that runs code in a library's environment, whose packages come before those of the auditor."""
+    start = (
+        f"import sys; sys.path[:0] = [{str(CATALOGUE.parent)!r}]; sys.path.append({sysconfig.get_path('purelib')!r})"
+    )
+    return [str(python_of(library).absolute()), "-W", "ignore", "-c", f"{start}; {code}"]
+
+
 def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     """Make the environment of a library, unless it is there; say whether it was made now.
 
@@ -115,10 +129,16 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     shutil.rmtree(python.parents[1], ignore_errors=True)
     HOME.mkdir(exist_ok=True)
     (HOME / ".gitignore").write_text("*\n")
-    # without a pip of its own: to unpack one takes longer than most installations, and the one here can do it
-    _run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])])
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
-    _run([*pip, "install", "--quiet", "--requirement", str(requirements)])
+    named = requirements.parent / _PYTHON
+    if named.is_file():
+        _run([interpreter(named.read_text()), "-m", "venv", str(python.parents[1])])
+        pip = [str(python), "-m", "pip"]  # the one here may not know so old a Python
+    else:  # without a pip of its own: to unpack one takes longer than most installations, and the one here can do it
+        _run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])])
+        pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    _run(
+        [*pip, "--disable-pip-version-check", "install", "--quiet", "--no-compile", "--requirement", str(requirements)]
+    )
     if is_javascript(library, catalogue):
         shutil.copy(requirements.parent / NPM, python.parents[1])
         npm = node_of(library).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
@@ -128,24 +148,56 @@ def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
     return True
 
 
-def environment_of(library: str, version: str) -> str:
-    """Return the name of the environment of another release, which is made unless a folder of `wild` has it."""
-    wanted = Pin(pin_of(library).package, version)
+def newest(package: str) -> str:
+    """Return the folder of the newest audited release of a package."""
+    folders = [each for each in libraries() if pin_of(each).package == package]
+    return max(folders, key=lambda each: Version(pin_of(each).version))
+
+
+def versions_of(package: str) -> list[str]:
+    """Return the releases of a package that have a folder or stand in `older.toml`, the oldest first."""
+    pinned = {pin_of(each).version for each in libraries() if pin_of(each).package == package}
+    return sorted({*pinned, *OLDER.get(package, ())}, key=Version)
+
+
+def environment_of(package: str, version: str) -> str:
+    """Return the name of the environment of a release, which is made; a folder of `wild` has it, or `older.toml`."""
+    wanted = Pin(package, version)
     known = next((each for each in libraries() if pin_of(each) == wanted), None)
     if known is not None:
         prepare(known)
         return known
-    catalogue, name = HOME / "releases", f"{library}=={version}"
+    catalogue, name = HOME / "releases", f"{package}=={version}"
     (catalogue / name).mkdir(parents=True, exist_ok=True)
-    needed = [line.partition("==")[0] for line in pins_of(library).read_text().splitlines()[1:]]
-    (catalogue / name / "requirements.txt").write_text("\n".join([f"{wanted.package}=={version}", *needed, ""]))
+    asked = OLDER.get(package, {}).get(version, {})
+    needed = [line.partition("==")[0] for line in pins_of(newest(package)).read_text().splitlines()[1:]]
+    lines = [f"{package}=={version}", *asked.get("packages", needed), ""]
+    (catalogue / name / "requirements.txt").write_text("\n".join(lines))
+    if "python" in asked:
+        (catalogue / name / _PYTHON).write_text(asked["python"])
     prepare(name, catalogue)
     return name
 
 
+def interpreter(version: str) -> str:
+    """Return the Python of a version, such as `3.9`: on the path, or made by pyenv.
+
+    Raises
+    ------
+    EnvironmentFailed
+        When there is none.
+    """
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    made = sorted(root.glob(f"versions/{version}.*/bin/python{version}"))
+    found = str(made[-1]) if made else shutil.which(f"python{version}")
+    if found is None:
+        raise EnvironmentFailed(f"python{version} is not installed: put it on the path, or install it with pyenv")
+    return found
+
+
 def _digest(folder: Path) -> str:
     """Return a digest of what an environment was made from: the requirements of both kinds and the Python."""
-    asked = (folder / name for name in ("requirements.txt", NPM))
+    asked = (folder / name for name in ("requirements.txt", NPM, _PYTHON))
     texts = [path.read_bytes() for path in asked if path.is_file()]
     return hashlib.sha256(b"".join([*texts, sys.version.encode()])).hexdigest()
 

@@ -10,7 +10,8 @@ from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import heading, measured_checks
 from wild.markdown import escaped, fenced, short_code
-from wild.scripts import NAMES, script_of
+from wild.releases import since, until
+from wild.scripts import NAMES, releases_of, script_of
 
 CERTAIN = 0.9  # share of the outputs that are guessed, all of them right: any output tells
 NEARLY = 0.01  # share of wrong guesses
@@ -41,6 +42,8 @@ def finding_lines(each: Audited, run: Run, told: Told) -> Iterator[str]:
     yield f"* *Upstream*: {upstream(finding)}."
     yield from looked_up(finding)
     yield from _releases(run, told)
+    if by_release := releases_of(finding):
+        yield f"* *Since and until*: {over_time(by_release)}"
     yield f"* *Certificates*: `{run.folder}/`, seal `{run.certificate['seal']}`."
     yield ""
     yield measured_checks(run)
@@ -82,6 +85,13 @@ def _releases(run: Run, told: Told) -> Iterator[str]:
         releases = told.get(str(check["name"]).partition("/")[2], ())
         if releases:
             yield f"* *Audited releases*: {', '.join(f'{version} {said}' for version, said in releases)}."
+
+
+def over_time(told: Mapping[str, str]) -> str:
+    """Return since and until when the script of a finding shows it, and what it said of each release."""
+    last = f", until {until(told)}" if until(told) else ""
+    said = ", ".join(f"{version} {status}" for version, status in told.items())
+    return f"its script shows it since {since(told)}{last} ({said})."
 
 
 def severity(check: Check) -> str:

@@ -8,44 +8,19 @@ from collections.abc import Sequence
 from audit.report.wording import claimed, count, found, is_privacy, number
 from wild.audited import AGAIN, Audited, Check, Run
 from wild.findings import CLASSES, DOCUMENTED, Finding
-from wild.markdown import anchor, escaped, table
-
-_HEAD = """# Found in the wild
-
-Released versions of libraries, each in a virtual environment of its own, audited against what their documentation
-claims. `make wild` makes this page and the [register](register/index.md): environments, certificates, and a repetition
-of every FAIL with another seed, at significance {again:g}. A claim is refuted when both runs refuted it; the bound is
-the repetition's, so it exceeds the truth with probability at most {again:g}. The register says which pair shows it,
-which lines of the release bring it about, what an adversary learns, what the maintainers know, and what was not
-audited. Whether anybody is harmed is another question.
-
-Only what is public is here: a finding that no upstream thread, changelog or paper states is first reported to the
-library's maintainers, as SECURITY.md in the repository says, and is counted and no more until then.
-
-Bounds vary from run to run where a library draws from a generator of its own. The pairs are as small as the finding.
-[Other auditors](peers.md) got some mechanisms of the catalog, beside this one.
-"""
-
-_CLASSES = """## Classes
-
-A certified epsilon measures the number of outputs as much as the fault, so that findings are sorted by class. A cause
-counts once, whatever the number of functions and releases that it is in.
-"""
+from wild.markdown import anchor, escaped, filled, table
 
 
 def ledger(libraries: Sequence[Audited], hidden: int = 0) -> str:
     """Return the page, in Markdown; `hidden` findings are not public."""
-    parts = [
-        _HEAD.format(again=AGAIN),
-        headline(libraries, hidden) + "\n",
-        _CLASSES,
-        classes(libraries),
-        "## Findings\n",
-        _findings(libraries),
-        "## Releases\n",
-        summary(libraries),
-    ]
-    return "\n".join(parts).rstrip() + "\n"
+    return filled(
+        "found.md",
+        again=AGAIN,
+        headline=headline(libraries, hidden),
+        classes=classes(libraries),
+        findings=_findings(libraries),
+        summary=summary(libraries),
+    )
 
 
 def headline(libraries: Sequence[Audited], hidden: int) -> str:

@@ -8,29 +8,10 @@ from pathlib import Path
 from audit.report.wording import claimed, count, number
 from wild.audited import Audited, Run
 from wild.finding_page import counterexample, finding_lines, script, sources
+from wild.markdown import filled
 from wild.texts import README, recorded
 
 PAGE, LETTER = "page.md", "letter.md"
-
-_LETTER = """Subject: {package} {version}: {title}
-
-Dear maintainers,
-
-an audit of {package} {version} found that the outputs do not keep the documented privacy guarantee.
-
-The documentation: {sources}.
-
-What happens: {cause}
-
-Measured with {outputs} outputs on the two neighboring datasets below: epsilon is at least {bound} where {claimed} is
-claimed; a bound above the truth has probability at most 1e-6.
-
-{pair}
-{script}{caveats}Found in: {releases}.
-
-We publish nothing before you answer, and at the latest 90 days after this report unless you ask for more time. Is it
-a fault in your view, or is it documented behavior that we overlooked? We will print your answer beside the finding.
-"""
 
 
 def letters(libraries: Sequence[Audited]) -> dict[Path, str]:
@@ -59,7 +40,8 @@ def letter(each: Audited, run: Run, libraries: Sequence[Audited]) -> str:
     assert finding is not None
     repetition = run.repetitions[check["name"]]
     releases = [other.release for other in libraries if any(found.finding == finding for found in other.findings)]
-    return _LETTER.format(
+    return filled(
+        "letter.md",
         package=each.pin.package,
         version=each.pin.version,
         title=finding.title,

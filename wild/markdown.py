@@ -8,7 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from wild.environments import CATALOGUE
+
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
+
+
+def filled(name: str, **words: Any) -> str:
+    """Return a page of the folder `pages` with its words filled in."""
+    return (CATALOGUE / "pages" / name).read_text(encoding="utf-8").format(**words)
 
 
 def escaped(text: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from audit.conformance.findings import RESOLVED, Finding
 from audit.faces.conformance.matrix import counts_of
 from wild.causes import Table, cause_of
-from wild.markdown import anchor, escaped, table
+from wild.markdown import anchor, escaped, filled, table
 from wild.releases import since
 
 NOT_ASKED = ("not offered", "does not apply")
@@ -30,34 +30,6 @@ MEANINGS = {
     "does not return": "a call took longer than the limit",
     "–": "not offered",
 }
-
-_PAGE = """# What each library answers
-
-Libraries against queries: how many cases of a query, of the {cases} that [every library is asked](conformance.md),
-have which outcome. A number of PASS says nothing of the cases beside it. How each library is called is in
-`wild/<library>/conformance.py`; `python -m wild.conformance` asks again.
-
-{matrix}
-
-{words}
-
-## In numbers
-
-{totals}
-
-{numbers}
-
-## Since and until
-
-What the older releases that are audited answer to the cell that shows a public cause most plainly. `docs/osv/` has what
-is public as records of the Open Source Vulnerability format.
-
-{releases}
-
-## Cases
-
-{sections}
-"""
 
 
 def public_data(
@@ -122,7 +94,8 @@ def page(data: Mapping[str, Any], queries: Sequence[str], cases: int) -> str:
         [_release(each), len(each["queries"]), each["cells"], f"{each['pairs']:,}", f"{each['resolved']:,}"]
         for each in libraries
     ]
-    return _PAGE.format(
+    return filled(
+        "libraries.md",
         cases=cases,
         matrix=table(["query", *names], rows),
         words=table(["outcome", "meaning"], [[status, meaning] for status, meaning in MEANINGS.items()]),

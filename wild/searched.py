@@ -1,57 +1,81 @@
-"""Mechanisms whose parameters are searched: Gaussian noise with its exact law, and randomizers of one record."""
+"""Checks whose parameters are searched, as data: a table `[[search]]` beside the checks of a library or a finding.
+
+`parameters` has a strategy for each parameter: [least, largest], {of = [values]}, or one value. The claim is that of
+the epsilon and delta of the setting. Pairs are literals, as those of a check, or the name of a rule of `PAIRS`. A row
+with a list of `served` is one for each of them, whose name takes the place of `*` in name and source. With `deviation`,
+the key of a mechanism that says it, noise is Gaussian, and is searched by its law.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from audit import Local, PrivacyCheck, PrivacyClaim
+from audit import PrivacyCheck, PrivacyClaim
 from audit.laws import Gaussian
 from wild.mechanism import Served
 
 
 @dataclass(frozen=True)
-class Release:
-    """Makes the searches over parameters of one release of a library.
+class SearchedClaim:
+    """The claim as a function of a setting: epsilon and delta are those of the setting, or as given here."""
 
-    Parameters
-    ----------
-    library : str
-        A folder of `wild`.
-    prefix : str
-        Name of the library in the names of its checks, the same for all releases.
-    name : str
-        Library and version, as its documentation calls them.
-    own_randomness : bool
-        Whether the library draws from a generator of its own.
-    """
+    relation: Any
+    source: str
+    epsilon: float = 0.0
 
-    library: str
-    prefix: str
-    name: str
-    own_randomness: bool = True
-
-    def search(self, served: str, pairs: Any, claim: Any, *, named: str, **settings: Any) -> PrivacyCheck:
-        """Return a search over `parameters`, of which the claim is a function, and the pairs may be one.
-
-        `served` is a key of `MECHANISMS`, `named` stands in the name in place of epsilon; the rest is of the check.
-        """
-        mechanism = Served(self.library, served, own_randomness=self.own_randomness)
-        known = {"mechanism": mechanism, "budget": 200_000, "method": "fixed", **settings}
-        return PrivacyCheck(name=f"{self.prefix}/{served} {named}", claim=claim, pairs=pairs, **known)
+    def __call__(self, epsilon: float | None = None, delta: float = 0.0, **_: Any) -> PrivacyClaim:
+        return PrivacyClaim(self.epsilon if epsilon is None else epsilon, delta, self.relation, self.source)
 
 
-EVERY_SETTING: dict[str, Any] = {
-    "named": "any epsilon and delta",
-    "method": "auto",
-    "parameters": {"epsilon": st.floats(0.1, 20.0), "delta": st.sampled_from([1e-6, 1e-5, 1e-3])},
-}
-"""Of a search over epsilon and delta."""
+def ends(first: int, values: int, **_: Any) -> list[Any]:
+    """The first value of a domain and the last."""
+    return [(first, first + values - 1)]
+
+
+def added(first: int, sensitivity: float = 1, lower: float = 0, upper: float = 0, **_: Any) -> list[Any]:
+    """A record that adds the sensitivity, at both bounds where there are some."""
+    if lower == upper:
+        return [([], [sensitivity])]
+    step = min(sensitivity, upper - lower)
+    return [([lower], [lower, step]), ([upper, -step], [upper])]
+
+
+def votes(first: int, candidates: int, **_: Any) -> list[Any]:
+    """Votes, one of which changes from the first candidate to the last."""
+    return [([0] * 3, [0, 0, candidates - 1]), ([0], [candidates - 1])]
+
+
+PAIRS: dict[str, Callable[..., list[Any]]] = {"ends": ends, "added": added, "votes": votes}
+
+
+def searches_of(row: Mapping[str, Any], library: str, relation: Any, pairs: Any) -> Iterator[PrivacyCheck]:
+    """Yield the checks of a row; `pairs` are its literals, or the name of a rule."""
+    for served in row["served"] if isinstance(row["served"], list) else [row["served"]]:
+        mechanism = Served(library, served, own_randomness=row["own_randomness"])
+        yield PrivacyCheck(
+            name=row["name"].replace("*", served),
+            mechanism=gaussian(library, served, row["deviation"]) if "deviation" in row else mechanism,
+            claim=SearchedClaim(relation, row["source"].replace("*", served), row.get("epsilon", 0.0)),
+            pairs=partial(PAIRS[pairs], row.get("first", 0)) if isinstance(pairs, str) else pairs,
+            parameters={name: strategy(said) for name, said in row["parameters"].items()},
+            method=row.get("method", "auto"),
+            **{name: row[name] for name in ("budget", "tolerance") if name in row},
+        )
+
+
+def strategy(said: Any) -> st.SearchStrategy[Any]:
+    """Return the strategy of a parameter: between two numbers, one of some, or one value."""
+    if isinstance(said, Mapping):
+        return st.sampled_from(said["of"])
+    if not isinstance(said, Sequence):
+        return st.just(said)
+    return (st.integers if all(isinstance(end, int) for end in said) else st.floats)(*said)
 
 
 def gaussian(library: str, name: str, deviation: str) -> type[Served]:
@@ -91,54 +115,3 @@ def gaussian(library: str, name: str, deviation: str) -> type[Served]:
 
     Searched.library, Searched.name = library, name  # what the catalog reads off a class
     return Searched
-
-
-EPSILONS = st.floats(0.2, 3.0)
-DOMAINS = st.integers(2, 40)
-SHORT = st.integers(2, 6)  # of vector reports: on longer ones no score sees every difference
-ANY_PARAMETERS: dict[str, Any] = {
-    "method": "auto",
-    "budget": 230_000,
-    "tolerance": 2.5,
-    "named": "searched any parameters",
-}
-"""Of a search: budget and tolerance let epsilon 3 come out."""
-
-
-def claimed(release: Release, says: str, relation: Any) -> Callable[..., PrivacyClaim]:
-    """Return the claim as a function of a setting: epsilon and delta are those of the setting, 0 where it has none."""
-
-    def claim(epsilon: float = 0.0, delta: float = 0.0, **_: Any) -> PrivacyClaim:
-        return PrivacyClaim(epsilon, delta, relation, f"{release.name}, {says}")
-
-    return claim
-
-
-def local(
-    release: Release, served: str, says: str, pairs: Any = (), *, first: int = 0, **parameters: Any
-) -> PrivacyCheck:
-    """Return a search over epsilon, and over the size of the domain unless there are pairs, of a local randomizer.
-
-    Parameters
-    ----------
-    release : Release
-        Of the library.
-    served : str
-        A key of `MECHANISMS`: a function of `epsilon` and of `values`, if that is searched.
-    says : str
-        Where the claim stands, and its words.
-    pairs : sequence of (left, right)
-        Neighboring records where the domain is fixed; else the first value and the last.
-    first : int
-        The first value.
-    **parameters
-        Strategies of further parameters.
-    """
-
-    def ends(values: int, **_: Any) -> list[tuple[int, int]]:
-        return [(first, first + values - 1)]
-
-    domain = {} if pairs else {"values": DOMAINS}
-    searched = {"epsilon": EPSILONS, **domain, **parameters}
-    claim = claimed(release, says, Local())
-    return release.search(served, pairs or ends, claim, parameters=searched, **ANY_PARAMETERS)

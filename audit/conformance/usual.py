@@ -16,9 +16,9 @@ from scipy import optimize
 
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
-from audit.conformance.laws import ClampedLaplace, clamped_geometric, rounded_laplace
 from audit.conformance.queries import Parameters
 from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
+from audit.laws.documented_laws import ClampedLaplace, clamped_geometric, rounded_laplace
 
 USUAL, INTEGER, ROUNDED, CLAMPED = "usual", "integer", "rounded", "clamped"
 SAMPLE, CLASSICAL = "sample", "classical"  # each of one query

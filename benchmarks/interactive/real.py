@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import sysconfig
 import time
 import warnings
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from pathlib import Path
 from audit import Verdict, check_interactive
 from benchmarks.interactive import accountants, compositors
 from benchmarks.interactive.objects import NUMBERS, OWN, Audited
-from wild.environments import pin_of, prepare, python_of
+from wild.environments import behind, pin_of, prepare
 from wild.texts import place_of, site_of, texts_of
 
 LIBRARIES: dict[str, Callable[[], list[Audited]]] = {
@@ -33,7 +32,6 @@ LIBRARIES: dict[str, Callable[[], list[Audited]]] = {
     OWN: lambda: accountants.SERVICES,
 }
 _ROOT = Path(__file__).resolve().parents[2]
-_START = "import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r}); "  # its own packages come first
 _CALL = "from benchmarks.interactive.real import audit_all; audit_all({library!r}, {text!r})"
 _FIT = 1e-3  # that an object is taken to leave its stated law, where it does not: there are a dozen of them
 _BY = {"exact": ", exact", "statistical": ", by sampling"}
@@ -85,9 +83,7 @@ def main(*libraries: str) -> None:
             audit_all(library, text)
             continue
         prepare(library)
-        start = _START.format(root=str(_ROOT), packages=sysconfig.get_path("purelib"))
-        call = start + _CALL.format(library=library, text=text)
-        subprocess.run([str(python_of(library).absolute()), "-W", "ignore", "-c", call], check=True)
+        subprocess.run(behind(library, _CALL.format(library=library, text=text)), check=True)
 
 
 if __name__ == "__main__":

@@ -334,3 +334,7 @@ def _answer_rows(library: Library, moved: int) -> None:
             return (solved(data) + norm * np.array([math.cos(angle), math.sin(angle)])).tolist()
 
         return weights
+
+
+SUBSTITUTION, ADD_REMOVE = map(reference, ("substitution", "add/remove"))
+"""What `dp-audit conformance mechanisms.conformance.reference` asks."""

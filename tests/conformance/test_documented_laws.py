@@ -7,10 +7,10 @@ import pytest
 
 from audit.conformance import Library, Parameters, conform
 from audit.conformance.cells import cells_of
-from audit.conformance.laws import ClampedLaplace, clamped, clamped_geometric, discrete_gaussian, rounded_laplace
 from audit.conformance.library import LawfulCall
 from audit.conformance.usual import law_of
 from audit.laws import Laplace
+from audit.laws.documented_laws import ClampedLaplace, clamped, clamped_geometric, discrete_gaussian, rounded_laplace
 
 
 @pytest.mark.parametrize(("width", "status"), [(1.0, "PASS"), (1.2, "undecided"), (0.4, "FAIL B")])

@@ -20,7 +20,7 @@ from wild.conformance import PUBLIC, answering, command_of, quotations
 from wild.environments import CATALOGUE, HOME, environment_of
 from wild.findings import DRAFTS, ROOT
 from wild.matrix import page, public_data, totals
-from wild.releases import failing_cells, older_releases, over_releases, since
+from wild.releases import failing_cells, older_releases, over_releases, since, until
 from wild.scripts import LONGEST, lines_of
 
 HEAD = {
@@ -84,6 +84,9 @@ def test_since_is_the_first_release_of_those_that_fail_up_to_the_newest():
     assert since({**told, "0.8": "FAIL D"}) == "0.7 or before"
     assert since({**told, "0.8": "raises on both"}) == "0.9 or before"  # which is no answer
     assert older_releases("opendp")[-1] == "0.15.1"
+    assert (until(told), until({**told, "1.0": "does not show"}), until({"1.0": "PASS"})) == ("", "0.9", "")
+    assert since({"0.9": "shows", "1.0": "PASS"}) == "0.9 or before"
+    assert since({"1.0": "PASS"}) == ""
 
 
 def test_another_release_has_an_environment_of_its_own(tmp_path, monkeypatch):

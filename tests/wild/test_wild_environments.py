@@ -8,7 +8,17 @@ import zipfile
 import pytest
 
 from wild import environments
-from wild.environments import EnvironmentFailed, Pin, libraries, node_of, pin_of, prepare, python_of, served_of
+from wild.environments import (
+    EnvironmentFailed,
+    Pin,
+    interpreter,
+    libraries,
+    node_of,
+    pin_of,
+    prepare,
+    python_of,
+    served_of,
+)
 
 
 @pytest.fixture
@@ -132,3 +142,24 @@ def test_another_release_is_served_by_its_sibling_unless_it_has_a_file_of_its_ow
     assert served_of("fake_0_9", catalogue) == catalogue / "fake" / "served.py"
     (folder / "served.py").write_text("MECHANISMS = {}\n")
     assert served_of("fake_0_9", catalogue) == folder / "served.py"
+
+
+def test_a_release_may_need_another_python(catalogue, tmp_path, monkeypatch):
+    """Python of a version comes from pyenv, or from the path; an environment that names one is made by it."""
+    asked = []
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(EnvironmentFailed, match=r"python3\.9 is not installed"):
+        interpreter("3.9")
+    found = []
+    for path in ("bin/python3.9", "pyenv/versions/3.9.18/bin/python3.9"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch(mode=0o755)
+        found.append(interpreter("3.9"))
+    assert found == [str(tmp_path / "bin/python3.9"), str(tmp_path / "pyenv/versions/3.9.18/bin/python3.9")]
+    (catalogue / "fake" / "python.txt").write_text("3.9")
+    monkeypatch.setattr(environments, "_run", asked.append)
+    with pytest.raises(FileNotFoundError):  # nothing was made, so that there is no place for the stamp
+        prepare("fake", catalogue)
+    assert asked[0][:3] == [found[1], "-m", "venv"]
+    assert asked[1][:3] == [str(python_of("fake")), "-m", "pip"]

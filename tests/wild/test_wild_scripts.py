@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from tests.offenders import for_each
-from wild import scripts
+from wild import environments, scripts
 from wild.findings import all_findings
-from wild.scripts import LONGEST, lines_of, run_script, script_of
+from wild.scripts import LONGEST, Shown, lines_of, releases_of, run_script, script_of
 
 
 @for_each(all_findings())
@@ -47,3 +47,32 @@ def test_a_script_shows_or_fails(tmp_path, monkeypatch, code, limit, holds, prin
     done = run_script(path, "fake")
     assert done.holds is holds
     assert printed in done.printed
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [
+        (Shown(True, "1 2"), "shows"),
+        (Shown(False, "Traceback (most recent call last):\n  assert 2 < 1\nAssertionError"), "does not show"),
+        (Shown(False, "no NaN"), "does not show"),  # `raise SystemExit("no NaN")`
+        (Shown(False, "Traceback (most recent call last):\nImportError: no module x"), "does not run: ImportError"),
+        (Shown(False, "did not end within 300 seconds"), "does not run: did not end within 300 seconds"),
+    ],
+)
+def test_what_a_script_cannot_run_in_says_nothing_of_the_finding(shown, status):
+    assert shown.status == status
+
+
+def test_what_scripts_say_of_releases_is_recorded_with_the_finding(tmp_path, monkeypatch, capsys):
+    finding = next(each for each in all_findings() if each.library == "flwr" and script_of(each))
+    monkeypatch.setattr(scripts, "all_findings", lambda: [finding])
+    monkeypatch.setattr(scripts, "script_of", lambda finding: tmp_path / "script.py")
+    monkeypatch.setattr(scripts, "ROOT", tmp_path)
+    monkeypatch.setattr(environments, "versions_of", lambda package: ["1.9.0", "1.10.0"])
+    monkeypatch.setattr(environments, "environment_of", lambda package, version: f"{package}=={version}")
+    monkeypatch.setattr(scripts, "run_script", lambda path, library: Shown(library == "flwr==1.10.0", "no"))
+    scripts.main("flwr==1.10.0")
+    scripts.main("flwr")
+    scripts.main("another")
+    assert releases_of(finding) == {"1.9.0": "does not show", "1.10.0": "shows"}
+    assert capsys.readouterr().out.count("\n") == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import xxhash
@@ -17,9 +17,10 @@ VALUES, FEW, EPSILON = 8, 4, 1.0
 
 def client(protocol, read, domain=FEW):
     """Reports of one user, as `read` has them, on the domain and with the epsilon that an audit asks for."""
+    made_for = cache(protocol)  # what it draws for itself would be public
 
     def draw(dataset, size, rng, values=domain, epsilon=EPSILON):
-        asked = protocol(values, epsilon)
+        asked = made_for(values, epsilon)
         return read(asked, [asked.obfuscate(dataset) for _ in range(size)], values)
 
     return draw

@@ -7,7 +7,7 @@ speak for value 1 (2)?"; hash functions and seeds do not depend on the value.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import xxhash
@@ -29,83 +29,60 @@ VALUES, WIDTH, SEEDS = 4, 4, 10
 SCALE = 0.5  # RAPPOR's f
 
 
-def reports(kind, **fixed):
-    """Reports of one user as the client hands them out, on the domain and with the epsilon that an audit asks for."""
-    client_of = cache(lambda epsilon, values: kind(epsilon, values, **fixed))  # what it draws for itself is public
+def client(make, read=lambda made, reports, values: reports):
+    """Reports of one user, as `read` has them, on the domain and with the epsilon that an audit asks for.
 
-    def draw(dataset, size, rng, values=VALUES, epsilon=EPSILON):
-        client = client_of(epsilon, values)
-        return [client.privatise(dataset) for _ in range(size)]
-
-    return draw
-
-
-def speaks(client, report, value):
-    """Return whether the server counts a hashed report for a value."""
-    answer, seed = report
-    return float(answer == xxhash.xxh32(str(client.index_mapper(value)), seed=seed).intdigest() % client.g)
-
-
-def supports(kind, *more, **fixed):
-    """For which of the first two values a hashed report speaks; of the first and the last, on a domain asked for."""
-    client_of = cache(lambda epsilon, values: kind(epsilon, values, *more, **fixed))
+    What a client draws when it is made is public, and the same for all users: it is made once.
+    """
+    made_for = cache(make)
 
     def draw(dataset, size, rng, values=None, epsilon=EPSILON):
-        client = client_of(epsilon, values or VALUES)
-        drawn = [client.privatise(dataset) for _ in range(size)]
-        return np.array([[speaks(client, report, value) for value in (1, values or 2)] for report in drawn])
+        made = made_for(epsilon, values or VALUES)
+        return read(made, [made.privatise(dataset) for _ in range(size)], values)
 
     return draw
 
 
-def sketched(*, is_hadamard):
-    """Reports of Apple's sketches with the epsilon that an audit asks for."""
-
-    def draw(dataset, size, rng, epsilon=EPSILON):
-        return flat(CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=is_hadamard))(dataset, size, rng)
-
-    return draw
+def speaks(oracle, report, value):
+    """Return whether the server counts a hashed report for a value."""
+    answer, seed = report
+    return float(answer == xxhash.xxh32(str(oracle.index_mapper(value)), seed=seed).intdigest() % oracle.g)
 
 
-def flat(client):
+def supports(made, reports, values):
+    """For which of the first two values a hashed report speaks; of the first and the last, on a domain asked for."""
+    return np.array([[speaks(made, report, value) for value in (1, values or 2)] for report in reports])
+
+
+def flat(made, reports, values):
     """Reports of a vector and where it comes from, as one vector."""
-
-    def draw(dataset, size, rng):
-        return np.array([np.hstack(client.privatise(dataset)) for _ in range(size)], dtype=float)
-
-    return draw
+    return np.array([np.hstack(report) for report in reports], dtype=float)
 
 
-def coefficients(client, *, typed):
-    """Hadamard coefficients, each with its index; `typed`: with the type of the report, as the client hands it out."""
-
-    def draw(dataset, size, rng):
-        drawn = [client.privatise(dataset) for _ in range(size)]
-        return [[type(report).__name__] * typed + [number for pair in report for number in pair] for report in drawn]
-
-    return draw
+def coefficients(made, reports, values):
+    """Hadamard coefficients, each with its index."""
+    return [[number for pair in report for number in pair] for report in reports]
 
 
-def tree_histogram(dataset, size, rng):
+def typed_coefficients(made, reports, values):
+    """The same with the type of the report, as the client hands it out."""
+    return [[type(report).__name__, *coefficients(made, [report], values)[0]] for report in reports]
+
+
+def words(made, reports, values):
     """For which of two prefixes the report of a random prefix speaks, and for which of two words that of the word."""
-    client = TreeHistClient(EPSILON, 1, 2)
-    reported = ((client.fragment_estimator, ("0*", "1*")), (client.word_estimator, ("00", "11")))
-
-    def row(reports):
-        pairs = zip(reported, reports, strict=True)
-        return [speaks(oracle, report, value) for (oracle, values), report in pairs for value in values]
-
-    return np.array([row(client.privatise(dataset)) for _ in range(size)])
+    asked = ((made.fragment_estimator, ("0*", "1*")), (made.word_estimator, ("00", "11")))
+    return np.array([
+        [speaks(oracle, report, each) for (oracle, values), report in zip(asked, pair, strict=True) for each in values]
+        for pair in reports
+    ])  # fmt: skip
 
 
-def prefix_extending(dataset, size, rng):
+def prefixes(made, reports, values):
     """The group, and for which of two prefixes of its length the report speaks."""
-    client = PEMClient(EPSILON, 1, 3, 1)
-
-    def row(report, group):
-        return [float(group), *(speaks(client.client, report, bit * (group + 2)) for bit in "01")]
-
-    return np.array([row(*client.privatise(dataset)) for _ in range(size)])
+    return np.array([
+        [float(group), *(speaks(made.client, report, bit * (group + 2)) for bit in "01")] for report, group in reports
+    ])  # fmt: skip
 
 
 def hadamard_response(epsilon, values):
@@ -114,32 +91,36 @@ def hadamard_response(epsilon, values):
     return HadamardResponseClient(epsilon, values, server.get_hash_funcs())
 
 
-def rappor():
+def rappor(epsilon, values):
     """One cohort, one hash function, a Bloom filter of WIDTH bits."""
     return RAPPORClient(SCALE, WIDTH, [[generate_hash(WIDTH, 0)]], num_of_cohorts=1)
 
 
-_HADAMARD = HadamardMechClient(EPSILON, VALUES, None, use_optimal_t=True)
-_RESPONSES = reports(hadamard_response)
+def hadamard(epsilon, values):
+    """Hadamard coefficients, as many as are best."""
+    return HadamardMechClient(epsilon, values, None, use_optimal_t=True)
+
+
+_RESPONSES = client(hadamard_response)
 _SKETCH = generate_hash_funcs(2, WIDTH)
 _SIGNED = list(zip(generate_hash_funcs(2, WIDTH), generate_hash_funcs(2, 2), strict=True))
 
 MECHANISMS = {
-    "DE": reports(DEClient),
-    "SUE": reports(UEClient),
-    "OUE": reports(UEClient, use_oue=True),
-    "HE": reports(HEClient),
-    "BLH": supports(LHClient),
-    "OLH": supports(LHClient, use_olh=True),
-    "FLH": supports(FastLHClient, SEEDS, use_olh=True),
-    "HM": coefficients(_HADAMARD, typed=True),
-    "HM as a list": coefficients(_HADAMARD, typed=False),
+    "DE": client(DEClient),
+    "SUE": client(UEClient),
+    "OUE": client(partial(UEClient, use_oue=True)),
+    "HE": client(HEClient),
+    "BLH": client(LHClient, supports),
+    "OLH": client(partial(LHClient, use_olh=True), supports),
+    "FLH": client(lambda epsilon, values: FastLHClient(epsilon, values, SEEDS, use_olh=True), supports),
+    "HM": client(hadamard, typed_coefficients),
+    "HM as a list": client(hadamard, coefficients),
     "HR, high privacy": _RESPONSES,
-    "HR, general": lambda dataset, size, rng: _RESPONSES(dataset, size, rng, epsilon=GENERAL),
-    "RAPPOR": flat(rappor()),
-    "CMS": sketched(is_hadamard=False),
-    "HCMS": sketched(is_hadamard=True),
-    "PCS": flat(PCSClient(EPSILON, 2, WIDTH, _SIGNED)),
-    "PEM": prefix_extending,
-    "TreeHistogram": tree_histogram,
+    "HR, general": partial(_RESPONSES, epsilon=GENERAL),
+    "RAPPOR": client(rappor, flat),
+    "CMS": client(lambda epsilon, values: CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=False), flat),
+    "HCMS": client(lambda epsilon, values: CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=True), flat),
+    "PCS": client(lambda epsilon, values: PCSClient(epsilon, 2, WIDTH, _SIGNED), flat),
+    "PEM": client(lambda epsilon, values: PEMClient(epsilon, 1, 3, 1), prefixes),
+    "TreeHistogram": client(lambda epsilon, values: TreeHistClient(epsilon, 1, 2), words),
 }

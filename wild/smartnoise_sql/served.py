@@ -6,9 +6,12 @@ query searches its noise scale anew, a function of public parameters only. That 
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import snsql
 from snsql.sql._mechanisms import Gaussian, Laplace
+from snsql.sql.odometer import Odometer
 
 EPSILON, DELTA = 1.0, 0.05
 META = {
@@ -55,10 +58,35 @@ def query(text, censored):
     return draw
 
 
+def untold(dataset, size, rng):
+    """Counts at epsilon = 2, each of a reader whose odometer says that nothing was spent."""
+    settings = {"": {"T": {"T": {**META[""]["T"]["T"], "censor_dims": False}}}}
+    frame, privacy = pd.DataFrame(dataset, columns=["v", "k"]), snsql.Privacy(epsilon=2.0, delta=DELTA)
+    readers = [snsql.from_df(frame, privacy=privacy, metadata=settings) for _ in range(size)]
+    text = "SELECT COUNT(v) AS n FROM T.T"
+    counts = [float(next(iter(reader.execute(text, postprocess=False)))[0]) for reader in readers]
+    assert not any(reader.odometer.spent[0] for reader in readers)
+    return counts
+
+
+def hundred_answers(dataset, rng):
+    """A (0.1, 0.01)-private mechanism, asked until it tells the record: its answers, and what the odometer says."""
+    odometer, probability = Odometer(snsql.Privacy(epsilon=0.1, delta=0.01)), 1 / (1 + math.exp(0.1 - 0.2 * dataset[0]))
+    said = 0
+    for _ in range(100):
+        odometer.spend()
+        if rng.random() < 0.01:
+            return ["told", dataset[0]]
+        said += bool(rng.random() < probability)
+    return ["yes", said, *map(float, odometer.spent)]
+
+
 MECHANISMS = {
     "Laplace": lambda dataset, size, rng: LAPLACE.release([sum(dataset)] * size),
     "Gaussian": lambda dataset, size, rng: GAUSSIAN.release([sum(dataset)] * size),
     "COUNT": query("SELECT COUNT(v) AS n FROM T.T", censored=False),
     "SUM": query("SELECT SUM(v) AS s FROM T.T", censored=False),
     "COUNT by key": query("SELECT k, COUNT(v) AS n FROM T.T GROUP BY k", censored=True),
+    "COUNT, not post-processed": untold,
+    "Odometer, a hundred answers": hundred_answers,
 }

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+import numpy as np
 import pandas as pd
 from tmlt.core.domains.numpy_domains import NumpyFloatDomain, NumpyIntegerDomain
 from tmlt.core.domains.pandas_domains import PandasDataFrameDomain, PandasSeriesDomain
 from tmlt.core.measurements.composition import Composition
+from tmlt.core.measurements.interactive_measurements import (
+    MeasurementQuery,
+    TransformationQuery,
+    create_adaptive_composition,
+)
 from tmlt.core.measurements.noise_mechanisms import (
     AddDiscreteGaussianNoise,
     AddGaussianNoise,
@@ -15,6 +23,7 @@ from tmlt.core.measurements.noise_mechanisms import (
 from tmlt.core.measurements.pandas_measurements.dataframe import AggregateByColumn
 from tmlt.core.measurements.pandas_measurements.series import AddNoiseToSeries, NoisyQuantile
 from tmlt.core.measures import PureDP
+from tmlt.core.transformations.base import Transformation
 
 FLOATS, INTEGERS = NumpyFloatDomain(), NumpyIntegerDomain()
 SERIES = PandasSeriesDomain(FLOATS)
@@ -46,6 +55,21 @@ def both_quantiles(dataset, rng):
     return [float(row["a"]), float(row["b"])]
 
 
+SPACE = GEOMETRIC.input_domain, GEOMETRIC.input_metric
+DOUBLED = type("Doubled", (Transformation,), {
+    "stability_function": lambda self, d_in: 2 * d_in, "__call__": lambda self, count: 2 * count,
+})(*SPACE, *SPACE)  # fmt: skip
+
+
+def after_refusals(dataset, rng):
+    """A count by a session of epsilon = 1 that has refused to double it four times."""
+    session = create_adaptive_composition(*SPACE, 1, 1, PureDP())(np.int64(sum(dataset)))
+    for _ in range(4):
+        with suppress(ValueError):
+            session(TransformationQuery(DOUBLED, d_out=1))
+    return session(MeasurementQuery(GEOMETRIC))
+
+
 MECHANISMS = {
     "AddLaplaceNoise": lambda dataset, rng: LAPLACE(float(sum(dataset))),
     "AddGeometricNoise": lambda dataset, rng: GEOMETRIC(int(sum(dataset))),
@@ -56,6 +80,7 @@ MECHANISMS = {
     "NoisyQuantile, median": lambda dataset, rng: MEDIAN(series(dataset)),
     "NoisyQuantile, largest": lambda dataset, rng: LARGEST(series(dataset)),
     "AggregateByColumn": both_quantiles,
+    "refused transformations": after_refusals,
 }
 
 if __name__ == "__main__":

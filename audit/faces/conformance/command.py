@@ -57,7 +57,8 @@ def conformance_command(
             progress=_told,
         )
         counts = ", ".join(f"{count} {status}" for status, count in counts_of(found).items())
-        click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}"))
+        pairs = sum(cell.pairs for cell in found)
+        click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
         statuses += [cell.status for cell in found]
         if out is not None:
             save(out / f"{library.name}.json", library, found)
