@@ -42,7 +42,8 @@ def to_plain(value: Any) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that JSON does not know as text."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         tag = {"way": value.way} if hasattr(value, "way") else {}
-        return tag | {part.name: _field_to_plain(part, getattr(value, part.name)) for part in recorded_fields(value)}
+        parts = recorded_fields(type(value))
+        return tag | {part.name: _field_to_plain(part, getattr(value, part.name)) for part in parts}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -66,16 +67,17 @@ def from_plain(kind: type[T], data: Any) -> T:
         raise InvalidCertificate(said) from error
 
 
-def recorded_fields(kind: Any) -> list[dataclasses.Field[Any]]:
-    """Return the fields of a dataclass that its records hold."""
-    return [part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True)]
+@cache
+def recorded_fields(kind: Any) -> tuple[dataclasses.Field[Any], ...]:
+    """Return the fields of a class that is a dataclass: those that its records hold."""
+    return tuple(part for part in dataclasses.fields(kind) if part.metadata.get("recorded", True))
 
 
 def types_of(kind: Any) -> dict[str, Any]:
     """Return the types of the recorded fields of a class, `Self` resolved."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    names = [part.name for part in recorded_fields(kind)] if dataclasses.is_dataclass(kind) else list(hints)
-    return {name: _resolved(hints[name], kind) for name in names}
+    known = {part.name for part in recorded_fields(kind)} if hasattr(kind, "__dataclass_fields__") else hints.keys()
+    return {name: _resolved(hint, kind) for name, hint in hints.items() if name in known}
 
 
 def _resolved(hint: Any, kind: Any) -> Any:
@@ -117,11 +119,13 @@ def reader(kind: Any) -> Read:
 def _limited(kind: Any, limits: list[Limits]) -> Read:
     read, (limit,) = _scalar(kind) if kind is int else reader(kind), limits
     least, most = (-math.inf if limit.least is None else limit.least), (math.inf if limit.most is None else limit.most)
-    is_range = limit == Limits(limit.least, limit.most)  # most numbers: this is fast
+    usual = kind if kind in (int, float) and limit == Limits(limit.least, limit.most) else None
 
     def limited(data: Any) -> Any:
+        if type(data) is usual and least <= data <= most:  # most numbers
+            return data
         value = read(data)
-        if not (least <= value <= most if is_range else limit.admits(value)):
+        if not limit.admits(value):
             raise FormError(f"{str(data)[:80]!r} is beyond the limits: {limit}")
         return value
 
@@ -167,10 +171,12 @@ def _tuple(kinds: tuple[Any, ...]) -> Read:
             raise FormError(f"{str(data)[:80]!r} is not a list")
         if not endless and len(data) != len(reads):
             raise FormError(f"{len(data)} entries in place of {len(reads)}")
-        found: list[Any] = []
+        found: list[Any] = []  # what was read when an error ends it says where
         try:
-            for read, entry in zip(repeat(reads[0]) if endless else reads, data, strict=not endless):
-                found.append(read(entry))  # what was read says where it ended
+            if endless:
+                found.extend(map(reads[0], data))
+            else:
+                found.extend(read(entry) for read, entry in zip(reads, data, strict=True))
         except FormError as error:
             error.path.append(f"[{len(found)}]")
             raise
@@ -212,12 +218,10 @@ def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str
             reads.update((name, reader(_bare(hint))) for name, hint in types_of(kind).items())
         if not isinstance(data, Mapping):
             raise FormError(f"{str(data)[:80]!r} is not an object")
-        if not due <= data.keys():
-            raise FormError(f"lacks {', '.join(sorted(due - data.keys()))}")
+        if data.keys() != due:
+            _require_parts(data, due, reads)
         if way and data["way"] != way:
             raise FormError(f"its way is {str(data['way'])[:80]!r}, not {way!r}")
-        if more := data.keys() - reads.keys() - {"way" if way else ""}:
-            raise FormError(f"has {', '.join(sorted(more))[:80]}, which it should not")
         found = _parts(data, reads.items())
         try:
             return make(**found)
@@ -225,6 +229,14 @@ def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str
             raise FormError(str(error)) from error
 
     return fields
+
+
+def _require_parts(data: Mapping[str, Any], due: set[str], known: typing.Collection[str]) -> None:
+    """Raise unless an object has all parts that are due, and no others than these and the known ones."""
+    if lacking := due - data.keys():
+        raise FormError(f"lacks {', '.join(sorted(lacking))}")
+    if more := data.keys() - due - set(known):
+        raise FormError(f"has {', '.join(sorted(more))[:80]}, which it should not")
 
 
 def _bare(hint: Any) -> Any:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from audit.subjects import Stream
 from audit.subjects.supervisor import is_of_subject
 
 _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2 of each rate over the central one
-_WEIGHTS = np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100  # of the mixture; the outer rates hedge against a bad pilot
+# Weights of the mixture; the outer rates hedge against a bad pilot
+_LOG_WEIGHTS = np.log(np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100)
 _LARGEST_STAKE = 0.9  # share of the wealth that the central rate risks on one loss
 _TINY = 1e-280  # a pilot mean below this overflows the rate
 _ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 of what it was; how often
@@ -71,8 +73,13 @@ class Bets:
 
     def log_wealth(self, count: int, distance: np.ndarray | float) -> np.ndarray:
         """Return the log wealth against means at most `distance` from the end; decreasing and convex in it."""
-        paid = count * np.log1p(np.multiply.outer(distance, np.array(self.rates)))
-        return np.asarray(np.logaddexp.reduce(np.array(self.growth) - paid + np.log(_WEIGHTS), axis=-1))
+        rates, growth = self._arrays  # a bound asks for the wealth many times
+        paid = count * np.log1p(np.multiply.outer(distance, rates))
+        return np.asarray(np.logaddexp.reduce(growth - paid + _LOG_WEIGHTS, axis=-1))
+
+    @cached_property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.array(self.rates), np.array(self.growth)
 
     def refuted_up_to(self, count: int, farthest: float, significance: float) -> float:
         """Return the largest refuted distance up to `farthest`, rounded down; 0.0 if none is refuted."""

@@ -28,6 +28,7 @@ from audit.report.wording import GAMES, is_met, is_privacy, is_randomness, stand
 
 SCHEMA_VERSION = "2.0"
 JSON_NAME = "certificate.json"
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
 
@@ -166,22 +167,42 @@ def _git_state() -> dict[str, Any] | None:
 
 def digest(*parts: Any) -> str:
     """Return the SHA-256 of plain data: JSON with sorted keys and no spaces, numbers as Python writes them, ASCII."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return _hashed(map(_text_of, parts))
+
+
+def _text_of(part: Any) -> str:
+    return _ENCODER.encode(part)
+
+
+def _hashed(texts: Iterable[str]) -> str:
+    return hashlib.sha256(f"[{','.join(texts)}]".encode("ascii")).hexdigest()
 
 
 def chain_of(
     settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the chain of a run: its start, which is known before anything is drawn, and a link for each check."""
-    start = link = digest(settings, plan)
-    links = [link := digest(link, record) for record in records]
+    return _chained(digest(settings, plan), map(_text_of, records))
+
+
+def _chained(start: str, texts: Iterable[str]) -> dict[str, Any]:
+    link = start
+    links = [link := _hashed((f'"{link}"', text)) for text in texts]
     return {"algorithm": "sha256", "start": start, "links": links}
 
 
 def seal_of(certificate: Mapping[str, Any]) -> str:
     """Return the digest of a certificate without its seal."""
     return digest({name: part for name, part in certificate.items() if name != "seal"})
+
+
+def digests_of(certificate: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the chain and the seal that a certificate should have: its checks, which are long, are written once."""
+    checks = [_text_of(record) for record in certificate["checks"]]
+    texts = {name: _text_of(part) for name, part in certificate.items() if name not in ("seal", "checks")}
+    texts["checks"] = f"[{','.join(checks)}]"
+    document = ",".join(f"{_text_of(name)}:{texts[name]}" for name in sorted(texts))
+    return _chained(digest(certificate["settings"], certificate["plan"]), checks), _hashed([f"{{{document}}}"])
 
 
 def certificate_path(directory: str | os.PathLike[str]) -> Path:

@@ -17,7 +17,7 @@ from audit.checks.plain import FormError, reader
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.certificate import chain_of, seal_of, spending, summary_of
+from audit.report.certificate import digests_of, spending, summary_of
 from audit.report.form import Document, record_forms
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
@@ -149,14 +149,14 @@ def _significance(certificate: Certificate) -> Iterator[str]:
 def _digests(certificate: Certificate) -> Iterator[str]:
     """The chain and the seal are those of the settings, the checks and the document."""
     stated = certificate["chain"]
-    due = chain_of(certificate["settings"], certificate["checks"], certificate["plan"])
+    due, seal = digests_of(certificate)
     if stated["start"] != due["start"]:
         yield "chain: the settings or the plan are not those that were chained"
     elif stated != due:
         links = zip(certificate["checks"], stated["links"], due["links"], strict=False)
         first = next((check["name"] for check, said, found in links if said != found), None)
         yield f"chain: broken at {first or 'its end'}; the checks from there on are not those that were chained"
-    if certificate["seal"] != seal_of(certificate):
+    if certificate["seal"] != seal:
         yield "seal: the document is not the one that was sealed"
 
 

@@ -173,10 +173,11 @@ def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> Judgment:
         first = undefined[0]
         numbers = f"quantity {first.quantity:g}, bound {first.bound:g}"
         return undecided(f"{first.label}: {numbers} ({len(undefined)} of {len(cases)})")
-    worst = max(cases, key=lambda case: _excess(terms, case))
+    excesses = [_excess(terms, case) for case in cases]
+    worst = cases[excesses.index(max(excesses))]
     found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)
     shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
-    broken = sum(_excess(terms, case) > 0 for case in cases)
+    broken = sum(excess > 0 for excess in excesses)
     return conclude(
         "exact",
         found,
