@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from audit.report.wording import count, is_privacy, number, ways_of
 from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
-from wild.ledger import heading, measured_checks
-from wild.markdown import escaped, fenced, short_code
+from wild.ledger import measured_checks
+from wild.markdown import escaped, fenced, filled, short_code
 from wild.releases import since, until
 from wild.scripts import NAMES, releases_of, script_of
 
@@ -21,36 +21,32 @@ ALL_BITS = "one released floating-point number with all its bits; rounded to a f
 Told = Mapping[str, Sequence[tuple[str, str]]]
 
 
-def finding_section(each: Audited, run: Run, told: Told) -> str:
-    """Return the section about a finding on the page of a release."""
-    finding = run.finding
-    assert finding is not None
-    lines = [f"### {escaped(heading(finding))}", "", *finding_lines(each, run, told)]
-    return "\n".join(lines)
-
-
-def finding_lines(each: Audited, run: Run, told: Told) -> Iterator[str]:
-    """Yield the lines about a finding: facts, measurements, a counterexample and the command."""
+def finding_page(each: Audited, run: Run, told: Told, heading: str) -> str:
+    """Return a finding in words under a heading: facts, measurements, a counterexample and the command."""
     finding, check = run.finding, run.refuted[0]
     assert finding is not None
     repetition = run.repetitions[check["name"]]
-    yield f"* *Class*: {finding.letter}, {CLASSES[finding.letter]}."
-    yield f"* *Claim*: {'; '.join(escaped(text) for text in sources(run)) or escaped(each.release)}."
-    yield f"* *Cause*: {' '.join(finding.cause.split())}"
-    yield f"* *Severity*: {severity(repetition)} Access: {needed(finding, check)}."
-    yield f"* *Measured*: {escaped(repetition['reason'])}{searched(repetition)}."
-    yield f"* *Upstream*: {upstream(finding)}."
-    yield from looked_up(finding)
-    yield from _releases(run, told)
-    if by_release := releases_of(finding):
-        yield f"* *Since and until*: {over_time(by_release)}"
-    yield f"* *Certificates*: `{run.folder}/`, seal `{run.certificate['seal']}`."
-    yield ""
-    yield measured_checks(run)
-    yield from counterexample(finding, repetition)
-    yield from script(finding)
-    yield f"`python -m wild --library {each.library} --select '{pattern(check['name'])}'`"
-    yield ""
+    told_of = told.get(str(check["name"]).partition("/")[2], ())
+    facts = filled(
+        "finding.md",
+        each=each,
+        run=run,
+        finding=finding,
+        repetition=repetition,
+        what=CLASSES[finding.letter],
+        sources=sources(run),
+        severity=severity(repetition),
+        access=needed(finding, check),
+        searched=searched(repetition),
+        upstream=upstream(finding),
+        audited=[f"{version} {said}" for version, said in told_of],
+        over_time=over_time(finding),
+        measured=measured_checks(run),
+        shown=counterexample(finding, repetition),
+        script=script(finding),
+        pattern=check["name"].replace("[", "[[]").replace("'", "?"),  # of a shell, which matches the name alone
+    )
+    return f"{heading}\n\n{facts}"
 
 
 def sources(run: Run) -> list[str]:
@@ -70,28 +66,12 @@ def upstream(finding: Finding) -> str:
     return f"reported on {finding.reported}" if finding.status == REPORTED else "not reported yet"
 
 
-def looked_up(finding: Finding) -> Iterator[str]:
-    """Yield what was searched for upstream's knowledge of the cause, when, and what of it is relevant."""
-    for search in finding.searches:
-        relevant = ", ".join(search.relevant) or "none about this cause"
-        yield (
-            f"* *Looked up*: {search.date}, {search.where}, for “{escaped(search.query)}”: {count(search.hits)} hits; "
-            f"relevant: {relevant}."
-        )
-
-
-def _releases(run: Run, told: Told) -> Iterator[str]:
-    for check in run.refuted[:1]:
-        releases = told.get(str(check["name"]).partition("/")[2], ())
-        if releases:
-            yield f"* *Audited releases*: {', '.join(f'{version} {said}' for version, said in releases)}."
-
-
-def over_time(told: Mapping[str, str]) -> str:
+def over_time(finding: Finding) -> str:
     """Return since and until when the script of a finding shows it, and what it said of each release."""
+    told = releases_of(finding)
     last = f", until {until(told)}" if until(told) else ""
     said = ", ".join(f"{version} {status}" for version, status in told.items())
-    return f"its script shows it since {since(told)}{last} ({said})."
+    return f"its script shows it since {since(told)}{last} ({said})." if told else ""
 
 
 def severity(check: Check) -> str:
@@ -128,14 +108,15 @@ def searched(check: Check) -> str:
     return f"; at {escaped(setting)}, the worst of {count(found['settings'])} settings"
 
 
-def counterexample(finding: Finding, check: Check) -> Iterator[str]:
-    """Yield the whole pair as code that can be pasted, and the event; a randomness check has one dataset."""
+def counterexample(finding: Finding, check: Check) -> str:
+    """Return the whole pair as code that can be pasted, and the event; a randomness check has one dataset."""
     if not is_privacy(check):
-        yield fenced(f"dataset = {check['dataset']}")
-    elif (witness := check["witness"]) is not None:
-        event = " ".join(str(witness["event"]).split())
-        sides = [f"{side} = {code}" for side, code in zip(("left", "right"), whole_pair(finding, check), strict=True)]
-        yield fenced("\n".join([*sides, f"# likelier on {witness['direction']}: {event}"]))
+        return fenced(f"dataset = {check['dataset']}")
+    if (witness := check["witness"]) is None:
+        return ""
+    event = " ".join(str(witness["event"]).split())
+    sides = [f"{side} = {code}" for side, code in zip(("left", "right"), whole_pair(finding, check), strict=True)]
+    return fenced("\n".join([*sides, f"# likelier on {witness['direction']}: {event}"]))
 
 
 def whole_pair(finding: Finding, check: Check) -> list[str]:
@@ -149,13 +130,7 @@ def whole_pair(finding: Finding, check: Check) -> list[str]:
     return [short_code(code) for code in codes]
 
 
-def script(finding: Finding) -> Iterator[str]:
-    """Yield the script that shows a finding with the library alone."""
-    if (path := script_of(finding)) is not None:
-        yield "With the library alone:\n"
-        yield fenced(path.read_text(encoding="utf-8").rstrip(), NAMES[path.name])
-
-
-def pattern(name: str) -> str:
-    """Return a shell pattern that matches the name alone."""
-    return name.replace("[", "[[]").replace("'", "?")
+def script(finding: Finding) -> str:
+    """Return the script that shows a finding with the library alone, as code; empty where there is none."""
+    path = script_of(finding)
+    return fenced(path.read_text(encoding="utf-8").rstrip(), NAMES[path.name]) if path is not None else ""

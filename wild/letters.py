@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.report.wording import claimed, count, number
 from wild.audited import Audited, Run
-from wild.finding_page import counterexample, finding_lines, script, sources
+from wild.finding_page import counterexample, finding_page, over_time, script, sources
 from wild.markdown import filled
 from wild.texts import README, recorded
 
@@ -20,9 +20,7 @@ def letters(libraries: Sequence[Audited]) -> dict[Path, str]:
     for each in libraries:
         for run in each.findings:
             if run.finding and run.finding.is_withheld and each.library == first(run, libraries):
-                found[run.finding.folder / PAGE] = "\n".join(
-                    [f"# {run.finding.title}\n", *finding_lines(each, run, {})]
-                )
+                found[run.finding.folder / PAGE] = finding_page(each, run, {}, f"# {run.finding.title}")
                 found[run.finding.folder / LETTER] = letter(each, run, libraries)
     return found
 
@@ -50,10 +48,11 @@ def letter(each: Audited, run: Run, libraries: Sequence[Audited]) -> str:
         outputs=count(repetition["evidence"]["samples"]),
         bound=number(repetition["epsilon_lower_bound"]),
         claimed=claimed(check),
-        pair="\n".join(counterexample(finding, repetition)),
+        pair=counterexample(finding, repetition),
         releases=", ".join(releases),
+        since=over_time(finding),
         caveats=_caveats(each.library),
-        script="\n".join([*script(finding), ""]),
+        script=script(finding),
     )
 
 

@@ -8,6 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import jinja2
+
+from audit.report.wording import count
 from wild.environments import CATALOGUE
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
@@ -15,7 +18,12 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
 
 def filled(name: str, **words: Any) -> str:
     """Return a page of the folder `pages` with its words filled in."""
-    return (CATALOGUE / "pages" / name).read_text(encoding="utf-8").format(**words)
+    pages = jinja2.FileSystemLoader(CATALOGUE / "pages")
+    made = jinja2.Environment(
+        loader=pages, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined
+    )
+    made.filters |= {"md": escaped, "number": count}
+    return made.get_template(name).render(words)
 
 
 def escaped(text: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from audit.report.wording import claimed, is_privacy, number
 from wild.audited import AGAIN, WITHHELD, Audited, Check, all_audited, folder_of, withheld_findings
 from wild.badge import badge
 from wild.environments import CATALOGUE, pins_of, served_of
-from wild.finding_page import finding_section, searched
+from wild.finding_page import finding_page, searched
 from wild.findings import DOCUMENTED, DRAFTS, all_findings
 from wild.ledger import certified, drawn, headline, ledger, summary
+from wild.ledger import heading as finding_heading
 from wild.letters import letters
 from wild.markdown import escaped, filled, short_code, table
 from wild.releases import since, until
@@ -150,52 +151,31 @@ def _shared(each: Audited, shared: Collection[str]) -> dict[str, list[dict[str, 
 
 def release_page(each: Audited, told: Mapping[str, Sequence[tuple[str, str]]]) -> str:
     """Return the page of one release."""
-    findings = [run for run in each.findings if run.finding and run.finding.letter != DOCUMENTED]
-    documented = [run for run in each.findings if run.finding and run.finding.letter == DOCUMENTED]
-    parts = [f"# {escaped(each.release)}\n", f"![{escaped(each.release)}: badge]({each.library}.svg)\n"]
-    parts += [_facts(each), summary([each], folder=""), "## Findings\n", _hidden(each)]
-    parts += [finding_section(each, run, told) for run in findings] or ["None that is public.\n"]
-    if documented:
-        parts += ["## Documented behavior\n", "What the documentation describes is no finding.\n"]
-        parts += [finding_section(each, run, told) for run in documented]
-    parts += ["## Not refuted\n", _kept(each.kept), *_remarks(each)]
-    parts += ["## What the distribution says of itself\n", *_caveats(each)]
-    parts += ["## Not audited\n", *(f"* {text}" for text in each.about.not_audited or ("Not listed yet.",)), ""]
-    return "\n".join(parts)
-
-
-def _hidden(each: Audited) -> str:
-    if not each.withheld:
-        return ""
-    return f"{each.withheld} of this release are not public yet: its maintainers are told first.\n"
-
-
-def _caveats(each: Audited) -> Iterator[str]:
-    """Yield the sentences of the README that hold a word of caution, and how many docstrings hold one."""
-    found = recorded(each.library).get("caveats", [])
-    shown = [said["quote"] for said in found if said["place"] in README]
-    yield f"Sentences of its README with one of the words {', '.join(WORDS)} (`python -m wild.texts`):\n"
-    yield from [f"* {escaped(quote)}" for quote in shown] or ["* none."]
-    if len(found) > len(shown):
-        yield f"\nSo do {len(found) - len(shown)} sentences of docstrings: `wild/{each.library}/{RECORD}`."
-    yield ""
-
-
-def _facts(each: Audited) -> str:
+    base = next((run.certificate for run in each.runs if run.finding is None), None)
+    said = recorded(each.library).get("caveats", [])
+    quotes = [found["quote"] for found in said if found["place"] in README]
     served, pins = (f"wild/{path.parent.name}/{path.name}" for path in (served_of(each.library), pins_of(each.library)))
-    lines = [f"Repository: {escaped(each.about.repository) or 'none known'}."]
-    base = next((run for run in each.runs if run.finding is None), None)
-    if base is not None:
-        made = base.certificate["provenance"]
-        lines += [
-            f"Certificate: `{folder_of(each.library)}/certificate.json`, seal `{base.certificate['seal']}`; those of "
-            "findings are beside their data.",
-            f"Run: {made['time'][:10]}, seed {base.certificate['settings']['seed']}, Python {made['python']}, "
-            f"significance {base.certificate['settings']['significance']:g} for all checks of the run together. "
-            "`dp-audit replay` judges the recorded evidence again.",
-        ]
-    lines.append(f"Audited functions with their parameters: `{served}`; pins: `{pins}`.")
-    return "\n".join(f"* {line}" for line in lines) + "\n"
+    sections: dict[bool, list[str]] = {True: [], False: []}
+    for run in each.findings:
+        if run.finding:
+            heading = f"### {escaped(finding_heading(run.finding))}"
+            sections[run.finding.letter == DOCUMENTED].append(finding_page(each, run, told, heading))
+    return filled(
+        "release.md",
+        each=each,
+        base=base,
+        folder=folder_of(each.library),
+        served=served,
+        pins=pins,
+        summary=summary([each], folder=""),
+        findings=sections[False],
+        documented=sections[True],
+        kept=_kept(each.kept),
+        words=WORDS,
+        quotes=quotes,
+        more=len(said) - len(quotes),
+        record=RECORD,
+    )
 
 
 def _kept(kept: Sequence[Check]) -> str:
@@ -221,13 +201,6 @@ def _datasets(check: Check) -> str:
 def _code(text: str) -> str:
     short = short_code(" ".join(text.split()))
     return escaped(short if len(short) <= SHOWN_CODE else short[:SHOWN_CODE] + "…")
-
-
-def _remarks(each: Audited) -> Iterator[str]:
-    for check in each.kept:
-        if check["verdict"] == "INCONCLUSIVE":
-            yield f"* **{escaped(check['name'])}**: {escaped(check['reason'])}."
-    yield ""
 
 
 def main() -> None:
