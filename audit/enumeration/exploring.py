@@ -152,7 +152,7 @@ class Explorer:
             if len(self.waiting) > _FEW or self.more < 0 or len(self.nodes) > self.enough:
                 self.stopped_by = "residual"
                 return cutoff
-            return min(-entry[0] for entry in self.waiting)  # few are left: they may be all
+            return min((-entry[0] for entry in self.waiting), default=cutoff)  # few are left: they may be all
         return min(-self.waiting[0][0], max(negligible * (1 + 2.0**-40), cutoff * _FINER))
 
     def _run(self, script: list[Step], at: Step | None = None) -> None:

@@ -231,8 +231,10 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
 
 
 def _parts_of(function: types.FunctionType) -> tuple[Any, ...]:
-    defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
-    return (own_code(function), *defaults, *_flat(named), *_flat(vars(function)))
+    code, defaults, named, fields = own_code(function), function.__defaults__, function.__kwdefaults__, vars(function)
+    if named is None and not fields:  # most functions
+        return code, defaults
+    return (code, defaults, *_flat(named or {}), *_flat(fields))
 
 
 _READERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {

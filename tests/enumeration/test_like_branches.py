@@ -125,3 +125,30 @@ def test_ends_of_like_branches_are_found_once():
             found[index] += left * accepted
             left *= 1 - accepted
     assert law.probabilities == found
+
+
+def law_of_permute_and_flip(scores):
+    """Return the law for epsilon = 1 by the sets of candidates that are left, each in the exact numbers of floats."""
+    points = 2**53
+    accepted = [Fraction(math.ceil(Fraction(math.exp((score - max(scores)) / 2)) * points), points) for score in scores]
+    reached = {frozenset(range(len(scores))): Fraction(1)}
+    law = dict.fromkeys(range(len(scores)), Fraction(0))
+    while reached:
+        onward = {}
+        for left, mass in reached.items():
+            for index in left:
+                taken = mass / len(left)
+                law[index] += taken * accepted[index]
+                rest = left - {index}
+                onward[rest] = onward.get(rest, 0) + taken * (1 - accepted[index])
+        reached = {left: mass for left, mass in onward.items() if left and mass}
+    return law
+
+
+def test_the_last_ends_may_all_be_inferred():
+    """All that waited for the next round had ends by then: nothing is left to follow."""
+    scores = (8, 4, 7, 1, 9, 5, 4, 0)
+    function = audit.per_call(lambda data, rng: samplers.permute_and_flip(data, 1.0, rng))
+    law = audit.enumerate_law(function, scores, rng="random")
+    assert law.residual == 0
+    assert law.probabilities == law_of_permute_and_flip(scores)
