@@ -105,11 +105,17 @@ def _said_by_program(subject: Any) -> dict[str, Any] | None:
 
 def _libraries(inner: Any) -> Iterator[Distribution]:
     """Yield the distributions of what the code of a mechanism names."""
-    own = str(getattr(inner, "__module__", "")).partition(".")[0]
+    module = getattr(inner, "__module__", None)
+    own = str(module).partition(".")[0]
     named: dict[str, None] = {}
-    for value in _named(inner):
-        module = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
-        named[str(module).partition(".")[0]] = None
+    seen, waiting = [inner], [inner]
+    while waiting:
+        for value in _named(waiting.pop()):
+            place = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
+            named[str(place).partition(".")[0]] = None
+            if place == module and not any(value is known for known in seen):  # a helper beside it calls the library
+                seen.append(value)
+                waiting.append(value)
     for top in named:
         if top in _OWN_NEEDS or top == own or top in sys.stdlib_module_names:
             continue
@@ -121,6 +127,7 @@ def _libraries(inner: Any) -> Iterator[Distribution]:
 
 def _named(inner: Any) -> Iterator[Any]:
     """Yield the modules, classes and functions that the code of a function or a class names."""
+    inner = inspect.unwrap(inner)  # such as one whose results are remembered
     functions = (
         [inner] if inspect.isfunction(inner) else [part for part in vars(inner).values() if inspect.isfunction(part)]
     )

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
 
@@ -28,6 +28,15 @@ def laplace(data, size, rng):
 
 def calls_a_library(data):
     return click.style(str(len(data)))
+
+
+@lru_cache
+def helper():
+    return click.unstyle("0")
+
+
+def calls_a_helper(data, rng):
+    return float(helper())
 
 
 class Learner:
@@ -108,6 +117,7 @@ def test_what_the_code_names_is_a_library():
     (found,) = source_of(per_call(calls_a_library)).libraries
     assert (found.distribution, found.version) == ("click", metadata.version("click"))
     assert len(found.subject) == 64
+    assert source_of(per_call(calls_a_helper)).libraries == (found,)
     assert source_of(laplace).libraries == ()
 
 
