@@ -354,9 +354,9 @@ class Check(ABC):
         """Return the check with what it found out about its own inputs."""
         return self
 
-    def granted(self, evidence: Any, allowance: Allowance) -> int:
-        """Return the draws that the check was allowed."""
-        return int(allowance.budget)
+    def granted(self, evidence: Any, budget: int) -> int:
+        """Return the draws that the check was allowed, where its allowance has this budget."""
+        return int(budget)
 
     @abstractmethod
     def recorded_claim(self) -> dict[str, Any]:

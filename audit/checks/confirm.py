@@ -47,7 +47,7 @@ def growth(significance: float, level: float) -> float:
 
 
 def gather(check: Any, allowance: Allowance) -> tuple[Any, Any]:
-    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and how these judge."""
+    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
     evidence = check.gather(allowance)
     return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
 
@@ -55,14 +55,14 @@ def gather(check: Any, allowance: Allowance) -> tuple[Any, Any]:
 def confirmed(
     check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
 ) -> tuple[Any, Any]:
-    """Return evidence with that of fresh outputs, where it lacks it, and the judgment of the first ones.
+    """Return evidence, with that of fresh outputs where it lacks it, and its judgment.
 
     `looks` gathers from fresh outputs, to be judged at a level.
     """
     first = _judged(check, evidence, allowance.significance)
     level = confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
     if evidence.is_final or level is None or evidence.confirmation is not None or not is_refuted(first):
-        return evidence, first
+        return evidence, judged(check, evidence, allowance, first)
     drawn, fresh = 0, None
     try:
         for fresh in looks(level):
@@ -71,7 +71,8 @@ def confirmed(
                 break
     except TimedOut:
         fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
-    return evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn)), first
+    found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
+    return found, judged(check, found, allowance, first)
 
 
 def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
@@ -79,6 +80,12 @@ def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
     for look, times in enumerate((1.0, growth(allowance.significance, level))):
         budget, stream = math.ceil(times * allowance.budget), allowance.stream.child(CONFIRMING + look)
         yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
+
+
+def judged(check: Any, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
+    """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
+    terms = check.completed(evidence).terms()
+    return judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
 
 
 def judge(

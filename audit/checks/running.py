@@ -167,9 +167,9 @@ def run_check(
     plain data, and is judged here. It is INCONCLUSIVE with the cause when it hangs, dies or cannot be sent. An
     `AuditError` of the check, or `Unreachable`, is raised.
     """
-    check, allowance = check.planned(allowance)
     if timeout is None:
         return _gather_and_judge(check, allowance)
+    check, allowance = check.planned(allowance)
     allowance = allowance.limited(timeout)
     if pool is None:
         with open_pool(Place(workers=1), [check]) as own:
@@ -189,10 +189,10 @@ def run_check(
             seconds += float(taken)
             return check.received(evidence)
 
-        evidence, first = confirm.confirmed(  # it is, unless the subject has kept its process from that
+        evidence, judgment = confirm.confirmed(  # it is, unless the subject has kept its process from that
             check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
         )
-        result = _judged(check, allowance, evidence, seconds, first)
+        result = _result(check, allowance, evidence, judgment, seconds)
     except AuditError:
         raise
     except TimeoutError:
@@ -212,7 +212,8 @@ def run_check(
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
     """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
     check, allowance = check.planned(allowance)
-    return _judged(check, allowance, check.nothing(reason, cause), seconds)
+    evidence = check.nothing(reason, cause)
+    return _result(check, allowance, evidence, confirm.judged(check, evidence, allowance), seconds)
 
 
 def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, Any]]:
@@ -233,18 +234,17 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
     started = time.perf_counter()
+    check, allowance = check.planned(allowance)
     with limited(None):  # a clock of its own
-        evidence, first = confirm.gather(check, allowance)
-    return _judged(check, allowance, evidence, time.perf_counter() - started, first)
+        evidence, judgment = confirm.gather(check, allowance)
+    return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
 
 
-def _judged(check: Check, allowance: Allowance, evidence: Any, seconds: float, first: Any = None) -> Result:
-    found, level = check.completed(evidence), allowance.significance
-    judgment = confirm.judge(type(check), found.terms(), evidence, level, allowance.confirmation, first)
+def _result(check: Check, allowance: Allowance, evidence: Any, judgment: Any, seconds: float) -> Result:
     return check.result_type(
-        found,
-        check.granted(evidence, allowance),
-        level,
+        check.completed(evidence),
+        check.granted(evidence, allowance.budget),
+        allowance.significance,
         evidence,
         judgment,
         seconds,

@@ -27,7 +27,7 @@ from audit.game.bits import FINE_SCORERS
 from audit.game.bits.screened import LOW_BITS
 from audit.game.bits.support import few_values
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
-from audit.game.scorers.structure import KINDS
+from audit.game.scorers.base import STRUCTURED
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
 from audit.subjects.unread import places_of_disagreement, unread_places
@@ -124,7 +124,7 @@ def choose_events_for_each(
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
-    unread = unread_places(sides, training.sides, reading.coded, KINDS) + places_of_disagreement(sides)
+    unread = unread_places(sides, training.sides, reading.coded, STRUCTURED) + places_of_disagreement(sides)
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)

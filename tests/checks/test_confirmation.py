@@ -192,8 +192,8 @@ def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
 )
 def test_the_outputs_of_all_looks_are_counted(looks, drawn):
     allowance = Allowance(2, 0.05, Stream(0), 1e-6)
-    evidence, first = confirm.confirmed(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
-    assert first.verdict is Verdict.FAIL
+    evidence, judgment = confirm.confirmed(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
+    assert judgment == confirm.judge(Stub, None, evidence, 0.05, 1e-6)
     assert (evidence.confirmation and evidence.confirmation.samples) == drawn
 
 

@@ -269,10 +269,10 @@ class PrivacyCheck(Check):
         object.__setattr__(found, "datasets", None)
         return found
 
-    def granted(self, evidence: PrivacyEvidence, allowance: Allowance) -> int:
-        """Return the outputs per dataset that the check was allowed."""
+    def granted(self, evidence: PrivacyEvidence, budget: int) -> int:
+        """Return the outputs per dataset that the check was allowed: after a search, those that its claim needs."""
         searched = evidence.by(Searched)
-        return int(allowance.budget) if searched is None else searched.budget
+        return int(budget) if searched is None else searched.budget
 
     judge = staticmethod(judge)
 
@@ -307,7 +307,7 @@ def _gathered(session: Session) -> PrivacyEvidence:
     if session.method == "sequential":
         game, failure = play_to_the_end(session)
         return _evidence(session, [game], session.terms.claim.point, failure)
-    if (looked := look_early(session)) is None:
+    if not session.may_look_early or (looked := look_early(session)) is None:
         return carry_out(_at_fixed_budget(session))
     early, own = looked
     found = _evidence(own, [], session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))

@@ -20,10 +20,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from audit.base.forms import OpenProbability
-from audit.checks.base import Judgment
 from audit.checks.privacy.sequential_game import play_on, probe_afterwards
 from audit.checks.privacy.session import EARLY, Session
-from audit.checks.privacy.way import Case, Way
+from audit.checks.privacy.way import Case, Finding, Way
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.subjects import BadLength, SubjectFailed
 
@@ -47,24 +46,20 @@ class EarlyLook(Way):
         """True if the wealth against the claim ever reached the inverse of the level."""
         return self.outcome.log_wealth >= -math.log(self.level)
 
-    def refutation(self, case: Case) -> Judgment | None:
-        """Return FAIL where the wealth ever reached the inverse of the level."""
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the wealth ever reached the inverse of the level, with the bound of epsilon at that."""
         if case.evidence.is_dependent or not self.refutes:
-            return None
+            return Finding()
+        lower = time_uniform_lower_bound(self.outcome, self.level)
         found = f"at an early look, after {self.outcome.steps} pairs of outputs, the wealth was"
-        return case.refuted(self.lower_bound(case), f"{found} e^{self.outcome.log_wealth:.2f}")
-
-    def lower_bound(self, case: Case) -> float:
-        """Return the bound of epsilon at the level of the look, where it refutes the claim."""
-        decides = self.refutes and not case.evidence.is_dependent
-        return time_uniform_lower_bound(self.outcome, self.level) if decides else 0.0
+        return Finding(case.refuted(lower, f"{found} e^{self.outcome.log_wealth:.2f}"), lower_bound=lower)
 
 
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
-    """Return the look and what it saw; None where calls are fast, or fresh outputs would not confirm a refutation."""
+    """Return the look and what it saw; None where fresh outputs would not confirm a refutation."""
     allowance, pairs = session.allowance, len(session.pairs)
     steps = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs
-    if not session.may_look_early or allowance.confirmation is None or steps < _FEWEST_STEPS:
+    if allowance.confirmation is None or steps < _FEWEST_STEPS:
         return None
     level, best = EARLY_SHARE * allowance.confirmation / pairs, None
     own = replace(session, samples=0, anomalies=Counter())

@@ -18,7 +18,7 @@ from audit.base.forms import Count, Limits
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
 from audit.checks.privacy.domains import Domain
-from audit.checks.privacy.way import Case, Way
+from audit.checks.privacy.way import Case, Finding, Way
 from audit.claims import Claim, Point
 from audit.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.enumeration.stated_graph import StatedGraph, contradiction
@@ -129,9 +129,19 @@ class Enumerated(Way):
 
     way: ClassVar[str] = "enumeration"
 
-    def exact(self, case: Case) -> Judgment:
-        """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason."""
-        return self.decide(case.point)
+    def finding(self, case: Case) -> Finding:
+        """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
+
+        Every event was examined, and every violation is seen. The upper bound holds at delta + 2^-40.
+        """
+        delta = case.point.delta
+        return Finding(
+            exact=self.decide(case.point),
+            lower_bound=self.epsilon_lower_bound(delta),
+            upper_bound=None if self._is_open else self._epsilons(delta, 1)[1],
+            resolution=case.point.epsilon,
+            trained_on=math.inf,
+        )
 
     def decide(self, point: Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
@@ -192,26 +202,9 @@ class Enumerated(Way):
                     return said
         return None if self.covers is None else self.covers.contradiction(pairs, relation)
 
-    def lower_bound(self, case: Case) -> float:
-        """Return a lower bound of epsilon at the claimed delta."""
-        return self.epsilon_lower_bound(case.point.delta)
-
     def epsilon_lower_bound(self, delta: float) -> float:
         """Return the largest epsilon at which the bracket of delta exceeds `delta`."""
         return 0.0 if self._is_open else self._epsilons(delta, 0)[0]
-
-    def upper_bound(self, case: Case) -> float | None:
-        """Return an upper bound of epsilon at delta + 2^-40; None where none is known."""
-        return None if self._is_open else self._epsilons(case.point.delta, 1)[1]
-
-    def resolution(self, case: Case, point: Point) -> float:
-        """Return the epsilon of the point: every violation is seen."""
-        return point.epsilon
-
-    @property
-    def trained_on(self) -> float:
-        """Infinity: every event was examined."""
-        return math.inf
 
     @property
     def _is_open(self) -> bool:

@@ -19,8 +19,7 @@ import numpy as np
 
 from audit.base.errors import InvalidCertificate
 from audit.base.forms import Count, Limits, Number
-from audit.checks.base import Judgment, undecided
-from audit.checks.privacy.way import Case, Way
+from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.game.intervals import largest_refuted
 
 _NO_PASS = "not refuted by conversations that were forked, which never pass a claim: leave out `fork` for a PASS"
@@ -53,22 +52,19 @@ class ForkEvidence(Way):
         gains = (math.exp(-epsilon) * right - wrong) / math.prod(self.copies)
         return float(number @ np.log1p(self.bet * gains))
 
-    def lower_bound(self, case: Case) -> float:
-        """Return the epsilon up to which claims are refuted."""
-        needed = -math.log(case.significance)
-        return largest_refuted(lambda epsilon: self.evidence_against(epsilon) >= needed)
-
-    def refutation(self, case: Case) -> Judgment | None:
-        """Return FAIL where the product is too large for the claim."""
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the product is too large for the claim, and the epsilon up to which claims are refuted."""
         if case.point.delta:
             raise InvalidCertificate("conversations that were forked test pure claims only")
-        if self.evidence_against(case.point.epsilon) < -math.log(case.significance):
-            return None
-        return case.refuted(self.lower_bound(case), f"{self.conversations:,} forked conversations on each dataset")
+        needed, refutation = -math.log(case.significance), None
+        lower = largest_refuted(lambda epsilon: self.evidence_against(epsilon) >= needed)
+        if self.evidence_against(case.point.epsilon) >= needed:
+            refutation = case.refuted(lower, f"{self.conversations:,} forked conversations on each dataset")
+        return Finding(refutation, lower_bound=lower)
 
-    def statistical(self, case: Case) -> Judgment | None:
-        """Return INCONCLUSIVE: what forks would find was not measured."""
-        return undecided(_NO_PASS)
+    def limits(self, case: Case) -> GameLimits:
+        """Return that it resolves nothing: what forks would find was not measured."""
+        return GameLimits(unresolvable=_NO_PASS)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
-from audit.checks.privacy.way import AS_NUMBERS, Case, Game, claimed, examined, lacking
+from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics
 from audit.game.events import EventPair
@@ -42,13 +42,19 @@ SHARES = {
     for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
 }
 
+_AS_NUMBERS = {  # what a PASS says of floating-point numbers
+    "none": "",
+    "real": ", as real numbers (floating point: not audited; set floats='audit')",
+    "audited": " (floating point: PASS)",
+}
+
 
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
     """Return what was found on the pair that was chosen; the game has that share of the significance."""
     scanned, training = choice.interval, trained.split.training
     if scanned is not None and scanned.rows is not None:
         training = len(scanned.rows[0])
-    test = claimed(choice.point, training, choice.runs, share * session.allowance.significance)
+    test = Claimed(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
     plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
@@ -58,9 +64,10 @@ def plants_of(session: Session, trained: Trained, choice: Choice, share: float =
 
 
 @dataclass(frozen=True)
-class GuessGame(Game):
+class GuessGame(Way):
     """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
 
+    pair: int
     scorer: str  # the score that won on training outputs
     plants: Plants | None  # what was found of violations planted in the training outputs; None if none were planted
     plus: str  # the event "guess left" in words
@@ -82,21 +89,54 @@ class GuessGame(Game):
 
     way: ClassVar[str] = "guess game"
 
-    def refutation(self, case: Case) -> Judgment | None:
-        """Return FAIL where the certified bound exceeds the claim."""
-        lower = self.lower_bound(case)
-        if lower <= case.point.epsilon or self._rests_on_too_few_calls(case):
-            return None
-        counts = self.counts
-        return case.refuted(lower, f"{counts.correct} of {counts.correct + counts.wrong} guesses were right")
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the certified bound exceeds the claim; INCONCLUSIVE where outputs depend on each other."""
+        lower = self._lower_bound(case)
+        refutation = obstacle = None
+        if lower > case.point.epsilon:
+            counts = self.counts
+            if self._rests_on_too_few_calls(case):
+                calls = self.calls.left.calls + self.calls.right.calls
+                said = f"nearly all runs ended alike, in {calls} calls: noise shared within a call would explain it"
+                obstacle = undecided(f"refuted if the runs of a call are independent, but {said}")
+            else:
+                right = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
+                refutation = case.refuted(lower, right)
+        return Finding(
+            refutation,
+            obstacle or self._dependence(),
+            lower_bound=lower,
+            resolution=self._resolution(case, case.point),
+            trained_on=self.training,
+        )
 
-    def obstacle(self, case: Case) -> Judgment | None:
+    def limits(self, case: Case) -> GameLimits:
+        """Return what the game resolves at each point of the claim, and what was found of planted violations."""
+        drawn = f", in calls of {self.calls.size:,} outputs{_AS_NUMBERS[self.floats]}"
+        sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
+        barred, found = (
+            "no violations were planted in its outputs, so that nobody knows what would be found: audit it again",
+            "no violations were planted",
+        )
+        if self.plants is not None:
+            level = self._of_checkpoint * case.significance * SCAN_SHARE
+            test = Claimed(*case.point, self.training, self.counts.runs, level)
+            barred, found = _lacking(self.plants, test), _examined(self.plants, test)
+        return GameLimits(
+            tuple((point, self._resolution(case, point)) for point in case.terms.claim.points),
+            trained_on=self.training,
+            is_general=self.plants is None or self.plants.kind != UNREADABLE,
+            gaps=self.unread,
+            barred=barred,
+            scope=f"{drawn}; {found}{sought}",
+            most_certified=logit_lower_bound(
+                self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
+            ),
+        )
+
+    def _dependence(self) -> Judgment | None:
         """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
         calls = self.calls
-        if self.lower_bound(case) > case.point.epsilon and self._rests_on_too_few_calls(case):
-            number = calls.left.calls + calls.right.calls
-            said = f"nearly all runs ended alike, in {number} calls: noise shared within a call would explain it"
-            return undecided(f"refuted if the runs of a call are independent, but {said}")
         ratio, log_p = calls.dispersion()
         if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
             return undecided(
@@ -112,7 +152,7 @@ class GuessGame(Game):
             return undecided(f"{said}, or shares noise within a call")
         return None
 
-    def lower_bound(self, case: Case) -> float:
+    def _lower_bound(self, case: Case) -> float:
         """Return the bound of epsilon at the tested delta; 0.0 where the outputs depend on each other."""
         return 0.0 if case.evidence.is_dependent else self.epsilon_lower_bound(case.point.delta, case.significance)
 
@@ -140,7 +180,7 @@ class GuessGame(Game):
         """Return the seed of the uniforms that decide virtual wrong guesses."""
         return _seed(self.coins)
 
-    def resolution(self, case: Case, point: Point) -> float:
+    def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         usual = 1.0 if self.share == self._of_checkpoint else 1.0 - SCAN_SHARE
         level = case.significance * self._of_checkpoint * usual
@@ -151,40 +191,26 @@ class GuessGame(Game):
         """The share of the checkpoint at which the game ended; that of the game where none is planned so."""
         return SHARES.get(self.share, self.share)
 
-    def most_certified(self, case: Case) -> float:
-        """Return the bound of a game in which every run is guessed right."""
-        return logit_lower_bound(self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint)
 
-    @property
-    def trained_on(self) -> float:
-        """Outputs per dataset from which the events were learned."""
-        return self.training
+def _lacking(plants: Plants, test: Claimed) -> str:
+    """Return why what was found of the plants bars a PASS; empty if enough was."""
+    if plants.kind == COUNTED:
+        return ""
+    family, size = plants.lacking(), event_size(test, plants.columns)
+    more = "no budget does: give the mechanism a `law`" if size is None else "use a larger budget"
+    advice = f"use budget={plants.budget}" if plants.budget else more
+    if size is None or (family is not None and not family.planted):
+        return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
+    if family is None:
+        return ""
+    found = f"{family.found} of {family.planted} planted violations were found of the family"
+    return f"{found} {family.name!r} ({family.size}): {advice}"
 
-    @property
-    def gaps(self) -> tuple[str, ...]:
-        """Places of the output that no score reads."""
-        return self.unread
 
-    @property
-    def is_general(self) -> bool:
-        """True if something reads outputs of this kind, so that violations could be planted in them."""
-        return self.plants is None or self.plants.kind != UNREADABLE
-
-    def barred(self, case: Case) -> str:
-        """Return why what was planted bars a PASS; empty if enough was found."""
-        if self.plants is None:
-            return "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
-        return lacking(self.plants, self._planted(case))
-
-    def scope(self, case: Case) -> str:
-        """Return what would have been found, what was not examined, and what was looked for."""
-        sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
-        drawn = f", in calls of {self.calls.size:,} outputs{AS_NUMBERS[self.floats]}"
-        found = "no violations were planted" if self.plants is None else examined(self.plants, self._planted(case))
-        return f"{drawn}; {found}{sought}"
-
-    def _planted(self, case: Case) -> Claimed:
-        return claimed(case.point, self.training, self.counts.runs, self._of_checkpoint * case.significance)
+def _examined(plants: Plants, test: Claimed) -> str:
+    """Return in one clause what would be found, and what was not examined."""
+    size = event_size(test, plants.columns)
+    return "every value was counted" if plants.kind == COUNTED or size is None else plants.scope(size)
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:

@@ -8,9 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from audit.checks.base import Judgment, undecided
 from audit.checks.privacy.session import PROBE, SEQUENTIAL, Session
-from audit.checks.privacy.way import Case, Game
+from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
 from audit.game.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.game.resolution import sequential_resolution, steps_to_resolve
@@ -26,53 +25,47 @@ _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often tha
 
 
 @dataclass(frozen=True)
-class SequentialGame(Game):
+class SequentialGame(Way):
     """Hold a sequential game on one pair."""
 
+    pair: int
     general: bool  # whether the experts see every difference between two laws of outputs of this kind
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "sequential game"
 
-    def refutation(self, case: Case) -> Judgment | None:
+    def finding(self, case: Case) -> Finding:
         """Return FAIL where the wealth against the claim ever reached the inverse of the significance."""
-        outcome = self.outcome
-        if case.evidence.is_dependent or outcome.log_wealth < math.log(1 / case.significance):
-            return None
-        found = f"after {outcome.steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
-        return case.refuted(self.lower_bound(case), found)
+        outcome, steps = self.outcome, self.outcome.steps
+        if case.evidence.is_dependent:
+            return Finding(resolution=self._resolution(case, case.point), trained_on=steps)
+        refutation, lower = None, time_uniform_lower_bound(outcome, case.significance)
+        if outcome.log_wealth >= math.log(1 / case.significance):
+            found = f"after {steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
+            refutation = case.refuted(lower, found)
+        resolution = self._resolution(case, case.point)
+        return Finding(refutation, lower_bound=lower, resolution=resolution, trained_on=steps)
 
-    def limit(self, case: Case) -> Judgment | None:
-        """Return INCONCLUSIVE on a curve, of which it plays one point, and at a large delta."""
-        if case.claim.is_curve:
-            said = f"not refuted at {case.point}, one point of the curve of {case.claim.short}"
-            return undecided(f"{said}; the others were not tested")
-        if case.point.delta > _LARGEST_DELTA:
+    def limits(self, case: Case) -> GameLimits:
+        """Return what the game resolves; it plays one point of a curve, and resolves none at a large delta."""
+        claim, unresolvable = case.terms.claim, ""
+        if claim.is_curve:
+            said = f"not refuted at {case.point}, one point of the curve of {claim.short}"
+            unresolvable = f"{said}; the others were not tested"
+        elif case.point.delta > _LARGEST_DELTA:
             known = f"no resolution of the sequential game is known at delta = {case.point.delta:g}"
-            return undecided(f"not refuted, but {known}")
-        return None
+            unresolvable = f"not refuted, but {known}"
+        return GameLimits(
+            tuple((point, self._resolution(case, point)) for point in claim.points),
+            trained_on=self.outcome.steps,  # it learns from all of them
+            is_general=self.general,
+            unresolvable=unresolvable,
+            scope="; events were learned while it was played, and no violations were planted to see which are found",
+        )
 
-    def lower_bound(self, case: Case) -> float:
-        """Return the bound of epsilon that holds at all steps together."""
-        return 0.0 if case.evidence.is_dependent else time_uniform_lower_bound(self.outcome, case.significance)
-
-    def resolution(self, case: Case, point: Point) -> float:
+    def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
-
-    def scope(self, case: Case) -> str:
-        """Return that nothing measured which events the experts learn."""
-        return "; events were learned while it was played, and no violations were planted to see which are found"
-
-    @property
-    def trained_on(self) -> float:
-        """The steps: a sequential game learns from all of them."""
-        return self.outcome.steps
-
-    @property
-    def is_general(self) -> bool:
-        """True if the experts see every difference between two laws of outputs of this kind."""
-        return self.general
 
 
 def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:

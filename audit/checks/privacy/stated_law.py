@@ -15,7 +15,7 @@ from audit.base.errors import InvalidCertificate
 from audit.base.forms import Limits, Nonnegative, Probability
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
-from audit.checks.privacy.way import Case, Way
+from audit.checks.privacy.way import Case, Finding, Way
 from audit.claims import Claim, CurveClaim, Point
 from audit.game.scorers.base import stated_log_likelihood
 from audit.laws import ARITHMETIC_TOLERANCE
@@ -56,7 +56,7 @@ class PairLaw:
     def breaks_claim(self, case: Case) -> bool:
         """Return whether the law breaks an (epsilon, delta) claim by the brackets, or a curve by its own judgment."""
         epsilon, delta = case.point
-        if case.claim.is_curve:
+        if case.terms.claim.is_curve:
             return self.keeps is False
         by_delta = self.delta_lower_bound > delta + ARITHMETIC_TOLERANCE * max(delta, 1e-3)
         return by_delta and self.epsilon_lower_bound > epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
@@ -64,9 +64,9 @@ class PairLaw:
     def keeps_claim(self, case: Case) -> bool:
         """Return whether the law keeps the claim up to rounding; raise if it is said to, and its brackets deny it."""
         epsilon, delta = case.point
-        if case.claim.is_curve:
+        if case.terms.claim.is_curve:
             if self.keeps and self.delta_lower_bound > delta + _CONTRADICTION:
-                said = f"the law of pair {self.pair} is said to keep {case.claim.short} and breaks {case.point}"
+                said = f"the law of pair {self.pair} is said to keep {case.terms.claim.short} and breaks {case.point}"
                 raise InvalidCertificate(said)
             return self.keeps is True
         by_delta = self.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)
@@ -93,9 +93,13 @@ class StatedLaw(Way):
 
     way: ClassVar[str] = "stated law"
 
-    def exact(self, case: Case) -> Judgment | None:
+    def finding(self, case: Case) -> Finding:
+        """Return the epsilon of the worst pair, and what the laws decide."""
+        return Finding(exact=self._decide(case), upper_bound=max(part.epsilon_upper_bound for part in self.laws))
+
+    def _decide(self, case: Case) -> Judgment | None:
         """Decide by the laws; None when the brackets leave the claim open."""
-        delta, share = case.point.delta, case.significance / len(self.laws)
+        (epsilon, delta), share, is_curve = case.point, case.significance / len(self.laws), case.terms.claim.is_curve
         for part in self.laws:
             if part.fit_pvalue is not None and part.fit_pvalue <= share:
                 said = f"the sampler and its stated law disagree (p = {part.fit_pvalue:.2g}, pair {part.pair})"
@@ -104,7 +108,7 @@ class StatedLaw(Way):
         if broken := [part for part in self.laws if part.breaks_claim(case)]:
             worst = max(broken, key=lambda part: part.epsilon_lower_bound)
             found = f"has epsilon >= {worst.epsilon_lower_bound:.6g} at delta = {delta:g}"
-            found = f"breaks {worst.detail}" if case.claim.is_curve else f"{found}, claimed {case.point.epsilon:g}"
+            found = f"breaks {worst.detail}" if is_curve else f"{found}, claimed {epsilon:g}"
             if is_untested:
                 return undecided(f"its stated law {found}; the sampler was not tested against it")
             said = f"its stated law {found} (pair {worst.pair}; taking the law for granted)"
@@ -119,11 +123,7 @@ class StatedLaw(Way):
             found = f"only samplers that are {noticed:.2g} from it in distribution would have been noticed; {more}"
             return undecided(f"its stated law keeps the claim, but {found}")
         follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
-        return Judgment(Verdict.PASS, "exact", f"{worst.detail if case.claim.is_curve else found} {follows}")
-
-    def upper_bound(self, case: Case) -> float | None:
-        """Return the epsilon of the worst pair."""
-        return max(part.epsilon_upper_bound for part in self.laws)
+        return Judgment(Verdict.PASS, "exact", f"{worst.detail if is_curve else found} {follows}")
 
 
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:

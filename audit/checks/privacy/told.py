@@ -10,7 +10,7 @@ from audit.base.errors import InvalidCertificate
 from audit.base.forms import Count, Limits
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment
-from audit.checks.privacy.way import Case, Way
+from audit.checks.privacy.way import Case, Finding, Way
 from audit.claims import PrivacyClaim
 
 ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
@@ -52,13 +52,15 @@ class Ledger(Way):
 
     way: ClassVar[str] = "ledger"
 
-    def refutation(self, case: Case) -> Judgment | None:
+    def finding(self, case: Case) -> Finding:
         """Return FAIL where answers cost more than is claimed, or less was charged than they cost: exact sums."""
-        limit, claim = Fraction(self.limit), case.claim
+        limit, claim = Fraction(self.limit), case.terms.claim
         if isinstance(claim, PrivacyClaim) and claim.delta == 0 and limit < rational(claim.epsilon):
             raise InvalidCertificate(f"the ledger allows {limit}, which is less than the claimed {claim.epsilon}")
         said = overspent(self.payments, limit)
-        return Judgment(Verdict.FAIL, "exact", f"{said} (taking the costs for granted)") if said else None
+        if not said:
+            return Finding()
+        return Finding(Judgment(Verdict.FAIL, "exact", f"{said} (taking the costs for granted)"))
 
 
 def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:

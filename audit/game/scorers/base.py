@@ -17,6 +17,9 @@ from scipy import special
 from audit.game import tuning
 from audit.subjects import Outputs
 
+# how symbols begin that have a structure
+STRUCTURED = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
+
 
 @dataclass(frozen=True)
 class Training:
@@ -36,6 +39,12 @@ class Training:
         """Return whether both sides are vectors of one length."""
         shapes = {side.numbers.shape[1:] for side in self.sides}
         return len(shapes) == 1 and not any(side.is_scalar for side in self.sides)
+
+    @property
+    def has_structure(self) -> bool:
+        """Return whether both sides have texts or containers that were not encoded as vectors of one length."""
+        tables = [side.symbols.table if side.symbols is not None and side.is_scalar else () for side in self.sides]
+        return all(any(text.startswith(STRUCTURED) for text in table) for table in tables)
 
     @property
     def numeric(self) -> list[np.ndarray]:
@@ -83,10 +92,14 @@ class Scorer(ABC):
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False
+    # Whether it reads outputs with a structure only
+    of_structures: bool = False
     widest: float = math.inf  # coordinates of a vector that it reads: with more, it would take long
 
     def reads(self, training: Training) -> bool:
         """Return whether the training outputs are of the kind that it can read."""
+        if self.of_structures and not training.has_structure:
+            return False
         return not self.of_vectors or (training.has_vectors and training.left.numbers.shape[1] <= self.widest)
 
     @abstractmethod

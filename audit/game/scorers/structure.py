@@ -19,9 +19,6 @@ from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.subjects import Outputs
 
-# how symbols begin that have a structure
-KINDS = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
-
 
 @dataclass(frozen=True)
 class Embedding:
@@ -74,10 +71,9 @@ class Structure(Scorer):
     """Read outputs of varying length by one of the scorers of vectors."""
 
     member: Scorer
+    of_structures = True
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
-        if not all(_is_ragged(side) for side in training.sides):
-            return []
         left, right = (side.raw[:: max(1, -(-len(side) // tuning.STRUCTURE_ROWS))] for side in training.sides)
         sample = [*left[: tuning.SAMPLE], *right[: tuning.SAMPLE]]
         found = Counter(_hashable(entry) for row in sample for entry in _entries(row))
@@ -85,12 +81,6 @@ class Structure(Scorer):
         embedding = Embedding(tuple(entry for entry, _ in ranked[: tuning.MOST_COUNTED]))
         scores = self.member.propose(Training(embedding(left), embedding(right)))
         return [StructureScore(embedding, score, f"structure, {score.name}") for score in scores]
-
-
-def _is_ragged(outputs: Outputs) -> bool:
-    """Test whether some output is text or a container that was not encoded as a vector."""
-    table = outputs.symbols.table if outputs.symbols is not None and outputs.is_scalar else ()
-    return any(text.startswith(KINDS) for text in table)
 
 
 def _is_container(row: Any) -> bool:
