@@ -185,10 +185,11 @@ def _log_tails(first: np.ndarray, first_runs: Any, rest: np.ndarray, rest_runs: 
     """Bound log P of hypergeometric counts as far from their means, in their own directions; 0 without runs."""
     runs = first_runs + rest_runs
     p = (first + rest) / np.maximum(runs, 1)
-    bounds = [
-        number * _divergence(count / np.maximum(number, 1), p)
-        for count, number in ((first, first_runs), (rest, rest_runs))
-    ]
+    with np.errstate(invalid="ignore"):  # no runs times an infinite divergence
+        bounds = [
+            number * _divergence(count / np.maximum(number, 1), p)
+            for count, number in ((first, first_runs), (rest, rest_runs))
+        ]
     return np.where((first_runs == 0) | (rest_runs == 0), 0.0, -np.maximum(*bounds))
 
 

@@ -234,3 +234,9 @@ def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
     assert counts.left_plus + counts.left_minus + counts.left_abstain == SIZE + 7
     assert (counts.right_plus, counts.right_minus, counts.right_abstain) == (3, 2, SIZE - 5)
     assert (calls.left.calls, calls.right.calls) == (1, 1)
+
+
+def test_a_long_call_without_others_to_compare_it_with_shows_nothing():
+    """The time limit may end a game before its first whole call: zero runs times an infinite divergence is no number."""
+    none = SideCalls(0, 0, 0, 0, 0, 0)
+    assert CallStatistics(10, none, none, long=(0, 100, 100, 0)).of_size() == 0.0

@@ -104,7 +104,7 @@ class GuessGame(Way):
                 refutation = case.refuted(lower, right)
         return Finding(
             refutation,
-            obstacle or self._dependence(),
+            None if refutation else obstacle or self._dependence(),
             lower_bound=lower,
             resolution=self._resolution(case, case.point),
             trained_on=self.training,
