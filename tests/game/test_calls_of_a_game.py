@@ -237,6 +237,6 @@ def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
 
 
 def test_a_long_call_without_others_to_compare_it_with_shows_nothing():
-    """The time limit may end a game before its first whole call: zero runs times an infinite divergence is no number."""
+    """A time limit may end a game before its first whole call: zero runs times an infinite divergence is no number."""
     none = SideCalls(0, 0, 0, 0, 0, 0)
     assert CallStatistics(10, none, none, long=(0, 100, 100, 0)).of_size() == 0.0
