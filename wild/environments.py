@@ -161,9 +161,9 @@ def versions_of(package: str) -> list[str]:
 
 
 def environment_of(package: str, version: str) -> str:
-    """Return the name of the environment of a release, which is made; a folder of `wild` has it, or `older.toml`."""
-    wanted = Pin(package, version)
-    known = next((each for each in libraries() if pin_of(each) == wanted), None)
+    """Return the name of the environment of a release, which is made: as `older.toml` has it, or a folder of `wild`."""
+    folders = [] if version in OLDER.get(package, {}) else libraries()
+    known = next((each for each in folders if pin_of(each) == Pin(package, version)), None)
     if known is not None:
         prepare(known)
         return known

@@ -10,7 +10,7 @@ from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import measured_checks
 from wild.markdown import escaped, fenced, filled, short_code
-from wild.releases import since, until
+from wild.releases import by_status, since, until
 from wild.scripts import NAMES, releases_of, script_of
 
 CERTAIN = 0.9  # share of the outputs that are guessed, all of them right: any output tells
@@ -70,8 +70,7 @@ def over_time(finding: Finding) -> str:
     """Return since and until when the script of a finding shows it, and what it said of each release."""
     told = releases_of(finding)
     last = f", until {until(told)}" if until(told) else ""
-    said = ", ".join(f"{version} {status}" for version, status in told.items())
-    return f"its script shows it since {since(told)}{last} ({said})." if told else ""
+    return f"its script shows it since {since(told)}{last} ({by_status(told)})." if told else ""
 
 
 def severity(check: Check) -> str:

@@ -29,7 +29,7 @@ from wild.ledger import certified, drawn, headline, ledger, summary
 from wild.ledger import heading as finding_heading
 from wild.letters import letters
 from wild.markdown import escaped, filled, short_code, table
-from wild.releases import since, until
+from wild.releases import by_status, since, until
 from wild.scripts import releases_of
 from wild.texts import README, RECORD, WORDS, recorded
 
@@ -125,9 +125,8 @@ def _by_scripts(libraries: Sequence[Audited]) -> str:
     for each in libraries:
         for run in each.findings:
             if run.finding and each.library == run.finding.library and (told := releases_of(run.finding)):
-                said = ", ".join(f"{version} {status}" for version, status in told.items())
-                title = escaped(run.finding.title)
-                rows.append([escaped(each.pin.package), title, since(told), until(told) or "–", said])
+                found = [since(told), until(told) or "–", by_status(told)]
+                rows.append([escaped(each.pin.package), escaped(run.finding.title), *found])
     return table(["library", "finding", "since", "until", "releases"], rows)
 
 

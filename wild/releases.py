@@ -5,6 +5,7 @@ The failing cells of the newest release are asked of the older ones, and the scr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
@@ -74,20 +75,41 @@ def since(told: Mapping[str, str]) -> str:
 
 
 def until(told: Mapping[str, str]) -> str:
-    """Return the last release in which something holds; empty where the newest one has it.
+    """Return the last release in which something holds; empty where the newest one has it, or none does.
 
     Examples
     --------
     >>> until({"1.0": "shows", "1.1": "shows", "1.2": "does not show"}), until({"1.0": "FAIL B"})
     ('1.1', '')
+    >>> until({"1.0": "shows", "1.1": "does not run: ImportError"})
+    '1.0 or after'
     """
-    showing = _showing(told)
-    return "" if not showing or showing[-1] == list(told)[-1] else showing[-1]
+    after = list(told.values())
+    while after and not _shows(after[-1]):
+        after.pop()
+    if len(after) in (0, len(told)):
+        return ""
+    versions, statuses = list(told), list(told.values())
+    return versions[len(after) - 1] + ("" if statuses[len(after)] in HOLDS else " or after")
+
+
+def by_status(told: Mapping[str, str]) -> str:
+    """Return the releases by what was said of them.
+
+    Examples
+    --------
+    >>> by_status({"1.0": "does not run: ImportError", "1.1": "shows", "1.2": "shows"})
+    'shows: 1.1, 1.2; does not run (ImportError): 1.0'
+    """
+    found: dict[str, list[str]] = {}
+    for version, status in sorted(told.items(), key=lambda item: item[1], reverse=True):
+        found.setdefault(re.sub(": (.*)", r" (\1)", status), []).append(version)
+    return "; ".join(f"{status}: {', '.join(versions)}" for status, versions in found.items())
 
 
 def _showing(told: Mapping[str, str]) -> list[str]:
     """Return the last run of releases in which something shows, the oldest first."""
-    newest_first = dropwhile(lambda version: not _shows(told[version]), reversed(list(told)))
+    newest_first = dropwhile(lambda version: not _shows(told[version]), reversed(told))
     return list(takewhile(lambda version: _shows(told[version]), newest_first))[::-1]
 
 
