@@ -1,12 +1,14 @@
-"""Have numerical libraries use one thread in worker processes: the processes fill the cores already.
+"""Have numerical libraries use one thread: in worker processes, which fill the cores already, and to read outputs.
 
-Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time.
+Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
+another order are others in the last digits.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
@@ -24,6 +26,16 @@ def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
     if _ALL in environment:
         return dict(environment)
     return {**dict.fromkeys((_ALL, *_OWN.values()), "1"), **environment}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do with one thread of BLAS what is done within, unless the user chose a number."""
+    if {_ALL, *_OWN.values()} & os.environ.keys():
+        yield
+        return
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        yield
 
 
 def use_one_thread() -> None:

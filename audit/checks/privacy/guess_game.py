@@ -33,6 +33,7 @@ from audit.game.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALL
 from audit.subjects import Calls, Outputs, Side, Stream
 from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
+from audit.subjects.threads import one_thread
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
 # Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
@@ -49,6 +50,7 @@ _AS_NUMBERS = {  # what a PASS says of floating-point numbers
 }
 
 
+@one_thread()
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
     """Return what was found on the pair that was chosen; the game has that share of the significance."""
     scanned, training = choice.interval, trained.split.training

@@ -46,6 +46,7 @@ from audit.game.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_S
 from audit.subjects import BLOCK, BadLength, Block, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.clock import clock
 from audit.subjects.subject import PerCall, identical, probe_length, states_a_law
+from audit.subjects.threads import one_thread
 from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
 
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
@@ -338,6 +339,7 @@ def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Out
     return joined(kept), aside
 
 
+@one_thread()
 def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: Split) -> Choice | None:
     """Choose pair, events and point; None when there is nothing left to draw or no scorer reads the outputs."""
     claim = session.terms.claim
@@ -356,8 +358,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
         for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
                 excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
-                interval = scan(training, design, events.reading)
-                choices.append((excess, Choice(index, events, point, runs, interval)))
+                choices.append((excess, Choice(index, events, point, runs, scan(training, design, events.reading))))
     excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
     if excess > 0:
         return best
