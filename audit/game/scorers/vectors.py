@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from audit.game import tuning
-from audit.game.scorers.base import Score, Scorer, Training, fit_logistic, merged
+from audit.game.scorers.base import Score, Scorer, Training, distinct, fit_logistic
 from audit.game.scorers.flags import FlagCounts, fit_flag_counts
 from audit.game.scorers.misfit import is_contradicted
 from audit.game.scorers.rows import (
@@ -22,6 +23,7 @@ from audit.game.scorers.rows import (
     Rows,
     RowScore,
     at,
+    by_column,
     few_outputs,
     finite_or_zero,
     nearness,
@@ -100,7 +102,7 @@ def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
         found += [Feature("indicator", (i,), layout, float(values[k])) for k in most if len(values) > 2]
     found += _of_groups(sample, layout)
     for pair in pairs_that_differ(rows):
-        middle = float(np.median(finite_or_zero(sample[:, list(pair)])))
+        middle = float(np.median(finite_or_zero(sample[: tuning.SAMPLE, list(pair)])))
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
         found.append(Feature("product", pair, layout, middle))
     return found
@@ -111,21 +113,23 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
 
     scikit-learn's `f_classif` would miss a change of spread, and its `mutual_info_classif` takes seconds per feature.
     """
-    sides = np.sort(left), np.sort(right)
-    pooled = merged(*sides)
-    edges = np.unique(pooled[np.arange(1, tuning.SCREENING_CELLS) * len(pooled) // tuning.SCREENING_CELLS])
+    pooled = np.sort(np.concatenate([left, right]))
+    edges = distinct(pooled[np.arange(1, tuning.SCREENING_CELLS) * len(pooled) // tuning.SCREENING_CELLS])
     # at each edge itself, too: values that repeat are cells of their own
-    cuts = [np.column_stack([np.searchsorted(x, edges, at) for at in ("left", "right")]).ravel() for x in sides]
-    counts = [np.diff(np.r_[0, cut, len(x)]) for cut, x in zip(cuts, sides, strict=True)]
-    total = counts[0] + counts[1]
+    of_left, total = _between(np.sort(left), edges), _between(pooled, edges)
     used = total >= 5
     freedom = int(used.sum()) - 1
     if freedom < 1:
         return 0.0
     share = len(left) / (len(left) + len(right))
     expected = total[used] * share
-    chi = float(np.sum((counts[0][used] - expected) ** 2 / (expected * (1 - share))))
+    chi = float(np.sum((of_left[used] - expected) ** 2 / (expected * (1 - share))))
     return (chi - freedom) / float(np.sqrt(2 * freedom))
+
+
+def _between(ordered: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    cuts = np.column_stack([np.searchsorted(ordered, edges, at) for at in ("left", "right")]).ravel()
+    return np.diff(cuts, prepend=0, append=len(ordered))
 
 
 def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
@@ -171,6 +175,7 @@ class Vectors(Scorer):
         rows = numeric_rows(training, tuning.VECTOR_ROWS)
         if rows is None or few_outputs(rows):
             return []
+        rows = by_column(rows)
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
@@ -190,7 +195,8 @@ class FeatureTable:
     @classmethod
     def of(cls, features: Sequence[Feature | FlagCounts], numbers: np.ndarray) -> FeatureTable:
         """Take every feature, and the squares and products of the first few."""
-        center, scale = np.transpose([_center_and_scale(feature(numbers)) for feature in features])
+        sample = thinned(numbers, 2 * tuning.SAMPLE)
+        center, scale = np.transpose([_center_and_scale(feature(sample)) for feature in features])
         few = range(min(len(features), tuning.MOST_SQUARED))
         products = [(i, j) for i in few for j in few if i <= j]
         return cls(tuple(features), center, scale, (*((i,) for i in range(len(features))), *products))
@@ -200,8 +206,8 @@ class FeatureTable:
         for i in {i for term in self.terms for i in term}:
             values = (self.features[i](numbers) - self.center[i]) / self.scale[i]
             plain[i] = np.where(np.isfinite(values), np.clip(values, -tuning.CLIP, tuning.CLIP), 0.0)
-        parts = [np.prod([plain[i] for i in term], axis=0) for term in self.terms]
-        return np.column_stack([np.ones(len(numbers)), *parts])
+        parts = [reduce(np.multiply, [plain[i] for i in term]) for term in self.terms]
+        return np.stack([np.ones(len(numbers)), *parts]).T
 
     def only(self, kept: np.ndarray) -> FeatureTable:
         return replace(self, terms=tuple(term for term, keep in zip(self.terms, kept, strict=True) if keep))
@@ -217,7 +223,7 @@ class LogOddsScore(RowScore):
     seeks = ("logistic regression on coordinates and pairs of them",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
-        return np.asarray(self.table(numbers) @ self.weights)
+        return np.asarray(self.weights @ self.table(numbers).T)  # columns lie together in memory
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         terms = sorted(zip(self.weights[1:], self.table.terms, strict=True), key=lambda part: -abs(part[0]))
@@ -270,7 +276,7 @@ def independent(x: np.ndarray) -> np.ndarray:
 
 def log_loss(x: np.ndarray, weights: np.ndarray, of_left: np.ndarray) -> float:
     odds = x @ weights
-    return float(np.sum(np.logaddexp(0.0, odds)) - odds[of_left].sum())
+    return float(np.sum(np.maximum(odds, 0.0) + np.log1p(np.exp(-np.abs(odds)))) - odds[of_left].sum())
 
 
 @dataclass(frozen=True)
@@ -295,7 +301,7 @@ def _leaves_something(fitted: LogOddsScore, rows: Rows, features: Sequence[Featu
     thin = [thinned(side, tuning.TREE_ROWS) for side in rows]
     numbers, of_left = np.concatenate(thin), np.repeat([1.0, 0.0], [len(side) for side in thin])
     apart = [index for index, each in enumerate(features) if each.kind == "coordinate"]
-    return is_contradicted(_finite_table(features, numbers), fitted.rate(numbers), of_left, apart)
+    return is_contradicted(_finite_columns(features, numbers), fitted.rate(numbers), of_left, apart)
 
 
 def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:
@@ -316,5 +322,9 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
 
 def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
     """Return the features with infinities beyond all other values; shape (size, features)."""
-    values = np.column_stack([feature(numbers) for feature in features])
-    return np.nan_to_num(values, nan=0.0, posinf=1e300, neginf=-1e300)
+    return np.ascontiguousarray(_finite_columns(features, numbers).T)
+
+
+def _finite_columns(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
+    values = np.stack([feature(numbers) for feature in features])
+    return np.nan_to_num(values, copy=False, nan=0.0, posinf=1e300, neginf=-1e300)
