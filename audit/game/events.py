@@ -190,7 +190,7 @@ def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDe
             continue
         for candidate in Fits(scorer, folds).candidates():
             for design, found in zip(designs, proposals, strict=True):
-                found.append(candidate.proposal(design))
+                found.append(candidate.proposal(design, _largest(found)))
             candidate.discard()
     return proposals
 
@@ -314,12 +314,19 @@ class Candidate:
     def _is_rare(self, thresholds: Thresholds, scores: Ranked) -> bool:
         return sum(thresholds.frequencies(scores)) * scores.total < tuning.RARE_GUESSES
 
-    def proposal(self, design: TestDesign) -> Proposal:
-        """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins."""
+    def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
+        """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
+
+        An estimate that cannot exceed `least`, that of another candidate, is not computed: its limit stands for it.
+        """
         if self.calibrated:
             thresholds = best_thresholds(self.both, design, 0.0, stated=True)
             bound = mean_bound(design, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
             return Proposal(bound, self, thresholds)
+        if math.isfinite(least):
+            limit = self._limit(design)
+            if limit.estimated_bound < least:
+                return limit
         tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in tuning.PENALTIES)
         counted, penalty = max(tried)
         by_counts = Proposal(counted, self, best_thresholds(self.both, design, penalty))
@@ -332,6 +339,13 @@ class Candidate:
             allowance = -tuning.CHOICE_PENALTY_LEARNED
         stated, thresholds = self._line.proposal(self.both, design, allowance)
         return by_counts if counted > stated else Proposal(stated, self, thresholds)
+
+    def _limit(self, design: TestDesign) -> Proposal:
+        """Return a proposal that owes to chance what it can: the best on all outputs, and what the line may add."""
+        thresholds = best_thresholds(self.both, design, 0.0)
+        seen = thresholds.frequencies(self.both)
+        error = 2 / math.sqrt(1 + sum(seen) * self.both.total)
+        return Proposal(mean_bound(design, [seen], thresholds.used, 0.0) + error, self, thresholds)
 
     @cached_property
     def _line(self) -> Line | None:
