@@ -4,11 +4,6 @@ The base of a plant is both sides together, dealt again at random: no difference
 is found if it stands out more than all that the scan saw in the outputs as they are, and if the event that it leads to
 would be certified: its probabilities are counted on a second dealing, and the power of the test is computed, not drawn.
 A plant changes one column, or one number derived from each row, and only that is searched again.
-
-A shift of the mean changes only the difference of the means, to which chance has added its part, so that no output is
-drawn or read again: the direction that the fit would give and the projections of the outputs on it are sums of a few
-known vectors. Columns are cut after the shift, as the score cuts them: beyond the cut nothing is seen. Where each of
-many coordinates moves by little, the cut does not matter.
 """
 
 from __future__ import annotations
@@ -16,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from audit.game import tuning
+from audit.game.dealt import DealtColumn, counted
 from audit.game.plants import (
     COUNTED,
     EQUAL,
@@ -30,9 +26,7 @@ from audit.game.plants import (
     ORDER,
     PLACE,
     PLANTED,
-    SHIFT,
     SIGNS,
-    SURE_POWER,
     UNREADABLE,
     VALUE,
     VECTOR,
@@ -45,119 +39,14 @@ from audit.game.plants import (
     tails,
 )
 from audit.game.resolution import POWER
-from audit.game.scanned import Column, Scanned
-from audit.game.scorers.directions import Moments, Standard
-from audit.game.scorers.rows import Rows, finite_or_zero
+from audit.game.scanned import Counts, Scanned
+from audit.game.scorers.directions import Standard
+from audit.game.scorers.rows import Rows
 from audit.game.scorers.vectors import Feature
+from audit.game.shifts import Shifts
 
-SIZING = range(4)  # parts of chance in the difference of the means that size the plants
-PLANTING = len(SIZING)  # the part that meets them
-
-
-@dataclass
-class Shifts:
-    """Hold the outputs on which shifts are planted."""
-
-    rows: Rows
-    standard: Standard
-    claimed: Claimed
-    varied: np.ndarray  # coordinates that vary
-    rng: np.random.Generator
-
-    def family(self) -> Family:
-        """Plant dense shifts and shifts of single coordinates, each at a size that the fit is sure to find."""
-        size, found = 0.0, 0
-        along = self.directions()
-        fitted = self.moments.directions(along)
-        for direction in map(Direction, along, fitted, (self.plain @ fitted.T).T):
-            shift = 0.0
-            for chance in SIZING:
-                if not self._is_sure(direction, chance, shift):  # rarely more than once
-                    shift = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
-            size, found = max(size, shift), found + (self.power(direction, shift, PLANTING) >= POWER)
-        return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
-
-    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
-        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
-
-    @cached_property
-    def moments(self) -> Moments:
-        """The moments of both sides together, dealt again at random."""
-        swap = (self.rng.random(len(self.rows[0])) < 0.5)[:, None]
-        left, right = self.rows
-        return Moments.of((np.where(swap, right, left), np.where(swap, left, right)), self.standard)
-
-    @cached_property
-    def by_chance(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weights that chance alone gives, shape (parts, d), and the projections on them, shape (size, parts)."""
-        gaps = [self.moments.chance_gap(len(self.rows[0]), self.rng, SURE_POWER) for _ in SIZING]
-        weights = self.moments.directions(np.stack([*gaps, self.moments.gap]))
-        return weights, self.plain @ weights.T
-
-    @cached_property
-    def uncut(self) -> np.ndarray:
-        """Some outputs of both sides, centered and scaled."""
-        sample = np.concatenate([side[: tuning.PROJECTED_ROWS] for side in self.rows])
-        return finite_or_zero((sample - self.standard.center) / self.standard.scale)
-
-    @cached_property
-    def plain(self) -> np.ndarray:
-        """The same, cut as the score cuts them."""
-        return np.clip(self.uncut, -tuning.CLIP, tuning.CLIP)
-
-    def directions(self) -> np.ndarray:
-        """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
-        dense = np.zeros((PLANTED // 2, len(self.moments.gap)))
-        dense[:, self.varied] = self.rng.standard_normal((len(dense), len(self.varied)))
-        single = np.zeros((PLANTED - len(dense), dense.shape[1]))
-        single[np.arange(len(single)), self.rng.choice(self.varied, len(single))] = 1.0
-        along = np.concatenate([dense, single])
-        lengths = np.einsum("ij,ij->i", along, self.moments.directions(along))
-        return np.asarray(along / np.sqrt(np.maximum(lengths, 1e-12))[:, None])
-
-    def power(self, direction: Direction, shift: float, chance: int) -> float:
-        """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
-        along, weights, projected = direction.along, self.by_chance[0][chance], self.by_chance[1][:, chance]
-        moved = np.flatnonzero(along)
-        if len(moved) > tuning.CUT_COORDINATES:
-            ordered = np.sort(projected + shift * direction.projected)
-            return best_power(
-                self.claimed, ordered + shift * float((weights + shift * direction.fitted) @ along), ordered
-            )
-        change = np.clip(self.uncut[:, moved] + shift * along[moved], -tuning.CLIP, tuning.CLIP) - self.plain[:, moved]
-        gap = np.zeros(len(along))
-        gap[moved] = change.mean(axis=0)
-        if len(moved) == 1:
-            seen = float(gap[moved[0]] / along[moved[0]])
-            fitted, added = seen * direction.fitted, seen * direction.projected
-        else:
-            fitted = self.moments.directions(gap[None, :])[0]
-            added = self.plain @ fitted
-        usual = projected + added
-        return best_power(self.claimed, np.sort(usual + change @ (weights + fitted)[moved]), np.sort(usual))
-
-
-@dataclass(frozen=True)
-class Direction:
-    """Hold a direction of a shift, the weights that a fit would give to it, and the projections on these."""
-
-    along: np.ndarray  # shape (d,)
-    fitted: np.ndarray  # shape (d,)
-    projected: np.ndarray  # shape (size,)
-
-
-def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> float:
-    """Return the power of the best threshold between two samples of a score, both sorted."""
-    right, wrong = tails(leading, other)
-    misses = wrong + claimed.delta * math.exp(-claimed.epsilon)
-    theta = 1 / (1 + math.exp(-claimed.epsilon))
-    excess = (right - theta * (right + misses)) / np.sqrt(np.maximum(right + misses, 1e-12))
-    best = int(np.argmax(excess))
-    return claimed.test.power(claimed.runs, float(right[best]) / 2, float(wrong[best]) / 2)
-
-
-Sides = tuple[np.ndarray, np.ndarray]
-Dealing = Callable[[], Sides]  # the values of one column on both sides: a base dealt at random, with the plant
+# Deals the base to two sides, with a plant, and counts one column of them: up to the ends given, or to some of its own
+Dealing = Callable[[np.ndarray | None], Counts]
 
 
 def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
@@ -212,19 +101,22 @@ class _Base:
         varied = np.flatnonzero((sample != sample[0]).any(axis=0))
         self.varied = varied if len(varied) else np.arange(self.width)
         self.standard = Standard.of(self.rows)
-        half, places = len(self.rows[0]), np.arange(len(self.rows[0]))
+        self.half = len(self.rows[0])
         self.known: dict[int, np.ndarray] = {}  # standardized columns
-        swaps = self.rng.random((tuning.DEALINGS, half)) < 0.5
-        self.dealt = [(places + half * swap, places + half * ~swap) for swap in swaps]
+        self.sorted: dict[int, DealtColumn] = {}
+        self.more: dict[float, float] = {}  # what is added to a value by its probability
+        swaps = self.rng.random((tuning.DEALINGS, self.half)) < 0.5
+        self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
+        places = np.arange(self.half)
+        self.dealt = [(places + self.half * swap, places + self.half * ~swap) for swap in swaps]
 
     def families(self) -> Iterator[Family]:
         """Plant every family."""
         size = str(self.size)
-        yield self._family(INTERVAL, size, [self._interval(j) for j in self._chosen()])
+        yield self._family(INTERVAL, size, [self._interval(self._column(j)) for j in self._chosen()])
         yield self._family(VALUE, size, [self._value(self._column(j)) for j in self._chosen()])
         yield Shifts(self.rows, self.standard, self.claimed, self.varied, self.rng).family()
-        norm = self._derived("sum of squares")
-        yield self._moved(NORM, norm)
+        yield self._moved(NORM, self._derived("sum of squares"))
         yield self._places()
         gaps = self._derived("smallest gap")
         yield self._family(EQUAL, size, [self._value(gaps, 0.0) for _ in range(PLANTED)])
@@ -236,138 +128,124 @@ class _Base:
         return Family(name, size, len(dealings), sum(map(self._is_found, dealings)))
 
     def _is_found(self, deal: Dealing) -> bool:
-        """Scan one column with a plant on either side, and compute the power of the test of the event that is found."""
-        leads = 1 if self.rng.random() < 0.5 else -1
-        left, right = deal()[::leads]
-        column = Column.of(left, right, tuning.SCREENING_STEP)
-        found = column.intervals(self.claimed.excess.thinned(len(left)), 1, self.columns)
-        if not found or found[0].evidence <= self.most:
+        """Scan one column with a plant, and compute the power of the test of the event that is found."""
+        first = deal(None)
+        found = first.judged(self.claimed.excess.thinned(self.half), 1, self.columns, tuning.PLANTED_GAINS)
+        if not found or found[0][0] <= self.most:
             return False
-        _, low, high, sign = found[0]
-        shares = [float(np.mean((side >= low) & (side <= high))) for side in deal()[::leads]]
-        likelier, other = shares[::sign]
+        _, start, stop, sign = found[0]
+        again = deal(np.array([first.ends[start - 1] if start else -np.inf, first.ends[stop - 1]]))
+        likelier, other = [float(below[2] - below[1]) / self.half for below in again.below][::sign]
         return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
 
     def _chosen(self) -> np.ndarray:
         return self.rng.choice(self.varied, PLANTED, replace=len(self.varied) < PLANTED)
 
-    def _column(self, index: int) -> np.ndarray:
+    def _column(self, index: int) -> DealtColumn:
+        if index not in self.sorted:
+            self.sorted[index] = DealtColumn(self._numbers(index), self.leads)
+        return self.sorted[index]
+
+    def _numbers(self, index: int) -> np.ndarray:
         return np.concatenate([side[:, index] for side in self.rows])
 
-    def _derived(self, kind: str) -> np.ndarray:
+    def _derived(self, kind: str) -> DealtColumn:
         feature = Feature(kind, tuple(range(self.width)), layout=None)  # type: ignore[arg-type]  # nothing near inputs
-        return np.concatenate([feature(side) for side in self.rows])
+        return DealtColumn(np.concatenate([feature(side) for side in self.rows]), self.leads)
 
     def _pair(self) -> tuple[int, int]:
         several = self.varied if len(self.varied) > 1 else np.arange(self.width)
         first, second = self.rng.choice(several, 2, replace=False)
         return int(first), int(second)
 
-    def _deal(self, values: np.ndarray) -> Sides:
-        """Deal the outputs of both sides again; `values` may hold a row for each of them."""
-        left, right = self.dealt[self.rng.integers(len(self.dealt))]
-        return values[left], values[right]
+    def _dealing(self) -> int:
+        return int(self.rng.integers(len(self.leads)))
 
-    def _interval(self, index: int) -> Dealing:
+    def _interval(self, column: DealtColumn) -> Dealing:
         """Let one side have an interval less often than the other, by the ratio of the size."""
-        values = self._column(index)
-        ordered = np.sort(values)
-        first = self.rng.uniform(0, 1 - self.size.probability)
-        ends = ordered[(np.array([first, first + self.size.probability]) * (len(ordered) - 1)).astype(int)]
-        outside = values[(values < ends[0]) | (values > ends[1])]
+        start = self.rng.uniform(0, 1 - self.size.probability)
+        ranks = np.array([start, start + self.size.probability]) * (len(column.ordered) - 1)
+        places = column.between(*column.ordered[ranks.astype(int)])
+        share = 1 - math.exp(-self.size.log_ratio)
+        return lambda ends: column.without(self._dealing(), places, share, self.rng, ends)
 
-        def deal() -> Sides:
-            leading, other = self._deal(values)
-            inside = np.flatnonzero((other >= ends[0]) & (other <= ends[1]))
-            moved = inside[self.rng.random(len(inside)) > math.exp(-self.size.log_ratio)]
-            if len(outside):
-                other[moved] = self.rng.choice(outside, len(moved))
-            return leading, other
-
-        return deal
-
-    def _value(self, values: np.ndarray, value: float | None = None) -> Dealing:
+    def _value(self, column: DealtColumn, value: float | None = None) -> Dealing:
         """Let one side take a value more often; or the other one never, where it is frequent enough for that."""
-        planted = self.rng.choice(values) if value is None else value
-        usual = float(np.mean(values == planted))
-        if usual == 1.0:  # all outputs have it: let some have another one
+        planted = float(self.rng.choice(column.ordered)) if value is None else value
+        first, last = column.between(planted, planted)
+        usual = (last - first) / (2 * self.half)
+        if last - first == len(column.ordered):  # all outputs have it: let some have another one
             usual, planted = 0.0, planted + 1.0
         never, more = self._more_often(usual)
-        others = values[values != planted]
-
-        def deal() -> Sides:
-            leading, other = self._deal(values)
-            if never:
-                gone = np.flatnonzero(other == planted)
-                other[gone] = self.rng.choice(others, len(gone))
-            else:
-                leading[self.rng.random(len(leading)) < more] = planted
-            return leading, other
-
-        return deal
+        if never:
+            return lambda ends: column.without(self._dealing(), (first, last), 1.0, self.rng, ends)
+        return lambda ends: column.adding(self._dealing(), planted, more, self.rng, ends)
 
     def _more_often(self, usual: float) -> tuple[bool, float]:
         """Return whether a value of this probability is found where one side lacks it, and what else to add to it."""
-        if self.claimed.finds(usual, 0.0, self.columns):
-            return True, 0.0
-        added = least(lambda share: self.claimed.finds(min(1.0, usual + share), usual, self.columns), 1.0)
-        return False, min(1.0, max(self.size.probability, tuning.PLANT_MARGIN * added))
+        if usual not in self.more:
+            self.more[usual] = self._added_to(usual)
+        return self.more[usual] == 0.0, self.more[usual]
 
-    def _moved(self, name: str, values: np.ndarray) -> Family:
+    def _added_to(self, usual: float) -> float:
+        if self.claimed.finds(usual, 0.0, self.columns):
+            return 0.0
+        added = least(lambda share: self.claimed.finds(min(1.0, usual + share), usual, self.columns), 1.0)
+        return min(1.0, max(self.size.probability, tuning.PLANT_MARGIN * added))
+
+    def _moved(self, name: str, column: DealtColumn) -> Family:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
-        ordered = np.sort(finite_or_zero(values))
-        spread = float(np.std(ordered)) or 1.0
-        sure = partial(_scan_finds, self.claimed, ordered / spread, self.columns)
+        spread = float(np.std(column.ordered)) or 1.0
+        sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
         shift = tuning.PLANT_MARGIN * least(sure)
 
-        def deal() -> Sides:
-            leading, other = self._deal(values)
-            return leading + shift * spread, other
+        def deal(ends: np.ndarray | None) -> Counts:
+            leading, other = column.sides(self._dealing())
+            return counted((leading + shift * spread, other), ends)
 
         return self._family(name, f"moved by {shift:.2g} of its standard deviations", [deal] * PLANTED)
 
     def _places(self) -> Family:
         """Let one coordinate be the largest more often on one side; never on the other where that is enough."""
-        values = self._derived("place of the largest")
+        places = self._derived("place of the largest")
         never, more = self._more_often(1 / self.width)
         size = "one place never" if never else f"one place with probability {1 / self.width + more:.2g}"
-        return self._family(PLACE, size, [self._value(values) for _ in range(PLANTED)])
+        return self._family(PLACE, size, [self._value(places) for _ in range(PLANTED)])
 
     def _signs(self, first: int, second: int) -> Dealing:
         """Let two coordinates lie on the same side of their medians, or means, on one side always."""
-        pair = self._standardized(first, second)
-        gaps = np.abs(_moment(pair * np.sign(pair)) - _moment(pair))
-
-        def deal() -> Sides:
-            leading, other = self._deal(pair)
-            return np.abs(leading[:, 0] * leading[:, 1]), other[:, 0] * other[:, 1]
-
-        return deal if gaps > self._moment_gap else lambda: self._deal(pair[:, 0])  # where the pair is not looked at
+        one, other = self._standardized(first), self._standardized(second)
+        product = one * other
+        gaps = float(np.mean(np.abs(product) - product))  # of the second moments
+        if abs(gaps) > self._moment_gap:
+            return self._between(np.abs(product), product)
+        return self._between(one, one)  # where the pair is not looked at
 
     @property
     def _moment_gap(self) -> float:
         """Return what a second moment must differ by so that its pair is among those that are scanned."""
         pairs = max(1, self.width * (self.width - 1) // 2)
-        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(len(self.rows[0]), tuning.SCANNED_ROWS))
+        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, tuning.SCANNED_ROWS))
 
     def _order(self, first: int, second: int) -> Dealing:
         """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
-        pair = self._standardized(first, second)
+        one, other = self._standardized(first), self._standardized(second)
+        return self._between(np.maximum(one, other), one)
 
-        def deal() -> Sides:
-            leading, other = self._deal(pair)
-            return leading.max(axis=1), other[:, 0]
+    def _between(self, leads: np.ndarray, follows: np.ndarray) -> Dealing:
+        """Let the leading side have one number of each row, and the other side another one."""
+
+        def deal(ends: np.ndarray | None) -> Counts:
+            leading, other = self.dealt[self._dealing()]
+            return counted((leads[leading], follows[other]), ends)
 
         return deal
 
-    def _standardized(self, first: int, second: int) -> np.ndarray:
-        return np.stack([self._of_column(first), self._of_column(second)], axis=1)
-
-    def _of_column(self, index: int) -> np.ndarray:
+    def _standardized(self, index: int) -> np.ndarray:
         """Return a column in spreads from its median, or from its mean if it is of bits; each is read once."""
         if index not in self.known:
             part = Standard(self.standard.center[[index]], self.standard.scale[[index]])
-            column = part(self._column(index)[:, None])[:, 0]
+            column = part(self._numbers(index)[:, None])[:, 0]
             repeats = np.mean(column == 0) > tuning.FREQUENT  # bits: nothing would lie on one side of the median
             self.known[index] = column - column.mean() if repeats else column
         return self.known[index]
@@ -378,7 +256,3 @@ def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: floa
     evidence = claimed.excess.evidence(claimed.training * likelier, claimed.training * other, columns)
     best = int(np.argmax(evidence))
     return claimed.finds(float(likelier[best]), float(other[best]), columns)
-
-
-def _moment(pair: np.ndarray) -> float:
-    return float(np.mean(pair[:, 0] * pair[:, 1]))

@@ -13,7 +13,7 @@ signed root of the likelihood ratio of the binomial test, less what the best of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from scipy import special
 
 from audit.game import tuning
 from audit.game.events import EventPair
-from audit.game.scorers.base import Score, Training, distinct, merged
+from audit.game.scorers.base import Score, Training, distinct
 from audit.game.scorers.rows import Layout, Rows, at, thinned
 from audit.game.scorers.vectors import Feature, pairs_that_differ
 from audit.game.thresholds import TestDesign, Thresholds
@@ -71,38 +71,79 @@ class Excess:
 
 
 @dataclass(frozen=True)
-class Column:
-    """Count the outputs of each side up to some values of one column; an interval holds all of a value or none."""
+class Counts:
+    """Count the numbers of each side up to some values; an interval lies between two of these."""
 
-    ordered: np.ndarray  # both sides together
+    ends: np.ndarray  # values at which an interval may end
     below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
+
+    def judged(
+        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = tuning.SCAN_GAINS
+    ) -> list[tuple[float, int, int, int]]:
+        """Return the evidence of intervals, best first, the places of `below` between which they lie, and the sign.
+
+        There are up to `most` disjoint ones for each weight and direction. The sign is 1 where left leads.
+        """
+        found = sorted({(sign, *run) for sign in (1, -1) for run in self._runs(excess, sign, most, gains)})
+        if not found:
+            return []
+        signs, starts, stops = np.array(found).T
+        counts = [below[stops] - below[starts] for below in self.below]
+        right, wrong = (np.where(signs > 0, *pair) for pair in (counts, counts[::-1]))
+        values = excess.evidence(right, wrong, columns)
+        best = np.argsort(-values, kind="stable")
+        return [(float(values[i]), int(starts[i]), int(stops[i]), int(signs[i])) for i in best]
+
+    def _runs(self, excess: Excess, sign: int, most: int, gains: Sequence[float]) -> Iterator[tuple[int, int]]:
+        leading, other = self.below[::sign]
+        for gain in gains:
+            yield from largest_runs(leading - math.exp(min(excess.epsilon + gain, 600.0)) * other, most)
+
+
+@dataclass(frozen=True)
+class Column(Counts):
+    """Hold the numbers of each side that are counted, too; an interval holds all of a value or none."""
+
+    sides: Rows  # sorted
 
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> Column:
         """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
-        sides = [np.sort(side[np.isfinite(side)]) for side in (left, right)]
-        ordered = merged(*sides)
-        ends = distinct(np.append(ordered[step - 1 :: step], ordered[-1:]))
-        counts = [np.concatenate([[0], np.searchsorted(side, ends, "right")]) for side in sides]
-        return cls(ordered, (counts[0], counts[1]))
+        return cls.spaced((np.sort(left[np.isfinite(left)]), np.sort(right[np.isfinite(right)])), step)
+
+    @classmethod
+    def spaced(cls, sides: Rows, step: int) -> Column:
+        """Count sides that are sorted; every `step`-th number of either may end an interval."""
+        return cls.ending(sides, *(part for side in sides for part in (side[step - 1 :: step], side[-1:])))
+
+    @classmethod
+    def ending(cls, sides: Rows, *ends: np.ndarray) -> Column:
+        """Count sides that are sorted up to these numbers."""
+        places = distinct(np.sort(np.concatenate(ends)))
+        counts = [np.concatenate([[0], np.searchsorted(side, places, "right")]) for side in sides]
+        return cls(places, (counts[0], counts[1]), sides)
+
+    @classmethod
+    def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> Column:
+        """Let every number end an interval that lies near an end of one that a coarse look finds."""
+        coarse = cls.of(left, right, tuning.SCREENING_STEP)
+        found = coarse.judged(excess, tuning.SCAN_DISJOINT)
+        places = np.array(sorted({place for _, start, stop, _ in found for place in (start, stop)}), dtype=int)
+        ends = [coarse.ends]
+        for side, below in zip(coarse.sides, coarse.below, strict=True):
+            first, last = below[np.maximum(places - 1, 0)], below[np.minimum(places + 1, len(below) - 1)]
+            ends += [side[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return cls.ending(coarse.sides, *ends)
 
     def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[Interval]:
         """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
-        found = {(sign, *run) for sign in (1, -1) for run in self._runs(excess, sign, most)}
-        if not found:
-            return []
-        signs, starts, stops = np.array(sorted(found)).T
-        counts = [below[stops] - below[starts] for below in self.below]
-        right, wrong = (np.where(signs > 0, *pair) for pair in (counts, counts[::-1]))
-        values, upto = excess.evidence(right, wrong, columns), self.below[0] + self.below[1]
-        ends = self.ordered[upto[starts]], self.ordered[upto[stops] - 1]
-        best = np.argsort(-values, kind="stable")
-        return [Interval(float(values[i]), float(ends[0][i]), float(ends[1][i]), int(signs[i])) for i in best]
+        found = self.judged(excess, most, columns)
+        return [Interval(evidence, *self._closed(start, stop), sign) for evidence, start, stop, sign in found]
 
-    def _runs(self, excess: Excess, sign: int, most: int) -> Iterator[tuple[int, int]]:
-        leading, other = self.below[::sign]
-        for gain in tuning.SCAN_GAINS:
-            yield from largest_runs(leading - math.exp(min(excess.epsilon + gain, 600.0)) * other, most)
+    def _closed(self, start: int, stop: int) -> tuple[float, float]:
+        """Return the smallest and the largest number of a run."""
+        beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
+        return float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
 
 
 def largest_runs(sums: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
@@ -174,7 +215,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     rows, screened = None, None
     found: list[tuple[Feature | None, Interval]] = []
     if all(side.is_scalar for side in training.sides):
-        column = Column.of(training.left.numbers, training.right.numbers)
+        column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
         found = [(None, interval) for interval in column.intervals(excess, tuning.SCAN_DISJOINT)]
     elif training.has_vectors:
         rows = _thinned(training)
@@ -209,15 +250,15 @@ class Screened:
         """Yield the best interval of the features that stand out."""
         for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
             feature = self.features[index]
-            column = Column.of(feature(rows[0]), feature(rows[1]))
+            column = Column.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
             found = column.intervals(self.excess, tuning.SCAN_DISJOINT, len(self.features))
             yield from ((feature, interval) for interval in found[:1])
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
     """Return the evidence of the best interval with ends at every few outputs."""
-    found = Column.of(left, right, tuning.SCREENING_STEP).intervals(excess, 1, columns)
-    return found[0].evidence if found else -np.inf
+    found = Column.of(left, right, tuning.SCREENING_STEP).judged(excess, 1, columns)
+    return found[0][0] if found else -np.inf
 
 
 def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -54,11 +54,13 @@ LINE_ERRORS = 3.0  # standard errors by which the slope must exceed 0
 
 # The best interval of any width. `python -m benchmarks.violations`
 SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
+PLANTED_GAINS = (0.15, 0.8)  # the same where plants are looked for: fewer find a little less. TIME
 SCAN_SHARE = 0.2  # of the significance; the rest is that of the simple events, certified on the same outputs
 SCAN_NEEDS = 20_000  # training outputs per dataset that show an interval of probability 0.01 at a ratio e^(epsilon + 1)
 SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
 SCAN_DISJOINT = 3  # intervals for each weight and direction
 SCREENING_STEP = 8  # outputs between possible ends of intervals where many columns are screened. TIME
+PLANTED_STEP = 16  # the same where plants are looked for. TIME
 SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the screening, and read at once. TIME
 SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
 SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row

@@ -52,7 +52,7 @@ def test_an_interval_holds_all_of_a_value_or_none():
 
 def test_numbers_that_are_not_finite_lie_in_no_interval():
     left = np.array([1.0, np.nan, np.inf, 2.0])
-    assert list(Column.of(left, -left).ordered) == [-2.0, -1.0, 1.0, 2.0]
+    assert [side.tolist() for side in Column.of(left, -left).sides] == [[1.0, 2.0], [-2.0, -1.0]]
     score = IntervalScore(None, Interval(1.0, -3.0, 3.0, 1))
     assert score(outputs(left)).tolist() == [1, 0, 0, 1]
 

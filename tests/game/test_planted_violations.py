@@ -11,10 +11,10 @@ import pytest
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
-from audit.game import planting
+from audit.game import planting, shifts
 from audit.game.planting import plant
 from audit.game.plants import PLANTED, REQUIRED, Claimed, event_size, training_for
-from audit.game.scanned import Column, scan
+from audit.game.scanned import Counts, scan
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
 from audit.subjects import Outputs
@@ -76,8 +76,8 @@ def no_power(*arguments):
 @pytest.mark.parametrize(
     ("owner", "name", "broken", "missed"),
     [
-        (Column, "intervals", blind, "an interval"),
-        (planting, "best_power", no_power, "a shift"),
+        (Counts, "judged", blind, "an interval"),
+        (shifts, "best_power", no_power, "a shift"),
     ],
 )
 def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):

@@ -1,0 +1,125 @@
+"""Plant shifts of the mean in training outputs, and compute what the fitted direction would see of them.
+
+A shift of the mean changes only the difference of the means, to which chance has added its part, so that no output is
+drawn or read again: the direction that the fit would give and the projections of the outputs on it are sums of a few
+known vectors. Columns are cut after the shift, as the score cuts them: beyond the cut nothing is seen. Where each of
+many coordinates moves by little, the cut does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from audit.game import tuning
+from audit.game.plants import PLANTED, SHIFT, SURE_POWER, Claimed, Family, least, tails
+from audit.game.resolution import POWER
+from audit.game.scorers.directions import Moments, Standard
+from audit.game.scorers.rows import Rows, finite_or_zero
+
+SIZING = range(4)  # parts of chance in the difference of the means that size the plants
+PLANTING = len(SIZING)  # the part that meets them
+
+
+@dataclass
+class Shifts:
+    """Hold the outputs on which shifts are planted."""
+
+    rows: Rows
+    standard: Standard
+    claimed: Claimed
+    varied: np.ndarray  # coordinates that vary
+    rng: np.random.Generator
+
+    def family(self) -> Family:
+        """Plant dense shifts and shifts of single coordinates, at a size that the fit is sure to find in each case."""
+        size, found = 0.0, 0
+        along = self.directions()
+        fitted = self.moments.directions(along)
+        for direction in map(Direction, along, fitted, (self.plain @ fitted.T).T):
+            for chance in SIZING:
+                if not self._is_sure(direction, chance, size):  # rarely more than once
+                    size = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
+            found += self.power(direction, size, PLANTING) >= POWER
+        return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
+
+    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
+        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moments of both sides together, dealt again at random."""
+        swap = (self.rng.random(len(self.rows[0])) < 0.5)[:, None]
+        left, right = self.rows
+        return Moments.of((np.where(swap, right, left), np.where(swap, left, right)), self.standard)
+
+    @cached_property
+    def by_chance(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weights that chance alone gives, shape (parts, d), and the projections on them, shape (size, parts)."""
+        gaps = [self.moments.chance_gap(len(self.rows[0]), self.rng, SURE_POWER) for _ in SIZING]
+        weights = self.moments.directions(np.stack([*gaps, self.moments.gap]))
+        return weights, self.plain @ weights.T
+
+    @cached_property
+    def uncut(self) -> np.ndarray:
+        """Some outputs of both sides, centered and scaled."""
+        sample = np.concatenate([side[: tuning.PROJECTED_ROWS] for side in self.rows])
+        return finite_or_zero((sample - self.standard.center) / self.standard.scale)
+
+    @cached_property
+    def plain(self) -> np.ndarray:
+        """The same, cut as the score cuts them."""
+        return np.clip(self.uncut, -tuning.CLIP, tuning.CLIP)
+
+    def directions(self) -> np.ndarray:
+        """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
+        dense = np.zeros((PLANTED // 2, len(self.moments.gap)))
+        dense[:, self.varied] = self.rng.standard_normal((len(dense), len(self.varied)))
+        single = np.zeros((PLANTED - len(dense), dense.shape[1]))
+        single[np.arange(len(single)), self.rng.choice(self.varied, len(single))] = 1.0
+        along = np.concatenate([dense, single])
+        lengths = np.einsum("ij,ij->i", along, self.moments.directions(along))
+        return np.asarray(along / np.sqrt(np.maximum(lengths, 1e-12))[:, None])
+
+    def power(self, direction: Direction, shift: float, chance: int) -> float:
+        """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
+        along, weights, projected = direction.along, self.by_chance[0][chance], self.by_chance[1][:, chance]
+        moved = np.flatnonzero(along)
+        if len(moved) > tuning.CUT_COORDINATES:
+            ordered = np.sort(projected + shift * direction.projected)
+            return best_power(
+                self.claimed, ordered + shift * float((weights + shift * direction.fitted) @ along), ordered
+            )
+        change = np.clip(self.uncut[:, moved] + shift * along[moved], -tuning.CLIP, tuning.CLIP) - self.plain[:, moved]
+        gap = np.zeros(len(along))
+        gap[moved] = change.mean(axis=0)
+        if len(moved) == 1:
+            seen = float(gap[moved[0]] / along[moved[0]])
+            fitted, added = seen * direction.fitted, seen * direction.projected
+        else:
+            fitted = self.moments.directions(gap[None, :])[0]
+            added = self.plain @ fitted
+        usual = projected + added
+        return best_power(self.claimed, np.sort(usual + change @ (weights + fitted)[moved]), np.sort(usual))
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Hold a direction of a shift, the weights that a fit would give to it, and the projections on these."""
+
+    along: np.ndarray  # shape (d,)
+    fitted: np.ndarray  # shape (d,)
+    projected: np.ndarray  # shape (size,)
+
+
+def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> float:
+    """Return the power of the best threshold between two samples of a score, both sorted."""
+    right, wrong = tails(leading, other)
+    misses = wrong + claimed.delta * math.exp(-claimed.epsilon)
+    theta = 1 / (1 + math.exp(-claimed.epsilon))
+    excess = (right - theta * (right + misses)) / np.sqrt(np.maximum(right + misses, 1e-12))
+    best = int(np.argmax(excess))
+    return claimed.test.power(claimed.runs, float(right[best]) / 2, float(wrong[best]) / 2)
