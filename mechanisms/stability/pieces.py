@@ -3,8 +3,8 @@
 Bassily, Thakurta & Thakkar (2018). The class has V pieces: [0, V) with a threshold of its own on each unit interval,
 VC dimension V. Least empirical error falls apart into V thresholds, so that a teacher is V draws of
 `ThresholdTask.teachers`, and half a million teachers are drawn at once. With a share of labels flipped, the least error
-is that of a random walk with drift, which no teacher follows for more than a few examples to either side: the
-walk alone is drawn, and then the two features around its least value, whatever the number of examples.
+is that of a random walk with drift, which no teacher follows for more than a few examples to either side: the place of
+its least value is drawn by its law, and then the two features around it, whatever the number of examples.
 
 Departures: `mechanisms.stability.sizes` says how logarithms are filled in; gamma is added to the error of teachers.
 Where teachers miss theta decides, so that `PieceTask.teachers` is tested against training on drawn examples.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,12 @@ from mechanisms.stability.instability import BOTTOM
 from mechanisms.stability.long_runs import released_queries
 from mechanisms.stability.privacy_theorems import PAPER, quietly_printed
 from mechanisms.stability.sizes import FixedError, ServiceSize, student_size
-from mechanisms.stability.thresholds import ThresholdTask, best_thresholds, wrong_votes
+from mechanisms.stability.thresholds import ThresholdTask, best_thresholds, nearest, wrong_votes
 from mechanisms.stability.transfer import coins_for_silence
 
 FloatArray = NDArray[np.float64]
 BETA = 0.05
-_ROWS = 20_000  # teachers drawn at once
+_ROWS = 200_000  # teachers drawn at once
 
 
 @dataclass(frozen=True)
@@ -66,20 +67,55 @@ class PieceTask:
 
     def _noisy(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Draw thresholds: where the walk of errors is least first, between the two features around that place."""
-        steps = np.where(rng.random((2, sizes.size, self.window)) < self.flip, -1, 1).cumsum(axis=2)
-        walk = np.concatenate([steps[0, :, ::-1], np.zeros((sizes.size, 1), dtype=steps.dtype), steps[1]], axis=1)
-        passed = np.argmin(walk, axis=1) - self.window  # features on the right that the threshold has passed
+        edges = least_places(self.flip, self.window).cumsum()[:-1]  # rounding leaves no place beyond
+        passed = np.searchsorted(edges, rng.random(sizes.size)) - self.window  # features that the threshold has passed
         right = rng.binomial(sizes, 0.5)
         count, beyond = np.where(passed < 0, sizes - right, right), np.abs(passed)
-        inner = np.where(beyond > 0, rng.beta(np.maximum(beyond, 1), count + 1 - beyond), 0.0)
-        outer = inner + (1 - inner) * rng.beta(1, count - beyond)
-        other = -rng.beta(1, sizes - right)  # the nearest feature on the left, where none is passed
+        moved, inner = np.flatnonzero(passed), np.zeros(sizes.size)
+        inner[moved] = rng.beta(beyond[moved], count[moved] + 1 - beyond[moved])
+        outer = inner + (1 - inner) * nearest(count - beyond, rng)
+        other = -nearest(sizes - right, rng)  # the nearest feature on the left, where none is passed
         middle = np.where(passed == 0, outer + other, np.sign(passed) * (inner + outer)) / 2
         return np.asarray(0.5 + middle / 2)
 
     def error(self, thresholds: FloatArray) -> float:
         """Return the true error of one threshold on each piece."""
         return float(self.flip + (1 - 2 * self.flip) * np.mean(np.abs(thresholds - 0.5)))
+
+
+@cache
+def least_places(flip: float, window: int) -> FloatArray:
+    """Return the law of the place where the walk of errors is first least, from `window` steps left to as many right.
+
+    On either side the walk starts at 0, and goes down by 1 with probability `flip`, else up. The first of the least
+    places is the last one on the left. So the least value is -m on the left, and the right side never falls below it;
+    or the left side stays above 0, and the right side never falls below; or -m is reached on the right, where its first
+    place counts, and the left side stays above it.
+    """
+    kept = [_above(-m, flip, window) for m in range(window + 1)]  # by floor, step and level
+    stays = kept[0].sum(axis=1)  # at 0 or above, by the number of steps
+    rises = np.append(1.0, (1 - flip) * stays[:-1])  # above 0
+    found = np.zeros(2 * window + 1)
+    found[window] = rises[window] * stays[window]
+    steps = np.arange(1, window + 1)
+    for m in range(window + 1):
+        last = kept[m][steps, window - m] * rises[window - steps]
+        found[window - steps] += last * kept[m][window].sum()
+        if m > 0:
+            first = flip * kept[m - 1][steps - 1, window - m + 1] * stays[window - steps]
+            found[window + steps] += first * kept[m - 1][window].sum()
+    return found
+
+
+def _above(floor: int, flip: float, window: int) -> FloatArray:
+    """Return the probabilities of step and level, -window to window, of a walk that has not gone below the floor."""
+    found = np.zeros((window + 1, 2 * window + 1))
+    found[0, window] = 1.0
+    for step in range(window):
+        found[step + 1, :-1] += flip * found[step, 1:]
+        found[step + 1, 1:] += (1 - flip) * found[step, :-1]
+        found[step + 1, : window + floor] = 0.0
+    return found
 
 
 @dataclass(frozen=True)

@@ -108,12 +108,12 @@ class ThresholdTask:
 
     def _from_gaps(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         right = rng.binomial(sizes, 1 - self.theta)
-        above = self.theta + (1 - self.theta) * _nearest(right, rng)
-        below = self.theta * (1 - _nearest(sizes - right, rng))
+        above = self.theta + (1 - self.theta) * nearest(right, rng)
+        below = self.theta * (1 - nearest(sizes - right, rng))
         return np.asarray((above + below) / 2)
 
 
-def _nearest(count: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+def nearest(count: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
     """Draw Beta(1, N), the least of N uniform numbers, as 1 - U^(1/N); 1 for N = 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(-rng.standard_exponential(count.size) / count))

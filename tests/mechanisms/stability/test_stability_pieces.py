@@ -5,6 +5,9 @@ Significance 1e-8 for what should hold, 1e-3 for what must be convicted, with fi
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
@@ -16,7 +19,7 @@ from audit.checks.running import run_check
 from audit.subjects import Stream
 from mechanisms.faults.stability import phases
 from mechanisms.stability import pieces, two_phases
-from mechanisms.stability.pieces import PieceTask
+from mechanisms.stability.pieces import PieceTask, least_places
 from mechanisms.stability.thresholds import ThresholdTask
 
 CHECKS = [*pieces.CHECKS, *two_phases.CHECKS, *phases.CHECKS]
@@ -38,6 +41,16 @@ def test_a_walk_has_the_law_of_training(flip):
     trained = ThresholdTask(0.5, flip).trained(np.full(4_000, 600), np.random.default_rng(2))
     assert ks_2samp(walked, trained).pvalue > 1e-8
     assert ks_2samp(walked + 0.002, trained).pvalue < 1e-8
+
+
+def test_the_place_of_the_least_error_has_the_law_of_all_walks():
+    """By hand: every pair of walks of three steps, with its probability."""
+    flip, window, due = 0.2, 3, np.zeros(7)
+    for steps in itertools.product((1, -1), repeat=2 * window):
+        left, right = np.cumsum(steps[:window]), np.cumsum(steps[window:])
+        due[np.argmin([*left[::-1], 0, *right])] += math.prod(flip if step < 0 else 1 - flip for step in steps)
+    assert least_places(flip, window) == pytest.approx(due, abs=1e-15)
+    assert least_places(0.1, 59).sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_examples_must_fill_the_window():
