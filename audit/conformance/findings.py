@@ -130,7 +130,7 @@ def _was_looked_at(evidence: Any) -> bool:
         return False
     if (game := evidence.game) is None or "constant" in evidence.anomalies:
         return "constant" in evidence.anomalies
-    return not game.gaps and (game.is_general or bool(evidence.need))  # what is needed are outputs
+    return not game.unread and (game.is_general or bool(evidence.need))  # what is needed are outputs
 
 
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:

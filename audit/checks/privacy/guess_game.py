@@ -91,6 +91,11 @@ class GuessGame(Way):
 
     way: ClassVar[str] = "guess game"
 
+    @property
+    def is_general(self) -> bool:
+        """True when some score that competed sees every difference between large sets of outputs."""
+        return self.plants is None or self.plants.kind != UNREADABLE
+
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the certified bound exceeds the claim; INCONCLUSIVE where outputs depend on each other."""
         lower = self._lower_bound(case)
@@ -127,7 +132,7 @@ class GuessGame(Way):
         return GameLimits(
             tuple((point, self._resolution(case, point)) for point in case.terms.claim.points),
             trained_on=self.training,
-            is_general=self.plants is None or self.plants.kind != UNREADABLE,
+            is_general=self.is_general,
             gaps=self.unread,
             barred=barred,
             scope=f"{drawn}; {found}{sought}",
