@@ -40,6 +40,8 @@ class FormError(Exception):
 
 def to_plain(value: Any) -> Any:
     """Return dataclasses as dicts, tuples as lists, and numbers that JSON does not know as text."""
+    if value is None or type(value) in (str, int, bool):  # most values
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         tag = {"way": value.way} if hasattr(value, "way") else {}
         parts = recorded_fields(type(value))
@@ -216,7 +218,7 @@ def _fields(kind: Any, make: Callable[..., Any], required: typing.Collection[str
     def fields(data: Any) -> Any:
         if not reads:  # a type may hold itself
             reads.update((name, reader(_bare(hint))) for name, hint in types_of(kind).items())
-        if not isinstance(data, Mapping):
+        if type(data) is not dict and not isinstance(data, Mapping):  # the first is the faster question
             raise FormError(f"{str(data)[:80]!r} is not an object")
         if data.keys() != due:
             _require_parts(data, due, reads)

@@ -54,16 +54,12 @@ class Case:
 
     def __getitem__(self, key: str) -> Any:
         """Return a way of looking, or a part of the evidence, settings or record; None if there is none."""
-        if found := self._ways.get(key):
-            return found
-        for place in (self.check["evidence"], self.check["settings"], self.check):
-            if key in place:
-                return place[key]
-        return None
+        return self._parts.get(key)
 
     @cached_property
-    def _ways(self) -> Mapping[str, Any]:
-        return ways_of(self.check["evidence"])
+    def _parts(self) -> Mapping[str, Any]:
+        evidence = self.check["evidence"]
+        return {**self.check, **self.check["settings"], **evidence, **ways_of(evidence)}
 
     @property
     def played(self) -> int:
@@ -87,7 +83,7 @@ class Case:
 
     @property
     def proof(self) -> Any:
-        return self._ways["enumeration"]
+        return self._parts["enumeration"]
 
     @property
     def means(self) -> list[Record]:
