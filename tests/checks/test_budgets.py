@@ -11,10 +11,11 @@ from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.base.arguments import EFFORTS, budget_of
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy.session import needed
-from audit.checks.privacy.way import PrivacyTerms, claimed
+from audit.checks.privacy.way import PrivacyTerms
 from audit.game.fixed_budget import Split
-from audit.game.plants import LARGEST, event_size, training_for
+from audit.game.plants import LARGEST, Claimed, event_size, training_for
 from audit.game.resolution import blind_spot, game_resolution
+from audit.game.tuning import SCAN_SHARE
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 
@@ -42,9 +43,9 @@ def test_the_computed_budget_resolves_the_claim(checks, claim, pairs):
 def test_the_outputs_that_train_show_an_interval_at_an_unknown_place(epsilon):
     terms = PrivacyTerms(PrivacyClaim(epsilon))
     budget, runs = needed(terms, 0.05, 1)
-    shows = training_for(claimed(terms.claim.point, 1, runs, 0.05), 1, LARGEST)
+    shows = training_for(Claimed(*terms.claim.point, 1, runs, 0.05 * SCAN_SHARE), 1, LARGEST)
     split = Split.of(budget, 1, epsilon=epsilon, shows=shows)
-    assert event_size(claimed(terms.claim.point, split.training, runs, 0.05)) is not None
+    assert event_size(Claimed(*terms.claim.point, split.training, runs, 0.05 * SCAN_SHARE)) is not None
 
 
 @pytest.mark.parametrize("checks", [1, 300])
