@@ -144,13 +144,12 @@ def read_complex(values: Sequence[Any], place: str) -> Leaves:
 
 def read_texts(values: Sequence[Any], place: str) -> Leaves:
     """Return texts (or bytes) as they are, and their lengths."""
-    known = {value: shortened(repr(value)) for value in dict.fromkeys(values)}
-    if len(known) == 1:
-        texts = Texts.same(next(iter(known.values())), len(values))
-    else:
-        texts = Texts.of(map(known.__getitem__, values))
-    lengths = np.fromiter(map(len, values), float, len(values))
-    return Leaves(len(values), {f"len(output{place})": lengths}, {f"output{place}": texts})
+    places = {value: number for number, value in enumerate(dict.fromkeys(values))}  # each is looked at once
+    said = Texts.of(shortened(repr(value)) for value in places)
+    lengths = np.array([len(value) for value in places], dtype=float)
+    rows = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
+    texts = Texts.same(said.table[0], len(values)) if len(places) == 1 else said[rows]
+    return Leaves(len(values), {f"len(output{place})": lengths[rows]}, {f"output{place}": texts})
 
 
 def columns_of_array(array: np.ndarray, place: str = "") -> Leaves:

@@ -9,6 +9,7 @@ NaN. An output without numbers (text, None, NaN, a raised exception, lists of va
 from __future__ import annotations
 
 import hashlib
+import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,6 +22,7 @@ from audit.subjects.flatten import flatten
 from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, type_name
 from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table, rows_of_table
 
+_WITHOUT_REFERENCES = 2  # version of marshal: equal values have equal bytes, whichever of them are one object
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
 
@@ -182,7 +184,20 @@ def _encode_table(raw: Any) -> Outputs:
     if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
         outputs = _with(outputs, flatten(list(labels), ".index"))
     is_known = any(test(type(raw)) for test in (is_table, is_arrow, is_polars))
-    return _inside(raw, replace(outputs, raw=rows), f" {identify(form_of(raw))}" if is_known else "")
+    return _inside(raw, replace(outputs, raw=rows), f" {_text_of_form(form_of(raw))}" if is_known else "")
+
+
+def _text_of_form(form: list[Any]) -> str:
+    """Return the text that identifies the form of a table; calls return tables of one form, which is read once."""
+    try:
+        return _text_of_bytes(marshal.dumps(form, _WITHOUT_REFERENCES))
+    except ValueError:  # something else than built-in values
+        return identify(form)
+
+
+@lru_cache(maxsize=64)
+def _text_of_bytes(form: bytes) -> str:
+    return identify(marshal.loads(form))
 
 
 def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | None:
