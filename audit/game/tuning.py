@@ -71,7 +71,7 @@ CUT_COORDINATES = 12  # coordinates of a planted shift up to which each is cut a
 DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
 CHANCE_SCAN = 3.0  # evidence of the best interval that chance seldom reaches on one pair
 
-# The direction in which means differ. `python -m benchmarks.violations vectors`
+# The direction in which means differ. `python -m benchmarks.outputs_at_the_defaults half`
 FULL_COVARIANCE = 200  # coordinates up to which they are decorrelated. TIME
 WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
 RIDGE_SHARE = 1e-6  # of the mean variance, added to all
