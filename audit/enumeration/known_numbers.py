@@ -81,9 +81,14 @@ class Instructions:
         _monitoring.register_callback(_TOOL, events.INSTRUCTION, self._on_offset)
         _monitoring.set_events(_TOOL, events.INSTRUCTION)
 
-    def _on_offset(self, code: CodeType, offset: int) -> None:
-        if len(self.made) < _MOST and self._is_of_frame(sys._getframe(1)):
+    def _on_offset(self, code: CodeType, offset: int) -> Any:
+        if (found := self._is_of_code.get(identity(code))) is None:
+            found = self._is_of_code[identity(code)] = code, self._is_of_frame(sys._getframe(1))
+        if not found[1]:
+            return _monitoring.DISABLE  # until the next run: this package runs most of the instructions
+        if len(self.made) < _MOST:
             self.made.append((code, offset))
+        return None
 
     def _on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
