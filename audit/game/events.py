@@ -302,7 +302,7 @@ class Candidate:
 
     @cached_property
     def counts_few(self) -> bool:
-        """Whether it counts every value of the output, and these are few for so many outputs."""
+        """True when every value of the output is counted, and there are few beside the number of outputs."""
         total = sum(map(len, self.fits.folds.whole.sides))
         return self.complete and total >= tuning.TABLE_NEEDS and self.halves[0].distinct <= tuning.SHORT_TABLE
 
