@@ -43,7 +43,6 @@ class EventPair:
     thresholds: Thresholds  # a NaN makes its event empty
     estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
     complete: bool = False  # whether some score that competed counts every value that the output takes
-    counts_few: bool = False  # whether the score counts them, and they are few: no interval says more than it does
     looked_for: tuple[str, ...] = ()  # what the scores that competed look for, in words
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
@@ -168,12 +167,7 @@ def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bo
 
 
 def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
-    """Return the events of the largest estimate; where the few values of the output are counted, by their counts.
-
-    Any event is a union of these values then, and counts of all of them say more than how lucky a score has been.
-    """
-    by_estimate = sorted(proposals, key=attrgetter("estimated_bound"), reverse=True)
-    for proposal in sorted(by_estimate, key=lambda proposal: not proposal.candidate.counts_few):
+    for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
         bound, candidate, thresholds = proposal
         if candidate.score is not None:
             competed = [other.candidate for other in proposals]
@@ -182,7 +176,6 @@ def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[s
                 candidate.placed(thresholds, design),
                 bound,
                 complete=any(other.complete for other in competed),
-                counts_few=candidate.counts_few,
                 looked_for=looked_for,
                 needs_more=proposal.needs_more(design),
             )
@@ -299,12 +292,6 @@ class Candidate:
     @property
     def complete(self) -> bool:
         return all(fit.complete for fit in self._judged)
-
-    @cached_property
-    def counts_few(self) -> bool:
-        """True when every value of the output is counted, and there are few beside the number of outputs."""
-        total = sum(map(len, self.fits.folds.whole.sides))
-        return self.complete and total >= tuning.TABLE_NEEDS and self.halves[0].distinct <= tuning.SHORT_TABLE
 
     @property
     def seeks(self) -> tuple[str, ...]:

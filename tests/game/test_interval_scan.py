@@ -12,7 +12,6 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict
-from audit.checks.privacy import session
 from audit.game import tuning
 from audit.game.scanned import Column, Excess, Interval, IntervalScore, largest_runs, scan
 from audit.game.scorers import Training
@@ -142,24 +141,3 @@ def test_both_pairs_of_events_share_the_significance():
     level = 0.05 * (1 - tuning.SCAN_SHARE)
     alone = audit.game.guesses.game_epsilon_lower_bound(counts, 0.0, level)
     assert math.isclose(result.epsilon_lower_bound, alone, rel_tol=0.02)
-
-
-def scanned(mechanism, monkeypatch):
-    """Return whether an audit of 60,000 outputs per dataset looks for an interval."""
-    found = []
-    monkeypatch.setattr(session, "scan", lambda *arguments: found.append(scan(*arguments)) or found[-1])
-    audit.check_privacy(mechanism, CLAIM, [(0, 1)], budget=60_000, workers=0, confirmation=None)
-    return bool(found)
-
-
-def test_no_interval_is_looked_for_among_few_values_that_are_all_counted(monkeypatch):
-    """Every event is a union of these values: an interval would cost a share of the significance for nothing."""
-
-    def response(data, size, rng):
-        return np.where(rng.random(size) < 0.7, data, 1 - data)
-
-    def steps(data, size, rng):
-        return data + rng.geometric(0.1, size) - rng.geometric(0.1, size)
-
-    assert not scanned(response, monkeypatch)
-    assert scanned(steps, monkeypatch)

@@ -358,8 +358,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
         for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
                 excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
-                interval = None if events.counts_few else scan(training, design, events.reading)
-                choices.append((excess, Choice(index, events, point, runs, interval)))
+                choices.append((excess, Choice(index, events, point, runs, scan(training, design, events.reading))))
     excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
     if excess > 0:
         return best
@@ -397,4 +396,5 @@ def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[
 
 def long_call(session: Session) -> int:
     """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
-    return BLOCK * (session.allowance.budget >= (LONG_SHARE_STATED if session.is_stated else LONG_SHARE) * BLOCK)
+    share = LONG_SHARE_STATED if session.is_stated else LONG_SHARE
+    return BLOCK if session.allowance.budget >= share * BLOCK else 0
