@@ -57,9 +57,12 @@ class Case:
         return self._parts.get(key)
 
     @cached_property
+    def _ways(self) -> Mapping[str, Any]:
+        return ways_of(self.check["evidence"])
+
+    @cached_property
     def _parts(self) -> Mapping[str, Any]:
-        evidence = self.check["evidence"]
-        return {**self.check, **self.check["settings"], **evidence, **ways_of(evidence)}
+        return {**self.check, **self.check["settings"], **self.check["evidence"], **self._ways}
 
     @property
     def played(self) -> int:
@@ -83,7 +86,7 @@ class Case:
 
     @property
     def proof(self) -> Any:
-        return self._parts["enumeration"]
+        return self._ways["enumeration"]  # settings have a part of this name, too
 
     @property
     def means(self) -> list[Record]:
