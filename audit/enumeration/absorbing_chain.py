@@ -93,7 +93,7 @@ def _solved(
         for target, weight, total in edges[state]:
             if target == state:
                 again += numbers.make(weight, total)
-        return {state: numbers.over(inflow[state], again) if again else inflow[state]}
+        return {state: numbers.over(inflow[state], again)}
     members, zero = set(component), numbers.one - numbers.one
     out: dict[int, dict[int, Any]] = {state: {} for state in component}
     into: dict[int, set[int]] = {state: set() for state in component}

@@ -45,7 +45,8 @@ def print_laws(words: list[str], names: set[str]) -> None:
     """Print laws as lines of JSON: those of exactly these names or, without names, those that the words select."""
     warnings.simplefilter("ignore")
     for name, mechanism, data, limit in laws():
-        if name not in names if names else words and not any(word in name for word in words):
+        is_wanted = name in names if names else not words or any(word in name for word in words)
+        if not is_wanted:
             continue
         law = audit.enumerate_law(mechanism, data, residual=COARSE, time_limit=limit)
         texts = {text: str(probability) for text, probability in law.texts.items()}

@@ -63,3 +63,10 @@ def test_delta_is_bracketed_by_hand():
     assert delta_bracket(less, below, 0.0) == (Fraction(3, 8), Fraction(1, 2))
     fewer = law({"a": Fraction(1, 8), "b": Fraction(3, 4)}, Fraction(1, 8))
     assert delta_bracket(above, fewer, 0.0) == (Fraction(1, 2), Fraction(5, 8))
+
+
+@pytest.mark.parametrize("numbers", [EXACT, FLOATING, rounded_down(64)])
+def test_a_state_that_returns_to_itself_alone_is_visited_more_than_once(numbers):
+    """By hand: 1 / (1 - 1/2), by two edges of a quarter each, and half of that leaves for the next state."""
+    visits = expected_visits([[(0, 1, 4), (0, 1, 4), (1, 1, 4)], []], numbers)
+    assert [numbers.back(number) for number in visits] == [2, Fraction(1, 2)]

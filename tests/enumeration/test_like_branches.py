@@ -8,6 +8,7 @@ import pytest
 
 import audit
 from audit.enumeration import alike, bytecode, exploring, reading, states
+from audit.enumeration.merges import DIFFER
 from benchmarks.enumeration import samplers
 
 
@@ -152,3 +153,13 @@ def test_the_last_ends_may_all_be_inferred():
     law = audit.enumerate_law(function, scores, rng="random")
     assert law.residual == 0
     assert law.probabilities == law_of_permute_and_flip(scores)
+
+
+def test_a_merge_that_goes_on_otherwise_bars_the_law(monkeypatch):
+    """Runs through merges have other outputs than the graph says."""
+    scores = (3, 1, 4, 1, 5)
+    function = audit.per_call(lambda data, rng: samplers.permute_and_flip(data, 1.0, rng))
+    assert audit.enumerate_law(function, scores, rng="random").behind == ()
+    tested = exploring.tested_merges
+    monkeypatch.setattr(exploring, "tested_merges", lambda nodes, run, *most: tested(nodes, lambda script: "6", *most))
+    assert DIFFER in audit.enumerate_law(function, scores, rng="random").behind
