@@ -21,6 +21,8 @@ try:
 except ImportError:
     raise MissingExtra.of("opendp") from None
 
+__all__ = ["OpenDP", "dp", "opendp_claim"]
+
 _RELATIONS: dict[str, Callable[[], Any]] = {
     "ChangeOneDistance": Substitution,
     "HammingDistance": Substitution,

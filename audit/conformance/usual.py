@@ -143,7 +143,9 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
     kinds = (USUAL, INTEGER, ROUNDED, CLAMPED, *((SAMPLE,) if query == "variance" else ()))
     if query not in _VALUES or kind not in kinds:
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
-    noisy = {ROUNDED: _rounded, INTEGER: _whole}.get(kind, _whole if query == "geometric noise" else _real)
+    noisy: Callable[[Any, float], Any] = {ROUNDED: _rounded, INTEGER: _whole}.get(
+        kind, _whole if query == "geometric noise" else _real
+    )
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:

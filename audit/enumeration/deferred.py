@@ -159,19 +159,19 @@ class Deferred:
         return self
 
     def __bool__(self) -> bool:
-        return bool(self != 0)
+        return bool(self != 0)  # type: ignore[comparison-overlap]  # a comparison of numbers, decided by `compare`
 
     def __int__(self) -> int:
-        return integer_part(self, int)
+        return int(integer_part(self, int))
 
     def __trunc__(self) -> int:
-        return integer_part(self, math.trunc)
+        return int(integer_part(self, math.trunc))
 
     def __floor__(self) -> int:
-        return integer_part(self, math.floor)
+        return int(integer_part(self, math.floor))
 
     def __ceil__(self) -> int:
-        return integer_part(self, math.ceil)
+        return int(integer_part(self, math.ceil))
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:

@@ -165,7 +165,7 @@ def _all_plain(arguments: Any) -> Any:
 
 def _row(value: Any, size: int) -> list[Any] | None:
     """Return known numbers as a row; None where there are no such ones. Python's own take the type of the others."""
-    if isinstance(value, (bool, int, float, np.generic)) and type(value) is not Deferred:
+    if isinstance(value, (bool, int, float, np.generic)) and not issubclass(type(value), Deferred):
         return [value] * size
     if isinstance(value, (list, tuple)):
         value = np.array(value)

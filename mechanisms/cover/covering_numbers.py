@@ -31,9 +31,8 @@ from scipy.special import logsumexp
 
 from audit import GuaranteeCheck, InequalityCheck, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.laws import Finite, Product
-from mechanisms.cover.label_lower_bound import PAPER
 from mechanisms.cover.sample_sizes import label_private_size
-from mechanisms.cover.words import WordClass, WordLearner, label_flips
+from mechanisms.cover.words import PAPER, WordClass, WordLearner, label_flips
 
 REMARK_28 = f"{PAPER}, Remark 28"
 WORDS = WordClass(4, 1_000)

@@ -29,11 +29,11 @@ from scipy.sparse import lil_matrix
 from scipy.stats import binom
 
 from audit import GuaranteeCheck, InequalityCheck, Labeled
-from mechanisms.cover.label_lower_bound import LEMMA_24, LEMMAS, PAPER, THEOREM, THEOREM_10
+from mechanisms.cover.label_lower_bound import LEMMA_24, LEMMAS, THEOREM, THEOREM_10
 from mechanisms.cover.learners import CoverLearner, LabelPrivateCoverLearner
 from mechanisms.cover.sample_sizes import label_private_size
 from mechanisms.cover.separators import LinearSeparatorClass, cap_mass
-from mechanisms.cover.words import WordClass, WordLearner
+from mechanisms.cover.words import PAPER, WordClass, WordLearner
 
 FloatArray = NDArray[np.float64]
 Cases = list[tuple[str, float, float]]

@@ -177,7 +177,7 @@ class Search:
         self.cases += 1
         try:
             pairs = bound.pairs if case.pair is None else [case.pair]
-            found = max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon
+            found = float(max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon)
         except (SubjectFailed, BadBatch) as failure:
             self.failure = str(failure)
             return -math.inf

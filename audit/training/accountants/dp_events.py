@@ -135,7 +135,7 @@ def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
     if isinstance(event, events.ComposedDpEvent):
         return [part for inner in event.events for part in _parts(inner, relation)]
     if isinstance(event, events.SelfComposedDpEvent):
-        return _parts(event.event, relation) * event.count
+        return _parts(event.event, relation) * int(event.count)
     if kind is events.NoOpDpEvent:
         return [no_loss()]
     if kind is events.NonPrivateDpEvent:

@@ -92,7 +92,7 @@ class Weights:
             return np.asarray(most >= 0, dtype=float)
         near = _NEAR * self.points[0]
         knots = [-1.0, 0.4 * near, near, max(near, _FAR * self.width), max(near, self.width)]
-        return np.interp(most, knots, _ADDED)
+        return np.asarray(np.interp(most, knots, _ADDED))
 
     def draw(self, rng: np.random.Generator) -> int:
         """Return V."""
@@ -170,7 +170,8 @@ class _Program:
         """Return up to which epsilon, by its place, multipliers are the largest ones: shape (groups, nodes)."""
         largest = y.max(axis=(1, 2))
         below = np.r_[0.0, np.cumsum(largest)]
-        return np.interp(y.sum(axis=0), below + 1e-12 * below[-1] * np.arange(len(below)), np.arange(len(below)) - 0.5)
+        reached = below + 1e-12 * below[-1] * np.arange(len(below))
+        return np.asarray(np.interp(y.sum(axis=0), reached, np.arange(len(below)) - 0.5))
 
     def proved(self, y: FloatArray) -> _DualCertificate:
         """Return what multipliers prove, y of shape (epsilons, groups, nodes but the last)."""

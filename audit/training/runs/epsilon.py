@@ -32,7 +32,8 @@ def epsilon_of(
     if sampling == "cyclic":
         return epsilon_of("poisson", rate, noise_multiplier, -(-steps // separation), delta)
     if sampling == "bins":
-        from audit.training.accountants.brackets import BallsInBins, epsilon_bracket
+        from audit.training.accountants.bins import BallsInBins
+        from audit.training.accountants.brackets import epsilon_bracket
 
         return epsilon_bracket(BallsInBins(noise_multiplier, separation), delta)[1]
     if sampling == "shuffled":

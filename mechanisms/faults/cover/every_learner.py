@@ -8,7 +8,8 @@ from typing import Any
 from audit import InequalityCheck, Verdict
 from mechanisms.cover.bands import RegionTrials, region_check
 from mechanisms.cover.covering_numbers import remark_check
-from mechanisms.cover.every_learner import LEMMA_24, SECTION_5_2, circle_check, hit_cases, necessary_cases
+from mechanisms.cover.every_learner import SECTION_5_2, circle_check, hit_cases, necessary_cases
+from mechanisms.cover.label_lower_bound import LEMMA_24
 from mechanisms.cover.learners import LabelPrivateCoverLearner
 from mechanisms.cover.separators import LinearSeparatorClass
 
