@@ -60,8 +60,10 @@ def confirmed(
     `looks` gathers from fresh outputs, to be judged at a level.
     """
     first = _judged(check, evidence, allowance.significance)
+    if evidence.confirmation is None and not is_refuted(first):
+        return evidence, first
     level = confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
-    if evidence.is_final or level is None or evidence.confirmation is not None or not is_refuted(first):
+    if evidence.is_final or level is None or evidence.confirmation is not None:
         return evidence, judged(check, evidence, allowance, first)
     drawn, fresh = 0, None
     try:
