@@ -1,7 +1,7 @@
 """`python -m wild`: make the environments, audit every library, repeat every FAIL, and write ledger and register.
 
 A library has one run for the claims that no finding is about, and one for each finding, whose certificates stay with
-its data. A claim that is refuted and that no finding is about becomes a folder in `drafts/`, and shows on no page.
+its data. A run that refutes a claim that no finding is about goes to `drafts/` as a whole, and shows on no page.
 
 Exit status: that of `dp-audit run`; a FAIL that is expected, and repeats, counts as met.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,9 @@ from audit.base.errors import AuditError
 from audit.base.verdict import standing, worst
 from audit.report.certificate import JSON_NAME, load_certificate, write_whole
 from audit.report.terminal import LiveProgress, output_console, print_certificate
-from wild.audited import AGAIN
+from wild.audited import AGAIN, Job, jobs_of
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
-from wild.excerpt import excerpt
 from wild.findings import DRAFTS
-from wild.jobs import Job, jobs_of
 from wild.register import write_pages
 from wild.scripts import run_script, script_of
 
@@ -101,24 +99,15 @@ def shown(job: Job) -> Verdict:
 
 
 def keep(job: Job, first: Report, again: Report | None) -> None:
-    """Write the certificates of a run; what it refuted without a finding about it goes to the drafts."""
-    refuted = {result.name for result in again.results if result.verdict is Verdict.FAIL} if again else set()
-    new = refuted if job.finding is None else set()
-    _keep_part(job.folder, first, again, {result.name for result in first.results} - new)
-    if new:
-        _keep_part(DRAFTS / job.library / "unexplained" / job.library, first, again, new)
-        click.echo(f"{job.library}: refuted, and no finding is about it: {', '.join(sorted(new))}")
-
-
-def _keep_part(folder: Path, first: Report, again: Report | None, names: Collection[str]) -> None:
+    """Write the certificates of a run: to the drafts, the whole run, if it refutes what no finding is about."""
+    refuted = [result.name for result in again.results if result.verdict is Verdict.FAIL] if again else []
+    folder = job.folder
+    if refuted and job.finding is None:
+        folder = DRAFTS / job.library / "unexplained" / job.library
+        click.echo(f"{job.library}: refuted, and no finding is about it: {', '.join(sorted(refuted))}; see {folder}")
     for report, place in ((first, folder), (again, folder / "again")):
-        kept = names if report is None else {result.name for result in report.results} & set(names)
-        if report is not None and kept:
-            _write(place, excerpt(report.certificate, kept))
-
-
-def _write(folder: Path, certificate: Mapping[str, Any]) -> None:
-    write_whole(folder / JSON_NAME, json.dumps(certificate, indent=1, allow_nan=False) + "\n")
+        if report is not None:
+            write_whole(place / JSON_NAME, json.dumps(report.certificate, indent=1, allow_nan=False) + "\n")
 
 
 def run_checks(checks: Sequence[Any], library: str, significance: float, seed: int, workers: int) -> Report:

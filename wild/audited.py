@@ -1,4 +1,4 @@
-"""The audits that have a certificate, each with what is said about them."""
+"""The runs of a library, and those that have a certificate, each with what is said about them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from audit.base.errors import InvalidCertificate
 from audit.report.certificate import load_certificate
@@ -121,6 +122,28 @@ class Audited:
     def refuted_by_class(self) -> Counter[str]:
         """Return the number of refuted claims of each class."""
         return Counter(run.finding.letter for run in self.findings if run.finding for _ in run.refuted)
+
+
+class Job(NamedTuple):
+    """Hold the checks of one run: those of a finding, or those of a library that no finding is about."""
+
+    library: str
+    finding: Finding | None
+    checks: list[Any]
+
+    @property
+    def folder(self) -> Path:
+        """Where the certificate goes."""
+        return folder_of(self.library, self.finding)
+
+
+def jobs_of(library: str, select: str | None = None) -> list[Job]:
+    """Return the runs of a library, with the checks whose name matches; without a check there is no run."""
+    asked = [(None, audits_of(library).checks)]
+    asked += [(each, each.checks(library)) for each in all_findings() if library in each.releases]
+    jobs = [Job(library, finding, [one for one in checks if fnmatchcase(one.name, select or "*")])
+            for finding, checks in asked]  # fmt: skip
+    return [job for job in jobs if job.checks]
 
 
 def folder_of(library: str, finding: Finding | None = None) -> Path:

@@ -132,7 +132,7 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """Library and name of the finding, as `python -m wild.disclosure` takes them."""
+        """Library and name of the finding."""
         return f"{self.library}/{self.folder.name}"
 
     @property
@@ -156,7 +156,7 @@ class Finding:
         path = ROOT / self.folder / CHECKS
         if path.is_file():
             checks = checks_of(tomllib.loads(path.read_text(encoding="utf-8")), self.library)
-        else:  # searches over parameters, and queries that are functions
+        else:  # queries that are functions
             checks = importlib.import_module(".".join([*self.folder.parts, path.stem])).CHECKS
         return [replace(check, expected=Verdict.FAIL) for check in checks]
 
@@ -194,8 +194,3 @@ def all_findings() -> list[Finding]:
     withheld = (path.parent for path in (ROOT / DRAFTS).glob(f"*/*/{DATA}"))
     found = [read(folder.relative_to(ROOT)) for folder in (*public, *withheld)]
     return sorted(found, key=lambda each: (each.letter, each.name))
-
-
-def findings_of(release: str) -> list[Finding]:
-    """Return the findings that are looked for in a release."""
-    return [each for each in all_findings() if release in each.releases]

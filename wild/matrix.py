@@ -6,30 +6,18 @@ that a brief look left undecided, and counts in the totals only. `python -m wild
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.conformance.findings import RESOLVED, Finding
 from audit.faces.conformance.matrix import counts_of
 from wild.causes import Table, cause_of
-from wild.markdown import anchor, escaped, filled, table
+from wild.markdown import anchor, filled
 from wild.releases import since
 
 NOT_ASKED = ("not offered", "does not apply")
 OPEN = "open"  # which fails or was not decided: a reader cannot tell one from the other
 HIDDEN = ("screened", "undecided")
-MEANINGS = {
-    "PASS": f"no violation found; in brackets, in how many a loss of {RESOLVED:g} times the claim would have shown",
-    "FAIL": "refuted, and public; A to D is the class of the [register](found.md)",
-    OPEN: "looked at briefly, not decided, or refuted and not public yet",
-    "excluded": "differs where the documentation excludes the input",
-    "refused": "the library refuses the public parameters",
-    "raises on both": "the library refuses both inputs alike",
-    "waived": "not asked, with a reason",
-    "does not return": "a call took longer than the limit",
-    "–": "not offered",
-}
 
 
 def public_data(
@@ -75,11 +63,11 @@ def _public_library(head: Mapping[str, Any], found: Sequence[Finding], causes: A
         cells.setdefault(status, []).append(each.case)
         if status == "PASS" and each.resolved == each.pairs:
             cells["resolved"] = cells.get("resolved", 0) + 1
-    pairs, resolved = sum(each.pairs for each in asked), sum(each.resolved for each in asked)
-    numbers = {"pairs": pairs, "resolved": resolved, "cells": len(asked)}
     return {
         **{key: head[key] for key in ("library", "version", "relation")},
-        **numbers,
+        "pairs": sum(each.pairs for each in asked),
+        "resolved": sum(each.resolved for each in asked),
+        "cells": len(asked),
         "queries": queries,
         "refuted": refuted,
     }
@@ -87,29 +75,11 @@ def _public_library(head: Mapping[str, Any], found: Sequence[Finding], causes: A
 
 def page(data: Mapping[str, Any], queries: Sequence[str], cases: int) -> str:
     """Return the page, in Markdown; `queries` in the order of its rows."""
-    libraries = data["libraries"]
-    names = [f"[{escaped(each['library'])}](#{anchor(_release(each))})" for each in libraries]
-    rows = [[query, *(_cell(each["queries"].get(query)) for each in libraries)] for query in queries]
-    numbers = [
-        [_release(each), len(each["queries"]), each["cells"], f"{each['pairs']:,}", f"{each['resolved']:,}"]
-        for each in libraries
-    ]
+    rows = [(query, [_cell(each["queries"].get(query, {})) for each in data["libraries"]]) for query in queries]
     return filled(
-        "libraries.md",
-        cases=cases,
-        matrix=table(["query", *names], rows),
-        words=table(["outcome", "meaning"], [[status, meaning] for status, meaning in MEANINGS.items()]),
-        totals=totals(data),
-        numbers=table(["release", "queries", "cells", "pairs", f"resolved within {RESOLVED:g}"], numbers),
-        releases=table(
-            ["library", "public at", "since", "by release"],
-            [
-                [library, f"<{address}>", since(told), ", ".join(f"{version} {said}" for version, said in told.items())]
-                for library, address, told in data["releases"]
-            ],
-        ),
-        sections="\n\n".join(_section(each) for each in libraries),
-    )
+        "libraries.md", data=data, cases=cases, rows=rows, totals=totals(data), within=f"{RESOLVED:g}", open=OPEN,
+        anchor=anchor, since=since,
+    )  # fmt: skip
 
 
 def totals(data: Mapping[str, Any]) -> str:
@@ -125,31 +95,8 @@ def totals(data: Mapping[str, Any]) -> str:
     )
 
 
-def _release(library: Mapping[str, Any]) -> str:
-    return f"{library['library']} {library['version']}"
-
-
-def _cell(cells: Mapping[str, Any] | None) -> str:
-    if cells is None:
-        return "–"
+def _cell(cells: Mapping[str, Any]) -> str:
     fine = f" ({cells['resolved']})" if cells.get("resolved") else ""
-    counts = Counter({status: len(found) for status, found in cells.items() if status != "resolved"})
-    order = sorted(counts, key=lambda status: (not status.startswith("FAIL"), status != "PASS", status != OPEN, status))
-    return ", ".join(f"{counts[status]} {status}{fine if status == 'PASS' else ''}" for status in order)
-
-
-def _section(library: Mapping[str, Any]) -> str:
-    rows = [
-        [query, status, ", ".join(found)]
-        for query, cells in library["queries"].items()
-        for status, found in cells.items()
-        if status != "resolved"
-    ]
-    parts = [f"### {_release(library)}", f"Neighbors of tables: {library['relation']}."]
-    if library["refuted"]:
-        shown = [
-            [query, case, status, f"{claimed:g}", "–" if bound is None else f"{bound:.4g}", f"<{address}>"]
-            for query, case, status, claimed, bound, address in library["refuted"]
-        ]
-        parts.append(table(["query", "case", "outcome", "claimed", "certified ≥", "public at"], shown))
-    return "\n\n".join([*parts, table(["query", "outcome", "cases"], rows)])
+    order = sorted(cells, key=lambda status: (not status.startswith("FAIL"), status != "PASS", status != OPEN, status))
+    told = [f"{len(cells[status])} {status}{fine * (status == 'PASS')}" for status in order if status != "resolved"]
+    return ", ".join(told) or "–"

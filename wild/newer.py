@@ -21,9 +21,8 @@ from packaging.version import Version
 from audit.report.certificate import load_certificate
 from audit.report.verify import changes
 from wild.__main__ import SIGNIFICANCE, run_checks
-from wild.audited import Audited, all_audited
+from wild.audited import Audited, all_audited, jobs_of
 from wild.environments import EnvironmentFailed, is_javascript, prepare
-from wild.jobs import jobs_of
 from wild.markdown import escaped
 
 OUT = Path("reports/newer")
@@ -63,7 +62,7 @@ def audited_newer(each: Audited, version: str, out: Path) -> list[str]:
         (catalogue / each.library / "requirements.txt").write_text(requirements(each.pin.package, version))
         prepare(each.library, catalogue)
     found = []
-    for job in jobs_of(each.library, None):
+    for job in jobs_of(each.library):
         report = run_checks(job.checks, each.library, SIGNIFICANCE, seed=0, workers=1)
         report.save(out / each.library / (job.finding.folder.name if job.finding else ""))
         before = load_certificate(job.folder) if job.folder.is_dir() else {"checks": []}

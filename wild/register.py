@@ -27,7 +27,7 @@ from wild.finding_page import finding_page, searched
 from wild.findings import DOCUMENTED, DRAFTS, all_findings
 from wild.ledger import certified, drawn, headline, ledger, summary
 from wild.ledger import heading as finding_heading
-from wild.letters import letters
+from wild.letters import LETTER, PAGE, letters
 from wild.markdown import escaped, filled, short_code, table
 from wild.releases import by_status, since, until
 from wild.scripts import releases_of
@@ -53,7 +53,8 @@ def write_pages() -> list[Path]:
     hidden = withheld_findings(all_findings())
     wanted = pages(all_audited(), hidden["all"])
     register = DOCS / "register"
-    for stale in set(register.glob("*")) - set(wanted):
+    published = [path for name in (PAGE, LETTER) for path in CATALOGUE.glob(f"*/findings/*/{name}")]  # once drafts
+    for stale in {*register.glob("*"), *published} - set(wanted):
         stale.unlink()
     if DRAFTS.is_dir():
         wanted |= {WITHHELD: json.dumps(hidden, indent=1) + "\n", **letters(all_audited(drafts=True))}

@@ -20,8 +20,8 @@ from typing import Any
 import click
 
 from audit.report.certificate import write_whole
+from wild.audited import jobs_of
 from wild.environments import CATALOGUE, HOME, Pin, is_javascript, libraries, pin_of, prepare
-from wild.jobs import jobs_of
 
 WORDS = (
     "research",
@@ -135,7 +135,7 @@ def write(library: str, site: Path) -> list[str]:
     pin, missing = pin_of(library), []
     texts = texts_of(pin, site)
     _save(CATALOGUE / library / RECORD, {"release": str(pin), "caveats": caveats(texts), "quotations": {}})
-    for job in jobs_of(library, None):
+    for job in jobs_of(library):
         places = {quotation: place_of(quotation, texts) for quotation in quotations(job.checks)}
         missing += [quotation for quotation, place in places.items() if place is None]
         if job.finding is not None and places and library == job.finding.releases[0]:

@@ -11,11 +11,10 @@ import pytest
 
 from audit import AddRemove, Group, Labeled, PrecisionCheck
 from tests.offenders import for_each
-from wild.audited import withheld_findings
+from wild.audited import jobs_of, withheld_findings
 from wild.audits import audits_of, checks_of
 from wild.environments import CATALOGUE, libraries, pin_of
 from wild.findings import all_findings
-from wild.jobs import jobs_of
 from wild.mechanism import Served
 
 LIBRARIES = libraries()
@@ -34,13 +33,13 @@ def test_at_least_40_mechanisms_are_audited():
 
 
 def test_names_are_unique_over_all_libraries():
-    names = [check.name for library in LIBRARIES for job in jobs_of(library, None) for check in job.checks]
+    names = [check.name for library in LIBRARIES for job in jobs_of(library) for check in job.checks]
     assert len(names) == len(set(names))
 
 
 @for_each(LIBRARIES)
 def test_a_library_is_well_formed(library):
-    checks = [check for job in jobs_of(library, None) for check in job.checks]
+    checks = [check for job in jobs_of(library) for check in job.checks]
     assert checks or withheld_findings(all_findings())["releases"][library]  # where the drafts are not there
     assert pin_of(library)
     for check in checks:

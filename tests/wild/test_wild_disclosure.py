@@ -1,24 +1,21 @@
-"""What is not public stays in `drafts/`: its text is nowhere else, and a command moves a finding once it is public."""
+"""What is not public stays in `drafts/`: its text is nowhere else, until its folder is moved and its status changed."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of
 from tests.offenders import for_each
-from wild import disclosure, findings
+from wild import findings, register
 from wild.audited import all_audited, withheld_findings
-from wild.excerpt import excerpt
 from wild.findings import DATA, DRAFTS, InvalidFinding, all_findings, read
 from wild.letters import letters
 
@@ -134,57 +131,26 @@ def made(root, text):
     return folder
 
 
-@pytest.fixture
-def one_draft(tmp_path, monkeypatch):
-    """A repository with one draft, and no page to write."""
-    monkeypatch.chdir(tmp_path)
-    for module in (findings, disclosure):
-        monkeypatch.setattr(module, "ROOT", tmp_path)
+def test_a_draft_is_published_by_a_move_and_a_status_that_fits(tmp_path, monkeypatch):
+    for module in (findings, register):
         monkeypatch.setattr(module, "CATALOGUE", tmp_path / "wild")
-    monkeypatch.setattr(disclosure, "write_pages", list)
-    folder = made(tmp_path, DATA_OF_A_FINDING.format(status="draft"))
-    (folder / "letter.md").write_text("Dear maintainers")
-    (folder / "fake").mkdir()
-    (folder / "fake" / "certificate.json").write_text("{}")
-    return tmp_path
-
-
-def asked(*arguments):
-    return CliRunner().invoke(disclosure.main, arguments)
-
-
-def test_a_draft_is_listed_reported_and_published(one_draft):
-    assert asked().output == "A  fake/leak  a leak  (draft)\n"
-    assert asked("reported", "fake/leak", "2026-12-01").exit_code == 0
-    assert asked().output == "A  fake/leak  a leak  (reported 2026-12-01)\n"
-    assert asked("public", "fake/leak", "https://example.org/1").exit_code == 0
-    assert asked().output == ""
-    (finding,) = all_findings()
-    assert (finding.folder, finding.address) == (Path("wild/fake/findings/leak"), "https://example.org/1")
-    assert finding.reported.isoformat() == "2026-12-01"
-    assert (one_draft / finding.folder / "fake" / "certificate.json").is_file()
-    assert not (one_draft / finding.folder / "letter.md").exists()
-
-
-def test_what_is_not_there_is_refused(one_draft):
-    assert asked("public", "fake/other", "there").exit_code == 64
-    assert asked("reported", "fake/leak", "soon").exit_code == 64
-    shutil.copytree(one_draft / "drafts" / "fake" / "leak", one_draft / "wild" / "fake" / "findings" / "leak")
-    (one_draft / "wild" / "fake" / "findings" / "leak" / DATA).unlink()
-    refused = asked("public", "fake/leak", "there")
-    assert refused.exit_code == 64
-    assert "is there already" in refused.output
+    monkeypatch.setattr(findings, "ROOT", tmp_path)
+    monkeypatch.setattr(register, "WITHHELD", tmp_path / "withheld.json")
+    monkeypatch.setattr(register, "all_audited", lambda **_: [])
+    monkeypatch.chdir(tmp_path)
+    text = DATA_OF_A_FINDING.format(status="draft")
+    (made(tmp_path, text) / "letter.md").write_text("Dear maintainers")
+    moved = tmp_path / "wild" / "fake" / "findings" / "leak"
+    moved.parent.mkdir(parents=True)
+    (tmp_path / DRAFTS / "fake" / "leak").rename(moved)
+    with pytest.raises(InvalidFinding, match="must be public outside of drafts/"):
+        all_findings()
+    (moved / DATA).write_text(text.replace('"draft"', '"public"\naddress = "https://example.org/1"'))
+    assert [each.folder for each in all_findings()] == [Path("wild/fake/findings/leak")]
+    register.write_pages()
+    assert not (moved / "letter.md").exists()
 
 
 @for_each(sorted(ROOT.glob("wild/*/findings/*/*/**/certificate.json")))
 def test_certificates_of_public_findings_are_whole(path):
     assert not problems_of(load_certificate(path))
-
-
-def test_an_excerpt_is_a_whole_certificate_of_fewer_checks():
-    certificate = load_certificate(ROOT / "reports" / "wild" / "pydp")
-    names = [check["name"] for check in certificate["checks"]][1:4]
-    part = excerpt(certificate, names)
-    assert [check["name"] for check in part["checks"]] == names
-    assert not problems_of(part)
-    assert problems_of({**part, "checks": certificate["checks"]})

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.offenders import for_each
+from wild.audited import jobs_of
 from wild.environments import CATALOGUE, HOME, Pin, libraries, pin_of
 from wild.findings import DOCUMENTED, all_findings
-from wild.jobs import jobs_of
 from wild.texts import QUOTATIONS, caveats, place_of, quotations, recorded, site_of, texts_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def test_every_quotation_of_a_claim_was_found_in_the_audited_release(library):
     record = recorded(library)
     assert record["release"] == str(pin_of(library))
     places = dict(record["quotations"])
-    for job in jobs_of(library, None):
+    for job in jobs_of(library):
         file = ROOT / job.finding.folder / QUOTATIONS if job.finding else None
         places |= json.loads(file.read_text())["quotations"] if file is not None and file.is_file() else {}
         for quotation in quotations(job.checks):
