@@ -1,11 +1,13 @@
 """Find laws again in fresh processes with other hash seeds: the order of sets and hashes of texts are others there.
 
 One interpreter for each seed is started at its first use, and forks a process for each request, so that the code is
-imported anew each time. What cannot be sent there is not tested, and the law says so.
+imported anew each time; what this package is made of is imported once. What cannot be sent there is not tested, and the
+law says so.
 """
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import pickle
@@ -27,6 +29,7 @@ DIFFERS = "the order of hashes: the law is another one under another hash seed"
 SEEDS = ("1", "20")
 _COARSE = 2.0**-24  # residual of a law that is found again: it is compared, and proves nothing by itself
 _START = "from audit.enumeration.hash_seeds import serve; serve()"
+_OURS = {"audit", "numpy", "scipy", *sys.stdlib_module_names}  # packages that are not under audit, and start no threads
 
 
 class SeededLaw(NamedTuple):
@@ -125,6 +128,7 @@ def _read(file: IO[bytes]) -> bytes:
 
 def serve() -> None:
     """Answer requests until there are none; each in a process of its own."""
+    importlib.import_module("audit.enumeration.enumerate")
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1):
@@ -136,14 +140,20 @@ def serve() -> None:
                 _answer(request, writing)
             os.close(writing)
             with os.fdopen(reading, "rb") as file:
-                _write(answers, file.read())
+                content = file.read()
+            found, imported = pickle.loads(content) if content else (b"", [])
+            _write(answers, found)
             os.waitpid(process, 0)
+            for name in imported:
+                with suppress(Exception):
+                    importlib.import_module(name)
 
 
 def _answer(request: bytes, writing: int) -> None:
-    """Write the laws of a request and end; write nothing where it cannot be read here."""
+    """Write the laws of a request, and which modules it imported, and end; nothing where it cannot be read here."""
     from audit.enumeration.enumerate import enumerate_law
 
+    known = len(sys.modules)
     try:
         folder, path, content = pickle.loads(request)
         os.chdir(folder)
@@ -152,7 +162,8 @@ def _answer(request: bytes, writing: int) -> None:
         settings["residual"] = max(settings["residual"], _COARSE)
         laws = [enumerate_law(mechanism, dataset, **settings) for dataset in datasets]
         found = [SeededLaw(dict(law.texts), law.residual, law.behind) for law in laws]
+        imported = [name for name in list(sys.modules)[known:] if name.partition(".")[0] in _OURS]
         with os.fdopen(writing, "wb") as file:
-            file.write(pickle.dumps(found))
+            file.write(pickle.dumps((pickle.dumps(found), imported)))
     finally:
         os._exit(0)
