@@ -145,7 +145,7 @@ def fast(data, size, rng):
 def test_a_limit_ends_a_search_and_what_it_found_is_certified():
     """Nothing clips the sum, so that nearly every case breaks the claim: the search has time for a dozen."""
     found = audit.check_privacy(
-        per_call(Sleeper(0.01, 0.002)),
+        per_call(Sleeper(0.01, 0.0005)),
         PrivacyClaim(1.0),
         datasets=st.lists(st.integers(-3, 3), min_size=1, max_size=4).map(np.array),
         timeout=6.0,

@@ -29,7 +29,7 @@ from mechanisms.conformance import FAULTS, faulty, reference
 
 pytest_plugins = ["pytester"]
 RARE = 1e-8
-CHEAP = ["ordinary", "NaN", "bounds 2 ulps apart, 16 records"]
+CHEAP = {"substitution": ["ordinary", "NaN"], "add/remove": ["bounds 2 ulps apart, 16 records"]}
 
 
 def everything(relation):
@@ -85,7 +85,7 @@ def test_a_fault_fails_where_its_case_looks(case):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_right_library_fails_nowhere(relation):
     """The cheap part of the table; the weekly run asks all of it."""
-    found = conform(reference(relation), cases=CHEAP, draws=2_000, timeout=300, workers=1, confirmation=RARE)
+    found = conform(reference(relation), cases=CHEAP[relation], draws=500, timeout=300, workers=1, confirmation=RARE)
     assert len({each.query for each in found}) == len(QUERIES)
     odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
     assert not odd

@@ -40,7 +40,7 @@ Y = np.array([0, 1] * 6)
 PUBLIC = {"classes": [0, 1]}
 
 
-def checked(estimator, budget=600, **settings):
+def checked(estimator, budget=200, **settings):
     return audit.check_estimator(estimator, X, Y, budget=budget, workers=0, **settings)
 
 
@@ -129,7 +129,7 @@ def test_twice_the_budget_fails(monkeypatch):
         "mechanisms.learners.classifiers.CubeClassifier",
         lambda dim, epsilon, **more: cubes.CubeClassifier(dim, 2 * epsilon, **more),
     )
-    result = checked(CubeVoteClassifier(**PUBLIC), budget=4_000, significance=0.001, confirmation=None)
+    result = checked(CubeVoteClassifier(**PUBLIC), budget=2_000, significance=0.001, confirmation=None)
     assert result.verdict is audit.Verdict.FAIL, result
 
 

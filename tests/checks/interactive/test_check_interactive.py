@@ -203,7 +203,7 @@ def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_tur
 
 
 def test_a_state_that_needs_an_answer_is_found_by_the_search():
-    adaptive = Moves({"ask": [[0], [0.1]], "check": [[0.0, 1.0, last]]}, length=4)
+    adaptive = Moves({"ask": [[0], [0.1]], "check": [[0.0, 1.0, last]]}, length=3)
     result = audited(Echo, adaptive)
     assert result.verdict is Verdict.FAIL
     assert [turn.move for turn in result.conversation] == ["ask(0, 0.1)", "check(answer 1)"]
