@@ -108,8 +108,6 @@ class CallStatistics:
     def dispersion(self) -> tuple[float, float]:
         """Return the largest ratio of the variance between calls to that of independent runs, and log p of its test."""
         found = (0.0, 0.0)
-        if self.size == 1:
-            return found
         for a, b in ((1.0, 0.0), (0.0, 1.0)):
             excess, weight, terms = 0.0, 0, []
             for side in (self.left, self.right):

@@ -223,6 +223,20 @@ def test_the_bound_of_dispersion_is_chernoff_s_by_hand():
     assert log_p == pytest.approx(2 * float(np.min(each)) + math.log(2))
 
 
+def test_calls_of_two_outputs_that_end_alike_have_twice_the_variance():
+    """By hand: 20 of 40 calls end "left" twice; independent runs would vary by 2 p q = 1/2 in place of 4 p q = 1."""
+    sums = SideCalls(40, 40, 0, 80, 0, 0)
+    ratio, log_p = CallStatistics(2, sums, sums).dispersion()
+    assert ratio == pytest.approx(2 * (40 / 39) / (80 / 79))
+    assert log_p < math.log(1e-6)
+
+
+def test_single_outputs_and_calls_that_hardly_differ_show_no_dispersion():
+    alike = SideCalls(12, 60, 60, 12 * 25, 12 * 25, 12 * 25)
+    single = SideCalls(12, 5, 4, 5, 4, 0)
+    assert CallStatistics(10, alike, alike).dispersion() == CallStatistics(1, single, single).dispersion() == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("last", [(SIZE, 0), (0, SIZE), (0, 0)])
 def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
     tally = Tally.of(SIZE, (SIZE + 7, SIZE))
