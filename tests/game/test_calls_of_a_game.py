@@ -237,6 +237,12 @@ def test_single_outputs_and_calls_that_hardly_differ_show_no_dispersion():
     assert CallStatistics(10, alike, alike).dispersion() == CallStatistics(1, single, single).dispersion() == (0.0, 0.0)
 
 
+@pytest.mark.parametrize(("others", "is_uniform"), [(9, True), (10, False)])
+def test_shared_noise_shows_from_20_runs_on_that_end_otherwise(others, is_uniform):
+    left, right = SideCalls(5, 100 - others, others, 1_750, 40, 0), SideCalls(5, 10, 90, 40, 1_700, 0)
+    assert CallStatistics(SIZE, left, right).is_uniform is is_uniform
+
+
 @pytest.mark.parametrize("last", [(SIZE, 0), (0, SIZE), (0, 0)])
 def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
     tally = Tally.of(SIZE, (SIZE + 7, SIZE))

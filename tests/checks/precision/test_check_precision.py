@@ -163,6 +163,13 @@ def test_outputs_without_bits_are_refused(mechanism, kind):
         check_precision(mechanism, PURE, PAIR)
 
 
+def test_floats_within_arrays_of_objects_are_found():
+    def half(data, size, rng):
+        return np.array([[1, 0.5]] * size, dtype=object)
+
+    assert check_precision(half, PURE, PAIR, budget=100).verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_mechanism_that_raises_is_inconclusive():
     result = check_precision(per_call(lambda data: 1 / 0), PURE, PAIR, budget=100)
     assert result.verdict is Verdict.INCONCLUSIVE
