@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
 from audit.base.errors import NotNeighboring
 from audit.claims import require_neighboring
+from audit.claims.records import rows_that_differ
 
 NEIGHBORS = [
     (Substitution(), [1, 2, 3], [1, 5, 3]),
@@ -118,3 +119,9 @@ def test_data_frames_are_compared_by_position():
     right.loc[11, "b"] = 5.0
     assert Substitution().why_not(left, right) is None
     assert "equal" in Substitution().why_not(left, left.copy())
+
+
+def test_rows_are_compared_at_once_where_arrays_hold_plain_values():
+    left, right = np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 5.0]]), np.array([[1.0, np.nan], [2.0, 0.0]])
+    assert rows_that_differ(left, right).tolist() == [False, True]
+    assert rows_that_differ(left.astype(object), right) is None

@@ -13,7 +13,9 @@ from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
 from audit.checks.privacy.way import PrivacyTerms
 from audit.game.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
+from audit.game.fixed_budget import guesses_of_calls
 from audit.game.guesses import GameCounts
+from audit.subjects import encode
 
 SIZE, CALLS = 20, 100
 RIGHT, WRONG = 0.4, 0.15
@@ -235,6 +237,26 @@ def test_single_outputs_and_calls_that_hardly_differ_show_no_dispersion():
     alike = SideCalls(12, 60, 60, 12 * 25, 12 * 25, 12 * 25)
     single = SideCalls(12, 5, 4, 5, 4, 0)
     assert CallStatistics(10, alike, alike).dispersion() == CallStatistics(1, single, single).dispersion() == (0.0, 0.0)
+
+
+class Positive:
+    """Guesses "left" of positive numbers, and remembers how many outputs it was shown at once."""
+
+    def __init__(self):
+        self.shown = []
+
+    def guessed(self, outputs):
+        self.shown.append(len(outputs))
+        is_positive = outputs.numbers.ravel() > 0
+        return is_positive, ~is_positive
+
+
+@pytest.mark.parametrize(("types", "shown"), [([float] * 40, [80]), ([float, int] * 20, [2] * 40)])
+def test_only_calls_of_one_type_are_joined_before_they_are_read(types, shown):
+    events = Positive()
+    counts = guesses_of_calls(events, [encode(np.array([1, -1], dtype=kind), 2) for kind in types])
+    assert counts.tolist() == [[1, 1]] * 40
+    assert events.shown == shown
 
 
 @pytest.mark.parametrize(("others", "is_uniform"), [(9, True), (10, False)])

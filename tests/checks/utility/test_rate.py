@@ -44,6 +44,7 @@ def plateau(n):
         (lambda n: 2 * n**-0.5, {"constant": 3.0, "sense": "at_least"}, PASS, "at most 3"),
         (lambda n: 2 * n**-0.5, {"constant": 1.0, "sense": "at_least"}, FAIL, "at most 1"),
         (lambda n: 2 * n**-0.5 * (1 + 3 * n**-0.2), {"constant": 2.0, "sense": "at_least"}, OPEN, "still moves"),
+        (lambda n: n**-0.5 * (1 - 0.027 * (n >= GRID[-1])), {"horizon": 1}, OPEN, "begins too early"),
         (lambda n: 2 * n**-0.25, {}, FAIL, "exponent 0.25"),
         (lambda n: 2 * n**-0.5, {"sense": "throughout"}, PASS, "+- 0.05 throughout"),
         (late, {"sense": "throughout"}, FAIL, "between two of its sizes"),
@@ -162,6 +163,12 @@ def test_an_evaluator_that_gives_up_beyond_the_grid_loses_nothing():
     assert result.verdict is OPEN
     assert "use sizes from about" in result.reason
     assert result.samples == len(GRID) + 5
+
+
+def test_a_value_of_zero_beyond_the_grid_has_no_exponent_and_is_left_out():
+    result = computed(lambda n: late(n) if n <= 10**6 else 0.0, horizon=10**9)
+    assert result.verdict is OPEN
+    assert [point.exact > 0 for point in result.evidence.beyond] == [True] * 5
 
 
 def simulated(power, factor=1.0, bend=0.0, **more):
