@@ -1,18 +1,20 @@
-"""Mutations of the files that decide a verdict, judged anew on recorded evidence and then by the tests.
+"""Mutations of the files that decide a verdict, judged anew on recorded evidence and then by the tests that reach them.
 
-    python -m benchmarks.mutants.judges                     all mutations of all files
-    python -m benchmarks.mutants.judges 400 0               400 of them by seed 0
-    python -m benchmarks.mutants.judges 400 0 game/plants   of the files whose path contains a text
+    python -m benchmarks.mutants.judges --each 10             ten mutations of each file, by seed 0
+    python -m benchmarks.mutants.judges --each 10 --after 4   of these ten all but the first four
+    python -m benchmarks.mutants.judges game/plants           all mutations of the files whose path contains a text
 
 First the certificates of `reports/` are verified: their verdicts, reasons and numbers follow from their evidence, and a
-test holds those of the reference. Then come the tests of the file, until one fails. What survives both is listed; so is
-what takes four times as long as the unmutated file. The exit status is 1 if an unmutated file fails.
-`report/checker.py` is left out: tests start it as a script, which reads its file.
+test holds those of the reference. Then come the tests of the file, but for the slow ones, until one fails or
+25 CPU seconds are over. What survives both is listed; so is what takes more than five minutes. The tests that noticed
+something of a file run on the unmutated file too: the exit status is 1 if one fails.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -20,6 +22,7 @@ import random
 import sys
 import time
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 from benchmarks.mutants.changes import changes_nothing, mutation, places_of
@@ -28,36 +31,145 @@ from benchmarks.mutants.running import ROOT, Finder, told_apart
 
 _GAME = "game/test_core_by_hand.py game/test_game.py"
 _JUDGE = "report/test_judge.py checks/test_reasons.py report/test_curve_claims.py"
+_PROOF = "report/test_forged_proofs.py report/test_proofs.py"
+_FORKS = "checks/interactive/test_forked_conversations.py"
+_MAPS = "checks/stability/test_metrics.py checks/stability/test_check.py checks/stability/test_broken_maps.py"
+_CLAIMS = "claims/test_claim_kinds.py claims/test_claim_records.py claims/test_claims_and_checks.py"
+_RELATIONS = "claims/test_relations.py claims/test_aggregates.py"
+_CURVES = "checks/utility/test_curves.py checks/utility/test_records.py checks/utility/test_hostile.py"
+_RATES = "checks/utility/test_rate.py::test_by_an_evaluator checks/utility/test_rate.py::test_by_simulation"
+_GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
+_EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
+_RECORDS_OF_ALL = "report/test_verify.py report/test_forgeries.py report/test_diff.py"
+_BINS = (
+    "training/test_accounting.py::test_two_bins_by_quadrature training/test_accounting.py::test_bins_that_are_one_step"
+)
 _RUNS = "training/runs/test_exact_levels.py training/runs/test_conformance.py"
 TESTS = {  # of a file in `audit`: the fast ones first
-    "game/guesses": f"{_GAME} game/test_resolution.py",
-    "game/packing": "game/test_packing.py",
-    "game/intervals": f"game/test_intervals.py {_GAME} game/test_confusion.py",
-    "game/dependence": "game/test_calls_of_a_game.py checks/test_dependence.py",
-    "game/means": "checks/utility checks/test_confirmation.py",
-    "game/plants": "game/test_planted_violations.py report/test_judge.py",
-    "game/resolution": "game/test_resolution.py game/test_core_by_hand.py",
-    "checks/confirm": "checks/test_confirmation.py",
+    "base/verdict": "claims/test_claims_and_checks.py report/test_diff.py report/test_renderings.py",
+    "checks/allowance": "checks/test_confirmation.py checks/test_budgets.py",
+    "checks/base": "checks/test_confirmation.py report/test_sources.py checks/test_reasons.py",
+    "checks/confirm": "checks/test_confirmation.py checks/test_early_looks.py",
+    "checks/precision": "checks/precision/test_check_precision.py",
+    "checks/randomness": "checks/randomness/test_randomness.py",
+    "checks/estimators/check": "checks/estimators/test_check_estimator.py",
+    "checks/estimators/properties": "checks/estimators/test_check_estimator.py",
+    "checks/interactive/check": "checks/interactive/test_check_interactive.py",
+    "checks/interactive/forks": _FORKS,
+    "checks/privacy/code_replay": _PROOF,
+    "checks/privacy/domains": "report/test_proofs.py report/test_forged_proofs.py",
     "checks/privacy/early_look": "checks/test_early_looks.py",
-    "checks/privacy/enumerated": "report/test_proofs.py",
-    "checks/privacy/forked": "checks/interactive/test_forked_conversations.py",
+    "checks/privacy/enumerated": "report/test_proofs.py report/test_forged_proofs.py",
+    "checks/privacy/forked": _FORKS,
     "checks/privacy/guess_game": f"{_JUDGE} game/test_calls_of_a_game.py checks/test_confirmation.py",
     "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py",
-    "checks/privacy/sequential_game": f"{_JUDGE} game/sequential",
+    "checks/privacy/sequential_game": f"{_JUDGE} checks/test_early_looks.py game/sequential",
     "checks/privacy/stated_law": f"checks/test_stated_losses.py {_JUDGE} laws/test_goodness_of_fit.py",
     "checks/privacy/told": "checks/interactive/test_check_interactive.py",
-    "checks/privacy/way": f"{_JUDGE} checks/test_time_limits.py",
-    "checks/utility/guarantee": "checks/utility",
-    "checks/utility/rate_judge": "checks/utility/test_rate.py",
-    "enumeration/absorbing_chain": "enumeration/test_absorbing_chain.py report/test_proofs.py",
+    "checks/privacy/way": _JUDGE,
+    "checks/stability/check": _MAPS,
+    "checks/stability/domains": _MAPS,
+    "checks/stability/lengths": _MAPS,
+    "checks/stability/metrics": _MAPS,
+    "checks/utility/curve": f"{_CURVES} checks/utility/test_rate.py",
+    "checks/utility/guarantee": "checks/utility/test_guarantee.py checks/utility/test_records.py",
+    "checks/utility/inequality": "checks/utility/test_inequality.py checks/utility/test_records.py",
+    "checks/utility/packing": "game/test_packing.py checks/utility/test_records.py",
+    "checks/utility/rate": "checks/utility/test_rate.py checks/utility/test_records.py",
+    "checks/utility/rate_judge": f"{_RATES} checks/utility/test_rate.py",
+    "checks/utility/risk": _CURVES,
+    "claims/aggregates": _RELATIONS,
+    "claims/claim": _CLAIMS,
+    "claims/records": _RELATIONS,
+    "claims/relations": f"{_RELATIONS} game/test_search.py",
+    "claims/renyi": f"{_CLAIMS} report/test_curve_claims.py",
+    "claims/trade_off": f"{_CLAIMS} report/test_curve_claims.py",
+    "conformance/findings": "conformance/test_conformance_table.py",
+    "conformance/neighbors": "conformance/test_conformance_table.py",
+    "enumeration/absorbing_chain": f"{_GRAPHS} report/test_proofs.py",
+    "enumeration/enumerated_law": f"enumeration/test_absorbing_chain.py {_PROOF}",
+    "enumeration/exponential_sums": "enumeration/test_linked_draws.py enumeration/test_continuous.py",
+    "enumeration/graph": f"{_GRAPHS} {_PROOF}",
+    "enumeration/solving": f"{_GRAPHS} {_PROOF}",
+    "enumeration/stated_graph": f"{_GRAPHS} {_PROOF}",
+    "game/dependence": "game/test_calls_of_a_game.py checks/test_dependence.py",
+    "game/events": _EVENTS,
+    "game/exchangeability": "checks/randomness/test_randomness.py subjects/test_subject.py",
+    "game/fixed_budget": "checks/test_budgets.py game/test_training_steps.py",
+    "game/guesses": f"{_GAME} game/test_resolution.py",
+    "game/intervals": f"game/test_intervals.py {_GAME} game/test_confusion.py",
+    "game/means": "checks/utility checks/test_confirmation.py",
+    "game/packing": "game/test_packing.py",
+    "game/planting": "game/test_planted_violations.py",
+    "game/plants": "game/test_planted_violations.py report/test_judge.py",
+    "game/resolution": "game/test_resolution.py game/test_core_by_hand.py checks/test_budgets.py",
+    "game/shifts": "game/test_planted_violations.py",
+    "game/sequential/game": "game/sequential/test_wealth.py game/sequential checks/test_early_looks.py",
+    "laws/composed_loss": "laws/test_composition.py laws",
+    "laws/density_loss": "laws/test_density_loss.py laws",
+    "laws/discrete_laws": "laws/test_laws.py laws",
+    "laws/exact_loss": "laws/test_closed_forms.py laws",
+    "laws/privacy_loss": "laws/test_finite_loss.py laws",
+    "laws/real_laws": "laws/test_laws.py laws",
+    "report/call_rules": _RECORDS_OF_ALL,
+    "report/checker": _PROOF,
+    "report/rules": f"{_RECORDS_OF_ALL} checks/test_early_looks.py",
+    "report/verify": _RECORDS_OF_ALL,
+    "training/accountants/bins": f"{_BINS} training/test_accounting.py",
+    "training/accountants/brackets": "training/test_accounting.py",
+    "training/accountants/check": "training/test_accounting.py",
+    "training/canaries/check": "training/test_canary_checks.py training/test_one_run.py",
     "training/canaries/judge": "training/test_canary_checks.py training/test_one_run.py",
     "training/canaries/one_run": "training/test_one_run.py training/test_canary_checks.py",
-    "training/canaries/retrained": "training/test_retrained_canaries.py",
+    "training/canaries/program": "training/test_one_run.py",
+    "training/canaries/retrained": "training/test_retrained_canaries.py game/test_core_by_hand.py",
+    "training/runs/as_run": f"{_RUNS} training/runs/test_small_loops.py",
+    "training/runs/batches": f"{_RUNS} training/runs/test_correlated_noise.py",
+    "training/runs/contributions": _RUNS,
+    "training/runs/epsilon": f"{_RUNS} training/runs/test_correlated_noise.py",
+    "training/runs/findings": _RUNS,
     "training/runs/judge": _RUNS,
     "training/runs/noise_tests": _RUNS,
+    "training/runs/strategy": f"training/runs/test_correlated_noise.py {_RUNS}",
 }
-_PATIENCE = 4  # times the seconds of the unmutated file
+SLOW = (  # tests that are not run on mutations: each takes more than 10 s
+    "test_a_fault_fails_where_its_case_looks",
+    "test_a_right_library_fails_nowhere",
+    "test_a_state_that_needs_an_answer_is_found_by_the_search",
+    "test_outputs_of_any_magnitude_are_judged",
+    "test_proofs_replay_by_all_three",
+    "test_twice_the_budget_fails",
+    "test_what_is_kept_of_the_data_fails_by_name",
+)
+_MOST = 25.0  # CPU seconds of a mutation, after which no further test is started
+_LONGEST = 300.0  # seconds, after which a mutation is too slow
+_LIBRARIES = (  # imported once, before the processes are forked
+    "hypothesis",
+    "pytest",
+    "scipy.optimize",
+    "scipy.special",
+    "scipy.spatial",
+    "scipy.stats",
+)
 _RECORDS: list[Any] = []  # certificates, read before the processes are forked
+
+
+class _Watcher:
+    """Leave out slow tests, stop when the time is over, and remember which test fails."""
+
+    def __init__(self) -> None:
+        self.failed, self.is_over = "", False
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = [item for item in items if not any(name in item.nodeid for name in SLOW)]
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.outcome == "failed":
+            self.failed = report.nodeid
+
+    def pytest_runtest_teardown(self, item: Any) -> None:
+        self.is_over = time.process_time() > _MOST
+        item.session.shouldstop = "the time is over" if self.is_over else False
 
 
 def judged(mutant: Mutant, answer: Any) -> None:
@@ -77,47 +189,71 @@ def judged(mutant: Mutant, answer: Any) -> None:
             return
         import pytest
 
-        paths = [str(ROOT / "tests" / path) for path in mutant.notices.split()]
-        status = pytest.main(["-q", "-x", "-n", "0", "-p", "no:cacheprovider", *paths])
-    said = {0: "SURVIVED", 1: "killed by a test", 2: "killed by a test"}
-    answer.send(said.get(int(status), f"invalid: status {status}"))
+        for path in mutant.notices.splitlines():
+            watcher = _Watcher()
+            status = int(pytest.main(["-q", "-x", "-n", "0", "-p", "no:cacheprovider", path], plugins=[watcher]))
+            if watcher.is_over and not watcher.failed:
+                break
+            if status:
+                said = f"killed by {watcher.failed or path}"
+                answer.send(said if status in (1, 2) else f"invalid: status {status}")
+                return
+    answer.send("SURVIVED")
+
+
+def drawn(file: str, first: int, each: int | None, seed: int) -> list[Mutant]:
+    """Return the mutations of one file that are drawn, which come first in a random order."""
+    places = places_of("audit", [file])
+    random.Random(f"{file} {seed}").shuffle(places)
+    tests = "\n".join(f"tests/{path}" for path in TESTS[file].split())
+    every = (mutation("audit", place, tests) for place in places)
+    return list(islice((mutant for mutant in every if not changes_nothing(mutant)), first, each))
+
+
+def judged_file(file: str, mutants: list[Mutant]) -> Counter[str]:
+    """Print what became of the mutations of one file that were not noticed, and return the numbers."""
+    found: Counter[str] = Counter()
+    killers: dict[str, None] = {}
+    started = time.monotonic()
+    for mutant in mutants:
+        said = told_apart(judged, mutant, _LONGEST)
+        found[_kind(said)] += 1
+        if "::" in said:
+            killers[said.removeprefix("killed by ")] = None
+        if not said.startswith("killed"):
+            print(f"{said}: {mutant.name}", flush=True)
+    source = (ROOT / f"audit/{file}.py").read_text()
+    baseline = told_apart(judged, Mutant("unmutated", f"{file}.py", source, source, "\n".join(sorted(killers))))
+    if baseline != "SURVIVED":
+        print(f"{file}: unmutated: {baseline}")
+        raise SystemExit(1)
+    print(f"{file}: {len(mutants)} drawn; {dict(found)}; {time.monotonic() - started:.0f} s", flush=True)
+    return found
+
+
+def _kind(said: str) -> str:
+    if not said.startswith("killed"):
+        return said.partition(",")[0].partition(":")[0]
+    return "tests" if "tests/" in said or "end of" in said else "verification"
 
 
 def main() -> None:
-    """Judge each unmutated file, then the mutations that are drawn."""
-    import hypothesis  # noqa: F401  imported once, before the processes are forked
-    import pytest  # noqa: F401
-    import scipy.special
-    import scipy.stats  # noqa: F401
-
-    numbers = [int(value) for value in sys.argv[1:3] if value.isdigit()]
-    texts = [value for value in sys.argv[1:] if not value.isdigit()] or [""]
-    files = [file for file in TESTS if any(text in file for text in texts)]
+    """Judge the mutations that are drawn of each file."""
+    for library in _LIBRARIES:
+        importlib.import_module(library)
+    reader = argparse.ArgumentParser(description="Judge mutations of the files that decide a verdict.")
+    reader.add_argument("texts", nargs="*", default=[""], help="parts of the paths of files; all files without one")
+    reader.add_argument("--each", type=int, help="mutations of each file; all of them unless given")
+    reader.add_argument("--after", type=int, default=0, help="mutations of each file that are left out")
+    reader.add_argument("--seed", type=int, default=0)
+    given = reader.parse_args()
+    files = [file for file in TESTS if any(text in file for text in given.texts)]
     _RECORDS.extend(json.loads(path.read_text()) for path in sorted((ROOT / "reports").rglob("certificate.json")))
-    every = places_of("audit", files)
-    count, seed = (*numbers, *(len(every), 0)[len(numbers) :])
-    drawn = random.Random(seed).sample(every, min(count, len(every)))
-    found: dict[str, Counter[str]] = {}
+    found: Counter[str] = Counter()
     for file in files:
-        source = (ROOT / f"audit/{file}.py").read_text()
-        mine = [mutation("audit", place, TESTS[file]) for place in sorted(drawn) if place[0] == file]
-        mine = [each for each in mine if not changes_nothing(each)]
-        started = time.monotonic()
-        baseline = told_apart(judged, Mutant("unmutated", f"{file}.py", source, source, TESTS[file]))
-        limit = _PATIENCE * (time.monotonic() - started)
-        if baseline != "SURVIVED":
-            print(f"{file}: unmutated: {baseline}")
-            raise SystemExit(1)
-        found[file] = Counter()
-        for mutant in mine:
-            said = told_apart(judged, mutant, limit)
-            found[file][said.partition(":")[0]] += 1
-            if not said.startswith("killed"):
-                print(f"{said}: {mutant.name}", flush=True)
-        noticed = sum(n for said, n in found[file].items() if said.startswith("killed"))
-        print(f"{file}: {noticed} of {len(mine)} noticed; {dict(found[file])}; {limit / _PATIENCE:.1f} s", flush=True)
-    noticed = sum(n for each in found.values() for said, n in each.items() if said.startswith("killed"))
-    print(f"{noticed} of {sum(map(Counter.total, found.values()))} noticed, drawn from {len(every)} by seed {seed}")
+        found += judged_file(file, drawn(file, given.after, given.each, given.seed))
+    noticed, every = found["verification"] + found["tests"], len(places_of("audit", files))
+    print(f"{noticed} of {found.total()} noticed, drawn from {every} in {len(files)} files: {dict(found)}")
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from scipy import integrate
+from scipy import integrate, optimize
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
@@ -171,6 +172,18 @@ def test_the_largest_of_three_runs_by_hand():
     event, c = BestOfRuns(1.0, 3, "geometric"), 2.5
     large, small = (1 - (x / 3) / (1 - 2 * x / 3) for x in (norm.cdf(c - 1), norm.cdf(c)))
     assert epsilon_bracket(event, 0.01)[0] >= math.log((large - 0.01) / small) * (1 - 1e-6)
+
+
+def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
+    """Minimized over both orders, with Renyi divergences a / 8 of noise 2 and the conversion of orders to epsilon."""
+
+    def epsilon(orders):
+        a, b = 1 + np.exp(orders)
+        renyi = a / 8 + 2 * (1 - 1 / b) * b / 8 + 2 * math.log(40) / b + math.log(40) / (a - 1)
+        return renyi + math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1)
+
+    least = optimize.minimize(epsilon, [2.0, 1.0], method="Nelder-Mead").fun
+    assert least <= selection_epsilon(2.0, 40, DELTA) <= least * (1 + 1e-3)
 
 
 def test_an_accountant_that_says_too_much_is_warned():
