@@ -6,7 +6,7 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
-from audit.base.errors import AuditError
+from audit.base.errors import AuditError, InvalidArgument
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
@@ -266,3 +266,9 @@ def test_malformed_evidence_is_refused(change):
 
     with pytest.raises(InvalidCertificate):
         from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (StatedLaw((law(),)), game()))) | change)
+
+
+def test_counts_of_anomalies_are_none_or_more():
+    assert PrivacyEvidence(1, anomalies={"nan": 0}).anomalies == {"nan": 0}
+    with pytest.raises(InvalidArgument, match="anomalies"):
+        PrivacyEvidence(1, anomalies={"nan": -1})

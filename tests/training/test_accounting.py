@@ -174,6 +174,12 @@ def test_the_largest_of_three_runs_by_hand():
     assert epsilon_bracket(event, 0.01)[0] >= math.log((large - 0.01) / small) * (1 - 1e-6)
 
 
+def test_three_runs_that_are_all_small_by_hand():
+    """Without the record three runs are below -1/2 with probability Phi(-1/2)^3, and with it Phi(-3/2)^3."""
+    without, with_it = norm.cdf(-0.5) ** 3, norm.cdf(-1.5) ** 3
+    assert epsilon_bracket(BestOfRuns(1.0, 3), 0.01)[0] >= math.log((without - 0.01) / with_it) * (1 - 1e-6) > 4.0
+
+
 def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
     """Minimized over both orders, with Renyi divergences a / 8 of noise 2 and the conversion of orders to epsilon."""
 

@@ -107,3 +107,13 @@ def test_the_grid_contains_the_claim(epsilon):
     assert epsilon in grid
     assert np.all(np.diff(grid) > 0)
     assert grid[-1] > epsilon + 5
+
+
+def test_the_wealth_is_the_sum_of_what_the_bettors_have():
+    """Each starts with its share, and its factors multiply; the highest wealth over the steps is kept."""
+    left, right = np.array([0.9, 0.8, 0.3]), np.array([0.2, 0.4, 0.1])
+    wealth = Wealth(np.array([0.1]), 0.0, False)
+    wealth.bet(left, right)
+    owned = np.exp(wealth._log_shares[:, :1]) * steps_of(left, right, 0.1, 0.0).cumprod(axis=1)
+    assert np.exp(wealth._log_shares[:, 0]).sum() <= 1 + 1e-12
+    assert wealth.highest[0] == pytest.approx(math.log(owned.sum(axis=0).max())) != 0.0
