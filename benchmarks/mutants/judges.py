@@ -174,11 +174,13 @@ class _Watcher:
 
 def judged(mutant: Mutant, answer: Any) -> None:
     """Send what noticed one mutation, or that it survives."""
-    sys.meta_path.insert(0, Finder(mutant, mutant.new, "audit"))
+    finder = Finder(mutant, mutant.new, "audit")
+    sys.meta_path.insert(0, finder)
     os.chdir(ROOT)
     nowhere = io.StringIO()
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         try:
+            importlib.import_module(finder.module)  # now: pytest puts a finder of its own before this one
             from audit.report.verify import problems_of
 
             if any(problems_of(record) for record in _RECORDS):

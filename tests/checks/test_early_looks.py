@@ -116,3 +116,13 @@ def test_a_true_claim_is_judged_as_without_the_look():
     assert not early.refutes
     assert result.verdict is Verdict.PASS, result.reason
     assert result.evidence.game.counts.runs + 2 * early.outcome.steps < result.samples
+
+
+def test_the_sequential_game_names_outputs_that_are_all_the_same():
+    def nothing(data, size, rng):
+        return np.zeros(size)
+
+    found = audit.check_privacy(
+        nothing, PrivacyClaim(1.0), [([0.0], [1.0])], method="sequential", budget=200, workers=0
+    )
+    assert found.evidence.anomalies["constant"] == 1

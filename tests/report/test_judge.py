@@ -272,3 +272,10 @@ def test_counts_of_anomalies_are_none_or_more():
     assert PrivacyEvidence(1, anomalies={"nan": 0}).anomalies == {"nan": 0}
     with pytest.raises(InvalidArgument, match="anomalies"):
         PrivacyEvidence(1, anomalies={"nan": -1})
+
+
+def test_of_several_stated_laws_that_break_a_claim_the_worst_is_named():
+    laws = tuple(law(epsilon, 0.2, pair=pair) for pair, epsilon in enumerate((1.5, 2.5, 2.0)))
+    found = judge(PrivacyTerms(PrivacyClaim(1.0)), PrivacyEvidence(1, (StatedLaw(laws),)), 0.05)
+    assert found.verdict is Verdict.FAIL
+    assert "its stated law has epsilon >= 2.5 at delta = 0, claimed 1 (pair 1;" in found.reason

@@ -199,6 +199,14 @@ def test_an_accountant_that_says_too_much_is_warned():
     assert "3 times what suffices" in result.reason
 
 
+def test_the_most_wasteful_of_several_events_is_named():
+    def wasteful(event, delta):
+        return (3 if event.noise_multiplier == 1.0 else 5) * pld(event, delta)
+
+    result = check_accounting(wasteful, [dp_event.GaussianDpEvent(noise) for noise in (1.0, 2.0)])
+    assert "5 times what suffices" in result.reason
+
+
 def test_brackets_are_kept():
     first = epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA)
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) is first
