@@ -16,9 +16,9 @@ def on_array(release):
     return lambda dataset: np.array(release(np.array(dataset, dtype=float)), dtype=float)
 
 
-def statistic(release):
+def statistic(name):
     """A statistic at the epsilon."""
-    return on_array(lambda data: release(data, EPSILON))
+    return on_array(lambda data: getattr(DiffPrivStatistics, name)(data, EPSILON))
 
 
 def sanitized(data):
@@ -34,23 +34,14 @@ def two_statistics(data):
     return [float(np.ravel(value)[0]) for value in found.values()]
 
 
-def sum_in_bounds(data):
-    """A sum of values between 0 and 1, with bounds that are given."""
-    return DiffPrivLaplaceMechanism.anonymize_sum_with_budget(data.sum(), 0.0, 1.0, EPSILON)
-
-
-def mean_in_bounds(data):
-    """A mean of values between 0 and 1, with bounds that are given."""
-    return DiffPrivLaplaceMechanism.anonymize_mean_with_budget(data.mean(), 0.0, 1.0, data.size, EPSILON)
-
-
 MECHANISMS = {
-    "anonymize_sum": on_array(sum_in_bounds),
-    "anonymize_mean": on_array(mean_in_bounds),
+    "anonymize_sum": on_array(
+        lambda data: DiffPrivLaplaceMechanism.anonymize_sum_with_budget(data.sum(), 0.0, 1.0, EPSILON)
+    ),
+    "anonymize_mean": on_array(
+        lambda data: DiffPrivLaplaceMechanism.anonymize_mean_with_budget(data.mean(), 0.0, 1.0, data.size, EPSILON)
+    ),
     "sanitizer": on_array(sanitized),
     "two statistics": on_array(two_statistics),
-    **{
-        name: statistic(getattr(DiffPrivStatistics, name))
-        for name in ("count", "proportion", "sum", "mean", "variance", "max", "median")
-    },
+    **{name: statistic(name) for name in ("count", "proportion", "sum", "mean", "variance", "max", "median")},
 }

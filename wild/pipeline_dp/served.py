@@ -6,41 +6,25 @@ every output, as in the README; a release is its metrics in the order in which t
 
 from __future__ import annotations
 
-from pipeline_dp import (
-    AggregateParams,
-    DataExtractors,
-    DPEngine,
-    LocalBackend,
-    Metrics,
-    NaiveBudgetAccountant,
-    NoiseKind,
-)
+import pipeline_dp as pdp
+from pipeline_dp import Metrics
 from pipeline_dp.dp_computations import ExponentialMechanism
 
 EPSILON = 2.0
 STEEP = 5.0  # epsilon of the exponential mechanism
 PARTITION = 0
 
-_EXTRACTORS = DataExtractors(
-    privacy_id_extractor=lambda row: row[0],
-    partition_extractor=lambda row: PARTITION,
-    value_extractor=lambda row: row[1],
-)
+_EXTRACTORS = pdp.DataExtractors(lambda row: row[0], lambda row: PARTITION, lambda row: row[1])
+_ONCE = {"max_partitions_contributed": 1, "max_contributions_per_partition": 1, "noise_kind": pdp.NoiseKind.LAPLACE}
 
 
 def aggregated(dataset, metrics, **parameters):
     """Return the engine's release of the partition: a named tuple."""
-    accountant = NaiveBudgetAccountant(total_epsilon=EPSILON, total_delta=0.0)
-    engine = DPEngine(accountant, LocalBackend())
-    params = AggregateParams(
-        metrics=metrics,
-        noise_kind=NoiseKind.LAPLACE,
-        max_partitions_contributed=1,
-        max_contributions_per_partition=1,
-        **parameters,
-    )
-    released = engine.aggregate(list(enumerate(dataset)), params, _EXTRACTORS, public_partitions=[PARTITION])
-    accountant.compute_budgets()
+    budget = pdp.NaiveBudgetAccountant(total_epsilon=EPSILON, total_delta=0.0)
+    asked = pdp.AggregateParams(metrics=metrics, **_ONCE, **parameters)
+    engine = pdp.DPEngine(budget, pdp.LocalBackend())
+    released = engine.aggregate(list(enumerate(dataset)), asked, _EXTRACTORS, public_partitions=[PARTITION])
+    budget.compute_budgets()
     return dict(released)[PARTITION]
 
 

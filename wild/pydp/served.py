@@ -6,17 +6,7 @@ a generator of the library. An algorithm is made anew for every output, as in th
 
 from __future__ import annotations
 
-from pydp.algorithms.laplacian import (
-    BoundedMean,
-    BoundedStandardDeviation,
-    BoundedSum,
-    BoundedVariance,
-    Count,
-    Max,
-    Median,
-    Min,
-    Percentile,
-)
+from pydp.algorithms import laplacian
 from pydp.algorithms.numerical_mechanisms import GaussianMechanism, LaplaceMechanism
 from pydp.algorithms.partition_selection import create_partition_strategy
 from pydp.algorithms.quantile_tree import QuantileTree
@@ -24,23 +14,15 @@ from pydp.ml.mechanisms.geometric import Geometric, GeometricTruncated
 from pydp.ml.mechanisms.laplace import LaplaceBoundedDomain
 
 EPSILON, DELTA = 2.0, 0.005
-HIGHEST = 2**28  # upper bound of the integers; 32 bits hold a sum of 7 of them
+UNIT = {"lower_bound": 0.0, "upper_bound": 1.0, "dtype": "float"}
+INTEGERS = {"lower_bound": 0, "upper_bound": 2**28}  # with the default `dtype`: 32 bits hold a sum of 7 of them
 PRE_THRESHOLD = 3
 
 
-def quick(algorithm, **parameters):
+def quick(name, given=UNIT, **more):
     """`quick_result` of a fresh algorithm; exceptions are outputs."""
-    return lambda dataset, rng: algorithm(epsilon=EPSILON, **parameters).quick_result(dataset)
-
-
-def unit(algorithm, **parameters):
-    """The same on floats in [0, 1]."""
-    return quick(algorithm, lower_bound=0.0, upper_bound=1.0, dtype="float", **parameters)
-
-
-def integers(algorithm):
-    """The same on integers in [0, HIGHEST], with the default `dtype`."""
-    return quick(algorithm, lower_bound=0, upper_bound=HIGHEST)
+    algorithm = getattr(laplacian, name)
+    return lambda dataset, rng: algorithm(epsilon=EPSILON, **given, **more).quick_result(dataset)
 
 
 def noise(mechanism, number):
@@ -72,40 +54,24 @@ def tree_median(dataset, rng):
     return tree.compute_quantiles(EPSILON, 0.0, 1, 1, [0.5])[0]
 
 
-def geometric(dataset, rng):
-    """The number of records."""
-    return Geometric().set_epsilon(EPSILON).set_sensitivity(1).set_probability(0.5).randomise(len(dataset))
-
-
-def geometric_truncated(dataset, rng):
-    """The number of records, between 0 and 10."""
-    mechanism = GeometricTruncated().set_epsilon(EPSILON).set_sensitivity(1).set_probability(0.5).set_bounds(0, 10)
-    return mechanism.randomise(len(dataset))
-
-
-def laplace_bounded_domain(dataset, rng):
-    """The sum of the records, between 0 and 1."""
-    mechanism = LaplaceBoundedDomain().set_epsilon(EPSILON).set_sensitivity(1.0).set_bounds(0.0, 1.0)
-    return mechanism.randomise(float(sum(dataset)))
+def of_ml(mechanism):
+    """A mechanism of `pydp.ml` for a sensitivity of 1, a whole number for those of counts."""
+    if mechanism is LaplaceBoundedDomain:
+        return mechanism().set_epsilon(EPSILON).set_sensitivity(1.0)
+    return mechanism().set_epsilon(EPSILON).set_sensitivity(1).set_probability(0.5)
 
 
 MECHANISMS = {
-    "BoundedMean": unit(BoundedMean),
-    "BoundedMean of integers": integers(BoundedMean),
-    "BoundedMean, two entries": unit(BoundedMean, linf_sensitivity=2),
-    "BoundedSum": unit(BoundedSum),
-    "BoundedSum of integers": integers(BoundedSum),
-    "BoundedSum, two entries": unit(BoundedSum, linf_sensitivity=2),
-    "BoundedVariance": unit(BoundedVariance),
-    "BoundedVariance, two entries": unit(BoundedVariance, linf_sensitivity=2),
-    "BoundedStandardDeviation": unit(BoundedStandardDeviation),
-    "Max": unit(Max),
-    "Max, two entries": unit(Max, linf_sensitivity=2),
-    "Min": unit(Min),
-    "Median": unit(Median),
-    "Percentile": unit(Percentile, percentile=0.9),
-    "Count": quick(Count, dtype="float"),
-    "Count, two entries": quick(Count, dtype="float", linf_sensitivity=2),
+    **{name: quick(name) for name in ("BoundedMean", "BoundedSum", "BoundedVariance", "BoundedStandardDeviation")},
+    **{name: quick(name) for name in ("Max", "Min", "Median")},
+    **{f"{name} of integers": quick(name, INTEGERS) for name in ("BoundedMean", "BoundedSum")},
+    **{
+        f"{name}, two entries": quick(name, linf_sensitivity=2)
+        for name in ("BoundedMean", "BoundedSum", "BoundedVariance", "Max")
+    },
+    "Percentile": quick("Percentile", percentile=0.9),
+    "Count": quick("Count", {"dtype": "float"}),
+    "Count, two entries": quick("Count", {"dtype": "float"}, linf_sensitivity=2),
     "LaplaceMechanism": noise(LaplaceMechanism, float),
     "LaplaceMechanism of integers": noise(LaplaceMechanism, int),
     "GaussianMechanism": noise(GaussianMechanism, float),
@@ -115,7 +81,9 @@ MECHANISMS = {
     "gaussian partitions": kept("gaussian"),
     "pre-thresholding": kept("truncated_geometric", PRE_THRESHOLD),
     "QuantileTree": tree_median,
-    "ml.Geometric": geometric,
-    "ml.GeometricTruncated": geometric_truncated,
-    "ml.LaplaceBoundedDomain": laplace_bounded_domain,
+    "ml.Geometric": lambda dataset, rng: of_ml(Geometric).randomise(len(dataset)),
+    "ml.GeometricTruncated": lambda dataset, rng: of_ml(GeometricTruncated).set_bounds(0, 10).randomise(len(dataset)),
+    "ml.LaplaceBoundedDomain": lambda dataset, rng: (
+        of_ml(LaplaceBoundedDomain).set_bounds(0.0, 1.0).randomise(float(sum(dataset)))
+    ),
 }

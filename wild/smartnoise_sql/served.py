@@ -14,22 +14,10 @@ from snsql.sql._mechanisms import Gaussian, Laplace
 from snsql.sql.odometer import Odometer
 
 EPSILON, DELTA = 1.0, 0.05
-META = {
-    "": {
-        "T": {
-            "T": {
-                "row_privacy": True,
-                "rows": 3,
-                "v": {"type": "float", "lower": 0.0, "upper": 1.0},
-                "k": {"type": "string"},
-            }
-        }
-    }
-}
+COUNT = "SELECT COUNT(v) AS n FROM T.T"
+COLUMNS = {"v": {"type": "float", "lower": 0.0, "upper": 1.0}, "k": {"type": "string"}}
 LAPLACE = Laplace(EPSILON, lower=0.0, upper=1.0)
 GAUSSIAN = Gaussian(EPSILON, delta=DELTA, lower=0.0, upper=1.0)
-
-
 _scales: dict = {}
 _search = Laplace._compute_noise_scale
 
@@ -45,27 +33,28 @@ def _kept_scale(self):
 Laplace._compute_noise_scale = _kept_scale
 
 
+def reader(dataset, epsilon=EPSILON, censored=False):
+    """A reader of the rows, with a budget of its own."""
+    table = {"row_privacy": True, "rows": 3, **COLUMNS, "censor_dims": censored}
+    frame, privacy = pd.DataFrame(dataset, columns=["v", "k"]), snsql.Privacy(epsilon=epsilon, delta=DELTA)
+    return snsql.from_df(frame, privacy=privacy, metadata={"": {"T": {"T": table}}})
+
+
 def query(text, censored):
     """The rows that a query returns, without the header."""
-    settings = {"": {"T": {"T": {**META[""]["T"]["T"], "censor_dims": censored}}}}
-    privacy = snsql.Privacy(epsilon=EPSILON, delta=DELTA)
 
     def draw(dataset, size, rng):
-        frame = pd.DataFrame(dataset, columns=["v", "k"])
-        reader = snsql.from_df(frame, privacy=privacy, metadata=settings)
-        return [[list(row) for row in reader.execute(text)[1:]] for _ in range(size)]
+        asked = reader(dataset, censored=censored)
+        return [[list(row) for row in asked.execute(text)[1:]] for _ in range(size)]
 
     return draw
 
 
 def untold(dataset, size, rng):
     """Counts at epsilon = 2, each of a reader whose odometer says that nothing was spent."""
-    settings = {"": {"T": {"T": {**META[""]["T"]["T"], "censor_dims": False}}}}
-    frame, privacy = pd.DataFrame(dataset, columns=["v", "k"]), snsql.Privacy(epsilon=2.0, delta=DELTA)
-    readers = [snsql.from_df(frame, privacy=privacy, metadata=settings) for _ in range(size)]
-    text = "SELECT COUNT(v) AS n FROM T.T"
-    counts = [float(next(iter(reader.execute(text, postprocess=False)))[0]) for reader in readers]
-    assert not any(reader.odometer.spent[0] for reader in readers)
+    readers = [reader(dataset, 2.0) for _ in range(size)]
+    counts = [float(next(iter(each.execute(COUNT, postprocess=False)))[0]) for each in readers]
+    assert not any(each.odometer.spent[0] for each in readers)
     return counts
 
 
@@ -84,7 +73,7 @@ def hundred_answers(dataset, rng):
 MECHANISMS = {
     "Laplace": lambda dataset, size, rng: LAPLACE.release([sum(dataset)] * size),
     "Gaussian": lambda dataset, size, rng: GAUSSIAN.release([sum(dataset)] * size),
-    "COUNT": query("SELECT COUNT(v) AS n FROM T.T", censored=False),
+    "COUNT": query(COUNT, censored=False),
     "SUM": query("SELECT SUM(v) AS s FROM T.T", censored=False),
     "COUNT by key": query("SELECT k, COUNT(v) AS n FROM T.T GROUP BY k", censored=True),
     "COUNT, not post-processed": untold,

@@ -6,29 +6,20 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
-from tmlt.core.domains.numpy_domains import NumpyFloatDomain, NumpyIntegerDomain
+from tmlt.core.domains.numpy_domains import NumpyFloatDomain
 from tmlt.core.domains.pandas_domains import PandasDataFrameDomain, PandasSeriesDomain
+from tmlt.core.measurements import interactive_measurements as interactive
+from tmlt.core.measurements import noise_mechanisms as noise
 from tmlt.core.measurements.composition import Composition
-from tmlt.core.measurements.interactive_measurements import (
-    MeasurementQuery,
-    TransformationQuery,
-    create_adaptive_composition,
-)
-from tmlt.core.measurements.noise_mechanisms import (
-    AddDiscreteGaussianNoise,
-    AddGaussianNoise,
-    AddGeometricNoise,
-    AddLaplaceNoise,
-)
 from tmlt.core.measurements.pandas_measurements.dataframe import AggregateByColumn
 from tmlt.core.measurements.pandas_measurements.series import AddNoiseToSeries, NoisyQuantile
 from tmlt.core.measures import PureDP
 from tmlt.core.transformations.base import Transformation
 
-FLOATS, INTEGERS = NumpyFloatDomain(), NumpyIntegerDomain()
+FLOATS = NumpyFloatDomain()
 SERIES = PandasSeriesDomain(FLOATS)
-LAPLACE, GEOMETRIC = AddLaplaceNoise(FLOATS, 1), AddGeometricNoise(1)
-DISCRETE, GAUSSIAN = AddDiscreteGaussianNoise(4), AddGaussianNoise(FLOATS, 4)
+LAPLACE, GEOMETRIC = noise.AddLaplaceNoise(FLOATS, 1), noise.AddGeometricNoise(1)
+DISCRETE, GAUSSIAN = noise.AddDiscreteGaussianNoise(4), noise.AddGaussianNoise(FLOATS, 4)
 LOWER, UPPER = 0, 10
 
 
@@ -40,13 +31,8 @@ def quantile(share, epsilon=1):
 MEDIAN, LARGEST = quantile(0.5), quantile(1.0)
 FRAME = PandasDataFrameDomain({"a": SERIES, "b": SERIES})
 COLUMNS = AggregateByColumn(FRAME, {"a": quantile(0.5, "1/2"), "b": quantile(0.25, "1/2")})
-BOTH = Composition([AddLaplaceNoise(FLOATS, 2), AddLaplaceNoise(FLOATS, 2)])
+BOTH = Composition([noise.AddLaplaceNoise(FLOATS, 2), noise.AddLaplaceNoise(FLOATS, 2)])
 NOISY = AddNoiseToSeries(GEOMETRIC)
-
-
-def series(dataset):
-    """The records as a column."""
-    return pd.Series(dataset, dtype=float)
 
 
 def both_quantiles(dataset, rng):
@@ -63,11 +49,11 @@ DOUBLED = type("Doubled", (Transformation,), {
 
 def after_refusals(dataset, rng):
     """A count by a session of epsilon = 1 that has refused to double it four times."""
-    session = create_adaptive_composition(*SPACE, 1, 1, PureDP())(np.int64(sum(dataset)))
+    session = interactive.create_adaptive_composition(*SPACE, 1, 1, PureDP())(np.int64(sum(dataset)))
     for _ in range(4):
         with suppress(ValueError):
-            session(TransformationQuery(DOUBLED, d_out=1))
-    return session(MeasurementQuery(GEOMETRIC))
+            session(interactive.TransformationQuery(DOUBLED, d_out=1))
+    return session(interactive.MeasurementQuery(GEOMETRIC))
 
 
 MECHANISMS = {
@@ -77,8 +63,8 @@ MECHANISMS = {
     "AddGaussianNoise": lambda dataset, rng: GAUSSIAN(float(sum(dataset))),
     "AddNoiseToSeries": lambda dataset, rng: NOISY(pd.Series([dataset.count(each) for each in range(3)])).tolist(),
     "Composition": lambda dataset, rng: list(BOTH(float(sum(dataset)))),
-    "NoisyQuantile, median": lambda dataset, rng: MEDIAN(series(dataset)),
-    "NoisyQuantile, largest": lambda dataset, rng: LARGEST(series(dataset)),
+    "NoisyQuantile, median": lambda dataset, rng: MEDIAN(pd.Series(dataset, dtype=float)),
+    "NoisyQuantile, largest": lambda dataset, rng: LARGEST(pd.Series(dataset, dtype=float)),
     "AggregateByColumn": both_quantiles,
     "refused transformations": after_refusals,
 }
