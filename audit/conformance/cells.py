@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from audit.base.errors import InvalidArgument
 from audit.checks.privacy.check import PrivacyCheck
 from audit.claims import PrivacyClaim
 from audit.conformance.cases import CASES, Case, InputPair
@@ -196,6 +197,11 @@ def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str]
     list of Cell
         For every query that the library offers, and every case.
 
+    Raises
+    ------
+    InvalidArgument
+        For a name that is none of the table.
+
     Examples
     --------
     >>> from audit.conformance import Library
@@ -203,8 +209,16 @@ def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str]
     >>> cells_of(Library("none"))
     []
     """
-    chosen, rows = set(queries) or set(QUERIES), set(cases) or set(CASES)
+    chosen, rows = _named(queries, QUERIES, "queries"), _named(cases, CASES, "cases")
     return [
         Cell(library, query, case) for query in QUERIES for case in CASES
         if query in library.answers and query in chosen and case in rows
     ]  # fmt: skip
+
+
+def _named(names: Iterable[str], known: Iterable[str], argument: str) -> set[str]:
+    """Return the names, or all if there are none; one that is misspelt would ask nothing, and nothing would fail."""
+    found, every = set(names), set(known)
+    if unknown := sorted(found - every):
+        raise InvalidArgument.of(argument, f"be of {', '.join(map(repr, sorted(every)))}", unknown[0])
+    return found or every

@@ -65,7 +65,7 @@ def conform(
     Raises
     ------
     InvalidArgument
-        When no cell is left, or for a value outside its admissible set.
+        For a name that is none of the table, or a value outside its admissible set.
 
     References
     ----------
@@ -82,10 +82,8 @@ def conform(
     >>> [(found.status, found.claimed) for found in conform(library, queries=["count"], cases=["ordinary"], workers=1)]
     [('FAIL A', 1.0)]
     """
-    cells = cells_of(library, queries, cases)
     chosen = set(queries) or set(QUERIES)
-    if not cells and not chosen - set(library.answers):
-        raise InvalidArgument("no cell is left: give `queries` and `cases` that the table has, or none for all")
+    cells = cells_of(library, chosen, cases)
     missing = [
         Finding(library.name, name, "", "not offered", "") for name in QUERIES
         if name in chosen and name not in library.answers

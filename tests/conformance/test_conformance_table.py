@@ -369,8 +369,9 @@ def test_a_library_says_what_it_offers():
         library.query("sum", noiseless=lambda p: sum)
     with pytest.raises(InvalidArgument, match="relation"):
         Library("other", relation="change-one")
-    with pytest.raises(InvalidArgument, match="no cell"):
-        conform(library, queries=["count"], cases=["nowhere"])
+    for wrong in ({"queries": ["counts"]}, {"queries": ["count"], "cases": ["nowhere"]}):
+        with pytest.raises(InvalidArgument, match=f"`{[*wrong][-1]}` must be of .*, (got )?'(counts|nowhere)'"):
+            conform(library, **wrong)
 
 
 def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
