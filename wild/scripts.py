@@ -25,7 +25,7 @@ from wild.findings import ROOT, Finding, all_findings
 NAMES = {"script.py": "python", "script.js": "javascript"}
 LONGEST = 15  # lines that are not empty
 SECONDS = 1_200.0  # by the clock: the machine may be busy
-_LATE = "did not end within"
+_LATE, _KILLED = "did not end within", "was killed by signal"
 RELEASES = "releases.json"  # what came of the script by release
 SHOWS, SILENT = "shows", "does not show"
 
@@ -42,7 +42,8 @@ class Shown(NamedTuple):
         last = "".join(self.printed.splitlines()[-1:])
         if self.holds:
             return SHOWS
-        answers = last.startswith("AssertionError") or not ("Traceback" in self.printed or _LATE in last)
+        stopped = "Traceback" in self.printed or last.startswith((_LATE, _KILLED))
+        answers = last.startswith("AssertionError") or not stopped
         return SILENT if answers else f"does not run: {last.partition(':')[0]}"
 
 
@@ -67,6 +68,8 @@ def run_script(path: Path, library: str) -> Shown:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment, check=False)
     except subprocess.TimeoutExpired:
         return Shown(False, f"{_LATE} {SECONDS:g} seconds")
+    if done.returncode < 0:
+        return Shown(False, f"{_KILLED} {-done.returncode}")
     return Shown(done.returncode == 0, (done.stdout + done.stderr).strip())
 
 
@@ -91,6 +94,8 @@ def main(*chosen: str) -> None:
                 print(f"{package} {version}: {error}", file=sys.stderr)
                 continue
             print(f"{finding.name} {version}: {status}", flush=True)
+            if _LATE in status or _KILLED in status:  # of which this machine may be the cause
+                continue
             told = {**releases_of(finding), version: status}
             ordered = {each: told[each] for each in sorted(told, key=Version)}
             write_whole(ROOT / finding.folder / RELEASES, json.dumps(ordered, indent=1) + "\n")

@@ -36,6 +36,7 @@ def test_every_finding_has_a_short_script_that_calls_the_library_alone(finding):
         ("print(1, 2)\nassert 1 < 2", 60.0, True, "1 2"),
         ("print(2, 1)\nassert 2 < 1", 60.0, False, "AssertionError"),
         ("while True: pass", 0.5, False, "did not end within"),
+        ("import os; os.kill(os.getpid(), 9)", 60.0, False, "was killed by signal 9"),
     ],
 )
 def test_a_script_shows_or_fails(tmp_path, monkeypatch, code, limit, holds, printed):
@@ -57,6 +58,7 @@ def test_a_script_shows_or_fails(tmp_path, monkeypatch, code, limit, holds, prin
         (Shown(False, "no NaN"), "does not show"),  # `raise SystemExit("no NaN")`
         (Shown(False, "Traceback (most recent call last):\nImportError: no module x"), "does not run: ImportError"),
         (Shown(False, "did not end within 300 seconds"), "does not run: did not end within 300 seconds"),
+        (Shown(False, "was killed by signal 15"), "does not run: was killed by signal 15"),
     ],
 )
 def test_what_a_script_cannot_run_in_says_nothing_of_the_finding(shown, status):
@@ -74,5 +76,7 @@ def test_what_scripts_say_of_releases_is_recorded_with_the_finding(tmp_path, mon
     scripts.main("flwr==1.10.0")
     scripts.main("flwr")
     scripts.main("another")
+    monkeypatch.setattr(scripts, "run_script", lambda path, library: Shown(False, "did not end within 300 seconds"))
+    scripts.main("flwr")
     assert releases_of(finding) == {"1.9.0": "does not show", "1.10.0": "shows"}
-    assert capsys.readouterr().out.count("\n") == 3
+    assert capsys.readouterr().out.count("\n") == 5
