@@ -1,7 +1,7 @@
 """Mutations of the files that decide a verdict, judged anew on recorded evidence and then by the tests that reach them.
 
-    python -m benchmarks.mutants.judges --each 10             ten mutations of each file, by seed 0
-    python -m benchmarks.mutants.judges --each 10 --after 4   of these ten all but the first four
+    python -m benchmarks.mutants.judges --each 3              three mutations of each file, by seed 0
+    python -m benchmarks.mutants.judges --each 10 --after 3   seven more of each file
     python -m benchmarks.mutants.judges game/plants           all mutations of the files whose path contains a text
 
 First the certificates of `reports/` are verified: their verdicts, reasons and numbers follow from their evidence, and a
@@ -48,7 +48,7 @@ _RUNS = "training/runs/test_exact_levels.py training/runs/test_conformance.py"
 TESTS = {  # of a file in `audit`: the fast ones first
     "base/verdict": "claims/test_claims_and_checks.py report/test_diff.py report/test_renderings.py",
     "checks/allowance": "checks/test_confirmation.py checks/test_budgets.py",
-    "checks/base": "checks/test_confirmation.py report/test_sources.py checks/test_reasons.py",
+    "checks/base": "claims/test_claims_and_checks.py checks/test_confirmation.py report/test_sources.py",
     "checks/confirm": "checks/test_confirmation.py checks/test_early_looks.py",
     "checks/precision": "checks/precision/test_check_precision.py",
     "checks/randomness": "checks/randomness/test_randomness.py",
@@ -63,7 +63,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "checks/privacy/forked": _FORKS,
     "checks/privacy/guess_game": f"{_JUDGE} game/test_calls_of_a_game.py checks/test_confirmation.py",
     "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py",
-    "checks/privacy/sequential_game": f"{_JUDGE} checks/test_early_looks.py game/sequential",
+    "checks/privacy/sequential_game": "checks/test_early_looks.py faces/test_sequential_method.py",
     "checks/privacy/stated_law": f"checks/test_stated_losses.py {_JUDGE} laws/test_goodness_of_fit.py",
     "checks/privacy/told": "checks/interactive/test_check_interactive.py",
     "checks/privacy/way": _JUDGE,

@@ -103,6 +103,13 @@ def test_small_budgets_are_kept_and_decide_nothing(budget):
     assert result.samples <= 2 * budget
 
 
+def test_a_check_that_runs_alone_has_the_name_of_its_mechanism():
+    def noisy_sum(data, size, rng):
+        return data[0] + rng.laplace(size=size)
+
+    assert audit.check_privacy(noisy_sum, PrivacyClaim(1.0), [PAIR], budget=2).check.name == "noisy_sum"
+
+
 def test_a_mechanism_must_be_callable():
     with pytest.raises(AuditError, match="`mechanism` must be callable"):
         audit.check_privacy(3, PrivacyClaim(1.0), [PAIR])
