@@ -221,7 +221,7 @@ def judged_file(file: str, mutants: list[Mutant]) -> Counter[str]:
         said = told_apart(judged, mutant, _LONGEST)
         found[_kind(said)] += 1
         if "::" in said:
-            killers[said.removeprefix("killed by ")] = None
+            killers[said.removeprefix("killed by ").partition("[")[0]] = None
         if not said.startswith("killed"):
             print(f"{said}: {mutant.name}", flush=True)
     source = (ROOT / f"audit/{file}.py").read_text()
