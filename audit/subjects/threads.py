@@ -7,8 +7,10 @@ another order are others in the last digits.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
@@ -34,8 +36,23 @@ def one_thread() -> Iterator[None]:
     if {_ALL, *_OWN.values()} & os.environ.keys():
         yield
         return
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+def one_thread_of_openmp() -> AbstractContextManager[object]:
+    """Have trees use one thread, whatever the user chose: sums in another order would give another model.
+
+    To predict takes milliseconds in one thread. In several, which wait for each other in loops, it took a hundred times
+    as long on cores that were shared.
+    """
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Return what is loaded; libraries that are loaded later come with further `modules`."""
+    return ThreadpoolController()
 
 
 def use_one_thread() -> None:

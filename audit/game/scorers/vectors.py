@@ -33,6 +33,7 @@ from audit.game.scorers.rows import (
     symbol_ratio,
     thinned,
 )
+from audit.subjects.threads import one_thread_of_openmp
 
 
 @dataclass(frozen=True)
@@ -289,7 +290,8 @@ class TreeScore(RowScore):
     seeks = ("trees on coordinates and pairs of them",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
-        return np.asarray(self.model.decision_function(_finite_table(self.features, numbers)))
+        with one_thread_of_openmp():
+            return np.asarray(self.model.decision_function(_finite_table(self.features, numbers)))
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         shown = "; ".join(map(str, self.features[:3])) + ("; ..." if len(self.features) > 3 else "")
@@ -308,14 +310,13 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
     """Fit on the rows of both sides; None without scikit-learn (extra `learn`), and then no score sees everything."""
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import threadpool_limits  # comes with scikit-learn
     except ImportError:
         return None
     sides = [_finite_table(features, thinned(side, tuning.TREE_ROWS)) for side in rows]
     table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
     leaf = max(20, len(table) // 500)
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES)
-    with threadpool_limits(limits=1, user_api="openmp"):  # sums taken in another order would give another model
+    with one_thread_of_openmp():
         model.fit(table, of_left)
     return TreeScore(rows[0].shape[1], of_symbols, tuple(features), model)
 
