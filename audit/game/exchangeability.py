@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from audit.base.forms import Number
+from audit.game.scorers.rows import by_column
 from audit.subjects import Outputs, concatenate
 
 IN_WORKERS = "same noise in workers"
@@ -84,6 +85,7 @@ class Values:
 
     @classmethod
     def of(cls, outputs: Outputs) -> Values:
+        outputs = by_column(outputs)
         numbers = outputs.numbers if outputs.is_scalar else outputs.numbers.sum(axis=1)
         finite = np.isfinite(numbers)
         whole = None if finite.all() else _codes_of(outputs.keys())
@@ -93,6 +95,8 @@ class Values:
         ranks = order.astype(float)
         if outputs.is_scalar or outputs.symbolic.any():
             return cls(whole[:, None], ranks - ranks.mean())
+        if _all_differ(whole) and not any(map(_repeats, outputs.numbers.T[:_MOST_COORDINATES])):
+            return cls(whole[:, None], ranks - ranks.mean())  # no number comes twice: one column says so
         columns = [_codes_of(column) for column in outputs.numbers.T[:_MOST_COORDINATES]]
         if len(columns) < outputs.numbers.shape[1]:
             columns.append(whole)
@@ -107,6 +111,11 @@ class Values:
 
 def _codes_of(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.unique(values, return_inverse=True)[1]).reshape(-1)
+
+
+def _repeats(values: np.ndarray) -> bool:
+    ordered = np.sort(values)
+    return bool(np.any(ordered[1:] == ordered[:-1]))
 
 
 def _all_differ(codes: np.ndarray) -> bool:

@@ -149,8 +149,11 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     if len(batches) == 1:
         return batches[0]
     raw = _joined_raw([batch.raw for batch in batches])
-    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw and not batch.texts for batch in batches):
-        return Outputs(raw, raw)  # float64 without NaN, kept once
+    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw for batch in batches):
+        names = batches[0].texts.keys()
+        if all(batch.names is None and batch.texts.keys() == names for batch in batches):
+            texts = {name: Texts.joined([batch.texts[name] for batch in batches]) for name in names}
+            return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
     reading = Reading.of(batches, codes=False)
     return _concatenated([reading.read(batch) for batch in batches], raw)
 

@@ -42,7 +42,7 @@ def residues(values: np.ndarray, periods: float | np.ndarray, cells: int = _CELL
     turns *= cells
     turns += 0.5
     found = turns.astype(np.int64)
-    found[found == cells] = 0
+    found &= cells - 1  # a power of two: what is rounded up to a whole turn comes back to 0
     return found
 
 
@@ -84,7 +84,7 @@ class Periods:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> "Periods | None":
         """Return None for numbers that take few values, or have no room for a period."""
-        left, right = (np.sort(side[np.isfinite(side)], kind="stable") for side in (left, right))
+        left, right = map(_ordered, (left, right))
         if min(len(left), len(right)) < 2 or takes_few_values(left, right):
             return None
         some = np.concatenate([_thin(side, tuning.SAMPLE) for side in (left, right)])
@@ -124,6 +124,12 @@ class Periods:
             tried = 1 / (1 / period + np.linspace(-width, width, 2 * tuning.SCAN_STEPS + 1))
             period, width = float(tried[np.argmax(separations(thin[0], thin[1], tried, _CELLS))]), width / 4
         return period
+
+
+def _ordered(values: np.ndarray) -> np.ndarray:
+    """Return the finite numbers sorted; single numbers come so."""
+    ordered = values if bool(np.all(values[1:] >= values[:-1])) else np.sort(values)
+    return ordered[np.searchsorted(ordered, -np.inf, "right") : np.searchsorted(ordered, np.inf)]
 
 
 def _shortest(values: np.ndarray, largest: float) -> float:
@@ -244,7 +250,7 @@ def _gaps(sides: Sides, lag: int, share: float = 0.9) -> tuple[np.ndarray, float
     gaps = gaps[gaps > 0]
     if not len(gaps):
         return gaps, np.inf
-    reach = float(np.quantile(gaps, share))
+    reach = float(np.quantile(np.sort(gaps), share))  # faster than to partition
     return gaps[gaps < reach], reach
 
 

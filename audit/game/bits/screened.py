@@ -170,7 +170,8 @@ def _shares_of_bits(values: np.ndarray) -> np.ndarray:
     words = np.ascontiguousarray(values[np.isfinite(values) & (values != 0)]).view(np.uint64)
     if not len(words):
         return np.full(DOUBLE - 1, 0.5)
-    return np.array([((words >> np.uint64(place)) & np.uint64(1)).mean() for place in range(DOUBLE - 1)])
+    bits = np.unpackbits(words.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    return np.asarray(bits[:, : DOUBLE - 1].sum(axis=0, dtype=np.uint32) / len(words))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ class CollisionCounts:
         """Count equal pairs of two samples of finite numbers."""
         values, counts = np.unique(np.concatenate([left, right]), return_counts=True)
         again = values[counts > 1]
+        if not len(again):
+            return cls(0, 0, 0, min(len(left), len(right)))
         of_left, of_right = (_counted(again, side) for side in (left, right))
         within = sum(int((each * (each - 1) // 2).sum()) for each in (of_left, of_right))
         repeated = int((of_left > 1).sum() + (of_right > 1).sum())
@@ -61,7 +63,7 @@ def _counted(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
 
 def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:
     """Return the support of some columns of numbers, by their index; none of sides with other columns."""
-    tables = [columns(side)[~side.symbolic] for side in sides]
+    tables = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in sides]
     if len({table.shape[1] for table in tables}) > 1 or min(map(len, tables)) < FEWEST_OUTPUTS:
         return []
     width = tables[0].shape[1]

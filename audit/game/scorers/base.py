@@ -188,7 +188,7 @@ def columns(outputs: Outputs) -> np.ndarray:
 
 def numeric_columns(training: Training) -> list[np.ndarray] | None:
     """Return the numbers of either side without symbols, shape (size, d); None when one side has none."""
-    sides = [columns(side)[~side.symbolic] for side in training.sides]
+    sides = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in training.sides]
     return sides if min(map(len, sides)) else None
 
 
