@@ -35,7 +35,8 @@ class DealtColumn:
         ends = np.concatenate([ordered[tuning.PLANTED_STEP - 1 :: tuning.PLANTED_STEP], ordered[-1:]])
         self.ends = distinct(ends)
         self._upto = np.searchsorted(ordered, self.ends, "right")  # how many numbers lie up to each end
-        self._known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._known: dict[int, np.ndarray] = {}  # which places the leading side has
+        self._counts: dict[int, np.ndarray] = {}  # how many of them lie up to each end
         self._sides: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def between(self, low: float, high: float) -> tuple[int, int]:
@@ -44,7 +45,9 @@ class DealtColumn:
 
     def leading(self, dealing: int) -> np.ndarray:
         """Return which places of the sorted column the leading side has."""
-        return self._dealt(dealing)[0]
+        if dealing not in self._known:
+            self._known[dealing] = self._leads[dealing][self._order]
+        return self._known[dealing]
 
     def sides(self, dealing: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of either side, sorted."""
@@ -78,10 +81,13 @@ class DealtColumn:
         gone = places[self.leading(dealing)[places]]
         is_first = ends is None
         ends, upto = self._placed(ends)
+        leading, other = self._below(dealing, upto)
         at = int(np.searchsorted(ends, value))
         if is_first and value not in ends[at : at + 1]:
-            ends, upto = np.insert(ends, at, value), np.insert(upto, at, self.between(value, value)[1])
-        leading, other = self._below(dealing, upto)
+            place = self.between(value, value)[1]
+            more = np.count_nonzero(self.leading(dealing)[:place])
+            ends, upto = np.insert(ends, at, value), np.insert(upto, at, place)
+            leading, other = np.insert(leading, at + 1, more), np.insert(other, at + 1, place - more)
         leading += _moved(gone, gone[:0], upto)
         leading[at + 1 :] += len(gone)
         return Counts(ends, (leading, other))
@@ -93,17 +99,17 @@ class DealtColumn:
         return ends, np.searchsorted(self.ordered, ends, "right")
 
     def _below(self, dealing: int, upto: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        leading = np.append(0, self._dealt(dealing)[1][upto])
-        return leading, np.append(0, upto) - leading
-
-    def _dealt(self, dealing: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return which places the leading side has, and how many of them lie before each place."""
-        if dealing not in self._known:
-            leading = self._leads[dealing][self._order]
-            before = np.zeros(len(leading) + 1, dtype=np.int32)
-            np.cumsum(leading, dtype=np.int32, out=before[1:])
-            self._known[dealing] = leading, before
-        return self._known[dealing]
+        """Return 0, then how many of the numbers up to some places the leading side has, and how many the other one."""
+        leading = self.leading(dealing)
+        if upto is not self._upto:
+            counts = np.array([np.count_nonzero(leading[:place]) for place in upto])
+        elif dealing in self._counts:
+            counts = self._counts[dealing]
+        else:
+            starts = np.append(0, upto[:-1])
+            counts = np.cumsum(np.add.reduceat(leading.view(np.int8), starts, dtype=np.int32))
+            self._counts[dealing] = counts
+        return np.append(0, counts), np.append(0, upto - counts)
 
 
 def counted(sides: tuple[np.ndarray, np.ndarray], ends: np.ndarray | None) -> Counts:

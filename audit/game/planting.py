@@ -199,9 +199,15 @@ class _Base:
         sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
         shift = tuning.PLANT_MARGIN * least(sure)
 
+        known: dict[int, Counts] = {}
+
         def deal(ends: np.ndarray | None) -> Counts:
-            leading, other = column.sides(self._dealing())
-            return counted((leading + shift * spread, other), ends)
+            dealing = self._dealing()
+            leading, other = column.sides(dealing)
+            if ends is not None or dealing not in known:
+                dealt = counted((leading + shift * spread, other), ends)
+                return dealt if ends is not None else known.setdefault(dealing, dealt)
+            return known[dealing]
 
         return self._family(name, f"moved by {shift:.2g} of its standard deviations", [deal] * PLANTED)
 

@@ -18,6 +18,7 @@ _UNLUCKY = 0.001  # probability that fewer runs are planned than confirm a viola
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
 _CLOSE = 1e-4  # to which the resolution is computed, from above
 _MOST_STEPS = 10**10
+_NEAR_NORMAL = 4  # counts by which the normal approximation is off, mostly
 _MOST_RUNS = 10**12
 _MOST_VARIED = 0.1  # power in excess, where runs are planned
 
@@ -30,6 +31,10 @@ def _upper_tail(count: int, trials: int, probability: float) -> float:
 def _critical_count(level: float, trials: int, probability: float) -> int:
     """Return the smallest count that a binomial exceeds with probability at most `level`."""
     low, high = -1, trials
+    center = probability * trials - special.ndtri(level) * math.sqrt(trials * probability * (1 - probability))
+    for near in (int(center) - _NEAR_NORMAL, int(center) + _NEAR_NORMAL):  # where it lies if nearly normal
+        if low < near < high:
+            low, high = (low, near) if _upper_tail(near, trials, probability) <= level else (near, high)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _upper_tail(middle, trials, probability) <= level else (middle, high)

@@ -33,17 +33,21 @@ class Shifts:
     claimed: Claimed
     varied: np.ndarray  # coordinates that vary
     rng: np.random.Generator
+    cut: CutChange | None = None  # the last one: all parts of chance meet it
 
     def family(self) -> Family:
         """Plant dense shifts and shifts of single coordinates, at a size that the fit is sure to find in each case."""
         size, found = 0.0, 0
         along = self.directions()
         fitted = self.moments.directions(along)
+        known: dict[tuple[bytes, float], bool] = {}  # a coordinate may be chosen again
         for direction in map(Direction, along, fitted, (self.plain @ fitted.T).T):
-            for chance in SIZING:
-                if not self._is_sure(direction, chance, size):  # rarely more than once
-                    size = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
-            found += self.power(direction, size, PLANTING) >= POWER
+            if (direction.along.tobytes(), size) not in known:
+                for chance in SIZING:
+                    if not self._is_sure(direction, chance, size):  # rarely more than once
+                        size = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
+                known[direction.along.tobytes(), size] = self.power(direction, size, PLANTING) >= POWER
+            found += known[direction.along.tobytes(), size]
         return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
 
     def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
@@ -87,23 +91,28 @@ class Shifts:
     def power(self, direction: Direction, shift: float, chance: int) -> float:
         """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
         along, weights, projected = direction.along, self.by_chance[0][chance], self.by_chance[1][:, chance]
-        moved = np.flatnonzero(along)
-        if len(moved) > tuning.CUT_COORDINATES:
+        if np.count_nonzero(along) > tuning.CUT_COORDINATES:
             ordered = np.sort(projected + shift * direction.projected)
             return best_power(
                 self.claimed, ordered + shift * float((weights + shift * direction.fitted) @ along), ordered
             )
+        if self.cut is None or self.cut.of is not direction or self.cut.shift != shift:
+            self.cut = self._cut(direction, shift)
+        usual = projected + self.cut.projected
+        leading = usual + self.cut.change @ (weights + self.cut.fitted)[self.cut.moved]
+        return best_power(self.claimed, np.sort(leading), np.sort(usual))
+
+    def _cut(self, direction: Direction, shift: float) -> CutChange:
+        """Return what a shift of few coordinates changes where these are cut."""
+        along, moved = direction.along, np.flatnonzero(direction.along)
         change = np.clip(self.uncut[:, moved] + shift * along[moved], -tuning.CLIP, tuning.CLIP) - self.plain[:, moved]
         gap = np.zeros(len(along))
         gap[moved] = change.mean(axis=0)
         if len(moved) == 1:
             seen = float(gap[moved[0]] / along[moved[0]])
-            fitted, added = seen * direction.fitted, seen * direction.projected
-        else:
-            fitted = self.moments.directions(gap[None, :])[0]
-            added = self.plain @ fitted
-        usual = projected + added
-        return best_power(self.claimed, np.sort(usual + change @ (weights + fitted)[moved]), np.sort(usual))
+            return CutChange(direction, shift, moved, change, seen * direction.fitted, seen * direction.projected)
+        fitted = self.moments.directions(gap[None, :])[0]
+        return CutChange(direction, shift, moved, change, fitted, self.plain @ fitted)
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,18 @@ class Direction:
     along: np.ndarray  # shape (d,)
     fitted: np.ndarray  # shape (d,)
     projected: np.ndarray  # shape (size,)
+
+
+@dataclass(frozen=True)
+class CutChange:
+    """Hold a shift of few coordinates, and what the fit would see of it."""
+
+    of: Direction
+    shift: float
+    moved: np.ndarray  # coordinates
+    change: np.ndarray  # of each output, shape (size, moved coordinates)
+    fitted: np.ndarray  # weights that it adds, shape (d,)
+    projected: np.ndarray  # of the outputs on these, shape (size,)
 
 
 def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from scipy import special
 
 from audit.game import tuning
 from audit.game.scorers.base import Scorer, Training
-from audit.game.scorers.rows import Rows, RowScore, few_outputs, numeric_rows, sample_of, symbol_ratio
+from audit.game.scorers.rows import Rows, RowScore, all_finite, few_outputs, numeric_rows, sample_of, symbol_ratio
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,13 @@ class Standard:
     @classmethod
     def of(cls, rows: Rows) -> Standard:
         """Take medians and half of the range that holds 68 % of a sample; a column without spread keeps its scale."""
-        sample = np.where(np.isfinite(found := sample_of(rows, tuning.SAMPLE)), found, np.nan)
-        empty = np.isnan(sample).all(axis=0)
-        sample[:, empty] = 0.0
-        low, center, high = np.nanquantile(sample, (0.16, 0.5, 0.84), axis=0)
+        sample, shares = sample_of(rows, tuning.SAMPLE), (0.16, 0.5, 0.84)
+        if all_finite(sample):
+            low, center, high = np.quantile(np.sort(sample.T, axis=1), shares, axis=1)  # sorted: much faster
+        else:
+            sample = np.where(np.isfinite(sample), sample, np.nan)
+            sample[:, np.isnan(sample).all(axis=0)] = 0.0
+            low, center, high = np.nanquantile(sample, shares, axis=0)
         scale = (high - low) / 2
         return cls(center, np.where(scale > 0, scale, 1.0))
 
