@@ -86,9 +86,8 @@ def _runs(terms: PrivacyTerms, point: Any, significance: float) -> int:
 def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream) -> tuple[float, int]:
     """Return the seconds that an output takes, by growing calls, and the outputs that showed it.
 
-    A machine under load measures a higher cost, so that the least of several slow calls counts. Evidence
-    depends on timing only if the time limit is too short, and where an output takes about `SLOW_CALL`: slow calls are
-    looked at early.
+    A machine under load measures a higher cost, so that the least of several slow calls of a size counts.
+    Evidence depends on timing only if the time limit is short, and where an output takes about `SLOW_CALL`.
     """
     size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
     while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * seconds:
@@ -100,10 +99,11 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
         elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
         cost, spent = min(cost, elapsed / size), spent + elapsed
         falls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
-        if 2 * budget * cost <= seconds and (cost <= SLOW_CALL or (size >= _SHOWS_SLOW and not falls)):
+        if 2 * budget * cost <= seconds and cost <= SLOW_CALL:
             break
-        is_short = elapsed < _SHORTEST_TIMED or falls
-        size, slow = (size * _LONGER, slow) if is_short else (size, slow + 1)
+        shows_slow = size >= _SHOWS_SLOW and cost > SLOW_CALL  # or it waited for other processes: call it again
+        is_short = falls or (elapsed < _SHORTEST_TIMED and not shows_slow)
+        size, slow = (size * _LONGER, 0) if is_short else (size, slow + 1)
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
