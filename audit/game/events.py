@@ -26,8 +26,10 @@ from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
 from audit.game.bits.screened import LOW_BITS
 from audit.game.bits.support import few_values
+from audit.game.residuals import is_explained
 from audit.game.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
 from audit.game.scorers.base import STRUCTURED
+from audit.game.scorers.rows import by_column
 from audit.game.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.subjects import BLOCK, Outputs, Reading, concatenate
 from audit.subjects.unread import places_of_disagreement, unread_places
@@ -58,7 +60,7 @@ class EventPair:
 
     def guessed(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Return where "left" and where "right" is guessed, each of shape (size,)."""
-        scores = self.score(outputs if self.reading is None else self.reading.read(outputs))
+        scores = self.score(by_column(outputs if self.reading is None else self.reading.read(outputs)))
         return scores >= self.thresholds.upper, scores <= self.thresholds.lower
 
     def delta_share(self, delta: float) -> float:
@@ -128,7 +130,7 @@ def choose_events_for_each(
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
-    if _needs_slow_scorers(proposals[0], designs[0]):
+    if _needs_slow_scorers(proposals[0], designs[0]) and not _is_explained(proposals[0], folds):
         found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
         for scorer in slow_scorers:
             trial = _proposals([scorer], Folds.of(training.every(step)) if step > 1 else folds, designs)
@@ -164,6 +166,12 @@ def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bo
     if best is not None and best.estimated_bound > design.largest_bound() - tuning.NEAR_LIMIT:
         return False
     return not (design.more and best is not None and best.needs_more(design) > 1)
+
+
+def _is_explained(proposals: Sequence[Proposal], folds: Folds) -> bool:
+    """Test whether the score whose line predicts the sides best says all that vectors show."""
+    judged = [proposal.candidate for proposal in proposals if "line" in vars(proposal.candidate)]
+    return is_explained([(each.line, [half[each.index] for half in each.fits.halves]) for each in judged], folds.halves)
 
 
 def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
@@ -211,7 +219,7 @@ class Folds(NamedTuple):
         first, second = (training.every(2, start) for start in (0, 1))
         first, second = (half.with_sides(*map(_ordered, half.sides)) for half in (first, second))
         if not all(map(_is_plain, training.sides)):
-            return cls(training, (first, second))
+            return cls(training.with_sides(*map(by_column, training.sides)), (first, second))
         both = (_ordered(concatenate(list(sides))) for sides in zip(first.sides, second.sides, strict=True))
         return cls(training.with_sides(*both), (first, second))
 
@@ -222,7 +230,7 @@ def _is_plain(outputs: Outputs) -> bool:
 
 def _ordered(outputs: Outputs) -> Outputs:
     if not _is_plain(outputs):
-        return outputs
+        return by_column(outputs)
     numbers = np.sort(outputs.numbers, kind="stable")  # fast where two halves are sorted
     return Outputs(numbers, numbers)
 
@@ -330,14 +338,14 @@ class Candidate:
         tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in tuning.PENALTIES)
         counted, penalty = max(tried)
         by_counts = Proposal(counted, self, best_thresholds(self.both, design, penalty))
-        if self._line is None:
+        if self.line is None:
             return by_counts
         # by how many standard errors the line may exceed the counts; negative where it is doubtful
         long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > tuning.SHORT_TABLE
         allowance = -1.0 if long_table else 1.0
-        if self._line.misfit:
+        if self.line.misfit:
             allowance = -tuning.CHOICE_PENALTY_LEARNED
-        stated, thresholds = self._line.proposal(self.both, design, allowance)
+        stated, thresholds = self.line.proposal(self.both, design, allowance)
         return by_counts if counted > stated else Proposal(stated, self, thresholds)
 
     def _limit(self, design: TestDesign) -> Proposal:
@@ -348,7 +356,7 @@ class Candidate:
         return Proposal(mean_bound(design, [seen], thresholds.used, 0.0) + error, self, thresholds)
 
     @cached_property
-    def _line(self) -> Line | None:
+    def line(self) -> Line | None:
         enough = tuning.TABLE_NEEDS if self._is_table else tuning.LINE_NEEDS
         return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 

@@ -28,9 +28,11 @@ from audit.game import tuning
 from audit.game.dependence import CallStatistics, Tally
 from audit.game.events import EventPair
 from audit.game.guesses import GameCounts
+from audit.game.scorers.rows import by_column
 from audit.subjects import BLOCK, Block, Calls, Outputs, Side, Stream, Subject, concatenate, map_blocks
 from audit.subjects.clock import TimedOut, drawing
 from audit.subjects.place import HERE, Place
+from audit.subjects.threads import one_thread
 
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
 _FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
@@ -273,17 +275,21 @@ def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Seque
             games[number].add(side, counts[sides == side])
 
 
+@one_thread()
 def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
-    return [guesses_of_calls(pair, calls) for pair in events]
+    """Return how often each pair of events guessed "left" and "right" in each call, shape (calls, 2)."""
+    kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
+    are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
+    if are_alike and len(calls) >= _FEWEST_JOINED:
+        whole, sizes = by_column(concatenate(calls)), list(map(len, calls))
+        return [_count(pair, whole, sizes) for pair in events]
+    alone = [by_column(call) for call in calls]  # to join others might change them
+    return [np.concatenate([_count(pair, call, [len(call)]) for call in alone]) for pair in events]
 
 
 def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
     """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
-    kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
-    are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
-    if are_alike and len(calls) >= _FEWEST_JOINED:
-        return _count(events, concatenate(calls), list(map(len, calls)))
-    return np.concatenate([_count(events, call, [len(call)]) for call in calls])  # to join others might change them
+    return _guesses_of_each([events], calls)[0]
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:

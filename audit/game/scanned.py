@@ -23,7 +23,7 @@ from scipy import special
 from audit.game import tuning
 from audit.game.events import EventPair
 from audit.game.scorers.base import Score, Training, distinct
-from audit.game.scorers.rows import Layout, Rows, at, thinned
+from audit.game.scorers.rows import Layout, Rows, all_finite, at, by_column, thinned
 from audit.game.scorers.vectors import Feature, pairs_that_differ
 from audit.game.thresholds import TestDesign, Thresholds
 from audit.subjects import Outputs, Reading
@@ -109,7 +109,8 @@ class Column(Counts):
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> Column:
         """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
-        return cls.spaced((np.sort(left[np.isfinite(left)]), np.sort(right[np.isfinite(right)])), step)
+        first, second = (np.sort(side if all_finite(side) else side[np.isfinite(side)]) for side in (left, right))
+        return cls.spaced((first, second), step)
 
     @classmethod
     def spaced(cls, sides: Rows, step: int) -> Column:
@@ -256,8 +257,8 @@ class Screened:
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
-    """Return the evidence of the best interval with ends at every few outputs."""
-    found = Column.of(left, right, tuning.SCREENING_STEP).judged(excess, 1, columns)
+    """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
+    found = Column.of(left, right, tuning.PLANTED_STEP).judged(excess, 1, columns, tuning.PLANTED_GAINS)
     return found[0][0] if found else -np.inf
 
 
@@ -293,6 +294,7 @@ def _thinned(training: Training) -> Rows:
     """Return the vectors of both sides, as many rows as the numbers scanned allow."""
     width = max(1, training.left.numbers.shape[1])
     most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
+    training = training.with_sides(*map(by_column, training.sides))
     left, right = (thinned(part, most) for part in training.numeric)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side
     return left[:size], right[:size]

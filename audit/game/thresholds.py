@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from audit.game import tuning
-from audit.game.scorers.base import distinct, fit_logistic, merged
+from audit.game.scorers.base import distinct, fit_logistic, logistic, merged
 
 Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
@@ -146,7 +146,7 @@ class Tails:
     @classmethod
     def stated(cls, grid: np.ndarray, ordered: np.ndarray, total: int) -> Tails:
         """Let log-likelihood ratios say it themselves: each output came from the left with probability expit(ratio)."""
-        from_left = np.concatenate([[0.0], np.cumsum(special.expit(ordered))]) * (2 / total)
+        from_left = np.concatenate([[0.0], np.cumsum(logistic(ordered))]) * (2 / total)
         sums = [from_left, np.arange(len(ordered) + 1) * (2 / total) - from_left]
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
         return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
@@ -263,6 +263,7 @@ class Line:
     slope: float
     offset: float
     misfit: bool = False
+    loss: float = math.inf  # of an output from either side on average, logarithmic
 
     @classmethod
     def through(cls, ranked: Ranked) -> Line | None:
@@ -282,13 +283,20 @@ class Line:
         if weights[1] < tuning.LINE_ERRORS * errors[1]:
             return None
         offset, slope, error = float(weights[0]), float(weights[1]) / scale, float(errors[1]) / scale
-        return cls(slope - error, offset, cls(slope, offset)._fit_pvalue(ranked) < tuning.LINE_MISFIT)
+        line = cls(slope, offset)
+        misfit = line._fit_pvalue(ranked) < tuning.LINE_MISFIT
+        return cls(slope - error, offset, misfit, math.inf if misfit else line._loss(ranked))
+
+    def _loss(self, ranked: Ranked) -> float:
+        left, right = (self.slope * side + self.offset for side in ranked.sides)
+        with np.errstate(over="ignore"):  # infinite where a side is sure and wrong
+            return float(np.mean(np.log(1 + np.exp(-left))) + np.mean(np.log(1 + np.exp(right))))
 
     def _fit_pvalue(self, ranked: Ranked) -> float:
         """Return the p-value of the counts between the tested cuts, given the line."""
         pooled = ranked.pooled
         edges = np.unique(pooled[(np.array(tuning.LINE_CUTS) * len(pooled)).astype(int)])
-        chances = special.expit(self.slope * pooled + self.offset)
+        chances = logistic(self.slope * pooled + self.offset)
         sums = np.r_[0.0, np.cumsum(chances)]
         spread = np.r_[0.0, np.cumsum(chances * (1 - chances))]
         cuts = np.r_[0, np.searchsorted(pooled, edges), len(pooled)]

@@ -54,13 +54,13 @@ LINE_ERRORS = 3.0  # standard errors by which the slope must exceed 0
 
 # The best interval of any width. `python -m benchmarks.violations`
 SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
-PLANTED_GAINS = (0.15, 0.8)  # the same where plants are looked for: fewer find a little less. TIME
+PLANTED_GAINS = (0.15, 0.8)  # the same at these steps: fewer find a little less. TIME
 SCAN_SHARE = 0.2  # of the significance; the rest is that of the simple events, certified on the same outputs
 SCAN_NEEDS = 20_000  # training outputs per dataset that show an interval of probability 0.01 at a ratio e^(epsilon + 1)
 SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
 SCAN_DISJOINT = 3  # intervals for each weight and direction
-SCREENING_STEP = 8  # outputs between possible ends of intervals where many columns are screened. TIME
-PLANTED_STEP = 16  # the same where plants are looked for. TIME
+SCREENING_STEP = 8  # outputs between possible ends of intervals at a first look. TIME
+PLANTED_STEP = 16  # the same where many columns are screened, and where plants are looked for. TIME
 SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the screening, and read at once. TIME
 SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
 SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row
@@ -110,6 +110,7 @@ KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; 
 TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 MISFIT_CELLS, MISFIT_ROUNDS = (16, 4), 3  # of each feature, alone and in pairs; corrections of each coordinate
 MISFIT = 0.01  # level at which cells contradict the logistic regression, so that trees are fitted. TIME
+RESIDUAL_ROWS = 10_000  # rows per dataset, or a quarter of more, that show whether one score says all. TIME
 MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
 
 # Logistic regression: Newton's method squares the error, so after a step of 1e-4 about 1e-8 is left. TIME
@@ -138,7 +139,7 @@ ROUGH_PLACES = 256.0  # last places in the shortest period: 4 in each of 64 cell
 LONGEST_PERIODS = 5.0  # the longest period in a spread: cells of the output see longer ones
 SHORT_PERIOD = 1e-6  # share of the longest period below which more multiples of round periods are tried
 COMB_SHARE, COMB_OUTPUTS = 16, (1000, 2500)  # of the outputs try all periods; fewest and most of them per dataset
-COMB_BLOCK = 2**17  # residues in memory at once
+COMB_BLOCK = 2**15  # residues at once: they fit the cache
 SCANS = ((16, 0.9), (1, 0.9), (1, 0.2))  # ranks between outputs whose gaps are searched, and quantile of those gaps
 SCAN_BINS, SCAN_GAPS, SCAN_POINTS = 2**15, 4000, 1000  # of a transform; gaps in it; numbers that sharpen a peak
 SMOOTH_BINS = 24  # bins in which the smooth law of gaps shows

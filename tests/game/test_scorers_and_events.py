@@ -7,7 +7,7 @@ import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game.events import EventPair, choose_events
-from audit.game.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
+from audit.game.scorers import SCORERS, SLOW_SCORERS, Scorer, Training, stated_log_likelihood
 from audit.game.scorers.cells import Atoms, SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
@@ -84,7 +84,8 @@ class Stated:
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
     events = choose_events(training(mechanism), DESIGN)
     same_thing = {"cells", "atoms"} if scorer in ("cells", "atoms") else {scorer, "logistic"}
-    same_thing |= {rows: {"distances", "distances of increments"}, wider: {"monotone"}}.get(mechanism, set())
+    others = {rows: {"distances", "distances of increments"}, wider: {"monotone"}, vectors: {"direction"}}
+    same_thing |= others.get(mechanism, set())
     assert events.score.name in same_thing
     assert events.estimated_bound > least
     fresh = training(mechanism, seed=1)
@@ -211,3 +212,27 @@ def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
     assert score.describe(1.0, -1.0) == said
     outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
     assert (score(outputs) <= -1.0).all()
+
+
+def test_slow_scorers_are_asked_only_where_one_score_leaves_something():
+    """Shifted normal vectors: the direction says all. The sign of a product tells nothing that a direction sees."""
+
+    def shifted(data, size, rng):
+        return rng.normal(size=(size, 4)) + 0.3 * data
+
+    def signed(data, size, rng):
+        drawn = rng.normal(size=(size, 4))
+        drawn[:, 1] *= np.where((drawn[:, 0] * drawn[:, 1] > 0) == (rng.random(size) < (0.8 if data else 0.2)), 1, -1)
+        return drawn + 0.3 * data
+
+    asked = []
+
+    class Asked(Scorer):
+        def propose(self, training):
+            asked.append(len(training.left))
+            return []
+
+    choose_events(training(shifted, 10_000), DESIGN, slow_scorers=[Asked()])
+    assert not asked
+    choose_events(training(signed, 10_000), DESIGN, slow_scorers=[Asked()])
+    assert asked

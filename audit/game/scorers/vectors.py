@@ -7,6 +7,7 @@ appears in one of these. Screening finds one bad coordinate among hundreds, wher
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -22,8 +23,8 @@ from audit.game.scorers.rows import (
     Layout,
     Rows,
     RowScore,
+    all_finite,
     at,
-    by_column,
     few_outputs,
     finite_or_zero,
     nearness,
@@ -61,6 +62,27 @@ def _near(feature: Feature, numbers: np.ndarray) -> np.ndarray:
     return np.asarray(nearness(numbers, feature.layout.left[of], feature.layout.right[of]).sum(axis=1))
 
 
+def _place_of_largest(numbers: np.ndarray) -> np.ndarray:
+    """Return the first place of the largest number of each row."""
+    largest, width = numbers.max(axis=1), numbers.shape[1]
+    if width > tuning.COLUMNS_AT_ONCE:
+        return np.argmax(numbers, axis=1)
+    found = np.full(len(numbers), width - 1.0)
+    for place in range(width - 2, -1, -1):
+        np.copyto(found, place, where=numbers[:, place] == largest)
+    return found
+
+
+def _smallest_gap(numbers: np.ndarray) -> np.ndarray:
+    """Return the smallest difference between two numbers of each row."""
+    if numbers.shape[1] > tuning.ALL_PAIRS:
+        return np.asarray(np.diff(np.sort(numbers, axis=1), axis=1).min(axis=1, initial=np.inf))
+    found = np.full(len(numbers), np.inf)
+    for i, j in itertools.combinations(range(numbers.shape[1]), 2):  # much faster than to sort short rows
+        np.minimum(found, np.abs(numbers[:, i] - numbers[:, j]), out=found)
+    return found
+
+
 KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
     "coordinate": lambda feature, x: x[:, 0],
     "indicator": lambda feature, x: x[:, 0] == feature.value,
@@ -69,8 +91,8 @@ KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
     "product": lambda feature, x: (x[:, 0] - feature.value) * (x[:, 1] - feature.value),
     "largest": lambda feature, x: x.max(axis=1),
     "smallest": lambda feature, x: x.min(axis=1),
-    "place of the largest": lambda feature, x: np.argmax(finite_or_zero(x), axis=1),
-    "smallest gap": lambda feature, x: np.diff(np.sort(x, axis=1), axis=1).min(axis=1, initial=np.inf),
+    "place of the largest": lambda feature, x: _place_of_largest(finite_or_zero(x)),
+    "smallest gap": lambda feature, x: _smallest_gap(x),
     "number finite": lambda feature, x: np.isfinite(x).sum(axis=1),
     "first finite": lambda feature, x: x[np.arange(len(x)), np.isfinite(x).argmax(axis=1)],
     "sum of squares": lambda feature, x: (finite_or_zero(x) ** 2).sum(axis=1),
@@ -176,7 +198,6 @@ class Vectors(Scorer):
         rows = numeric_rows(training, tuning.VECTOR_ROWS)
         if rows is None or few_outputs(rows):
             return []
-        rows = by_column(rows)
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
@@ -327,5 +348,9 @@ def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarra
 
 
 def _finite_columns(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
-    values = np.stack([feature(numbers) for feature in features])
-    return np.nan_to_num(values, copy=False, nan=0.0, posinf=1e300, neginf=-1e300)
+    return finite(np.stack([feature(numbers) for feature in features]))
+
+
+def finite(values: np.ndarray) -> np.ndarray:
+    """Return the numbers with infinities beyond all others, and 0 for NaN."""
+    return values if all_finite(values) else np.nan_to_num(values, nan=0.0, posinf=1e300, neginf=-1e300)
