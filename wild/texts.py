@@ -61,10 +61,8 @@ def texts_of(pin: Pin, site: Path) -> dict[str, str]:
 
 def installed(package: str, site: Path) -> Distribution:
     """Return the metadata of a package in a folder of packages."""
-    wanted = re.sub(r"[-_.]+", "-", package).lower()
-    for each in distributions(path=[str(site)]):
-        if re.sub(r"[-_.]+", "-", each.metadata["Name"]).lower() == wanted:
-            return each
+    for each in distributions(name=package, path=[str(site)]):
+        return each
     raise FileNotFoundError(f"{package} is not installed in {site}")
 
 

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from eeprivacy import operations
 from eeprivacy.mechanisms import GaussianMechanism, LaplaceMechanism
-from eeprivacy.operations import (
-    PrivateClampedMean,
-    PrivateClampedSum,
-    PrivateHistogram,
-    PrivateQuantile,
-    PrivateVectorClampedMeanGaussian,
-    PrivateVectorClampedMeanLaplace,
-)
 
 UNIT = {"lower_bound": 0.0, "upper_bound": 1.0}
 DELTA = 0.05
@@ -35,7 +28,7 @@ def vectors(kind, epsilon, delta):
 
 def quantile(data, quantile):
     """A quantile among four options."""
-    return PrivateQuantile(options=OPTIONS).execute(values=np.array(data), epsilon=1.0, quantile=quantile)
+    return operations.PrivateQuantile(options=OPTIONS).execute(values=np.array(data), epsilon=1.0, quantile=quantile)
 
 
 MECHANISMS = {
@@ -44,10 +37,10 @@ MECHANISMS = {
     "GaussianMechanism": gaussian,
     "deviation": lambda data, epsilon, delta: GaussianMechanism.scale(sensitivity=1.0, epsilon=epsilon, delta=delta),
     "GaussianMechanism searched": gaussian,
-    "PrivateClampedSum": lambda data: PrivateClampedSum(**UNIT).execute(values=data, epsilon=1.0),
-    "PrivateClampedMean": lambda data: PrivateClampedMean(**UNIT).execute(values=data, epsilon=1.0),
-    "PrivateVectorClampedMeanLaplace": vectors(PrivateVectorClampedMeanLaplace, 1.0, 0.0),
-    "PrivateVectorClampedMeanGaussian": vectors(PrivateVectorClampedMeanGaussian, 0.9, DELTA),
-    "PrivateHistogram": lambda data: PrivateHistogram(bins=[0, 1, 2]).execute(values=data, epsilon=1.0),
+    "PrivateClampedSum": lambda data: operations.PrivateClampedSum(**UNIT).execute(values=data, epsilon=1.0),
+    "PrivateClampedMean": lambda data: operations.PrivateClampedMean(**UNIT).execute(values=data, epsilon=1.0),
+    "PrivateVectorClampedMeanLaplace": vectors(operations.PrivateVectorClampedMeanLaplace, 1.0, 0.0),
+    "PrivateVectorClampedMeanGaussian": vectors(operations.PrivateVectorClampedMeanGaussian, 0.9, DELTA),
+    "PrivateHistogram": lambda data: operations.PrivateHistogram(bins=[0, 1, 2]).execute(values=data, epsilon=1.0),
     "PrivateQuantile": quantile,
 }

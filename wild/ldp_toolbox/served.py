@@ -39,12 +39,11 @@ def vectors(protocol, reports, values):
 def supported(protocol, reports, values):
     """Reports of local hashing, as the values that they support; on large domains, the first and the last."""
     among = range(values) if values == FEW else (0, values - 1)
-    return np.array([[float(hashed(protocol, each, seed) == value) for each in among] for value, seed in reports])
 
+    def hashed(value, seed):
+        return xxhash.xxh32(str(value), seed=seed).intdigest() % protocol.g
 
-def hashed(protocol, value, seed):
-    """Return what a value hashes to."""
-    return xxhash.xxh32(str(value), seed=seed).intdigest() % protocol.g
+    return np.array([[float(hashed(each, seed) == value) for each in among] for value, seed in reports])
 
 
 def above(protocol, reports, values):

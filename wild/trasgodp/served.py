@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from trasgodp.categorical import (
-    dp_exponential_array,
-    dp_randomized_response_binary_array,
-    dp_randomized_response_kary_array,
-)
+from trasgodp import categorical
 from trasgodp.geoindis import metric_privacy
 from trasgodp.numerical import dp_clip_gaussian_array, dp_clip_laplace_array
 
@@ -30,9 +26,9 @@ MECHANISMS = {
     "dp_clip_laplace": column(lambda data: dp_clip_laplace_array(data, 1.0, 0.0, 1.0)),
     "dp_clip_laplace of integers": column(lambda data: dp_clip_laplace_array(data, 1.0, 0, 10)),
     "dp_clip_gaussian": column(lambda data: dp_clip_gaussian_array(data, 0.9, 0.0, 1.0, DELTA)),
-    "dp_exponential": column(lambda data: dp_exponential_array(data, 1.0)),
-    "dp_randomized_response_binary": column(lambda data: dp_randomized_response_binary_array(data, 1.0)),
-    "dp_randomized_response_kary": column(lambda data: dp_randomized_response_kary_array(data, 1.0)),
+    "dp_exponential": column(lambda data: categorical.dp_exponential_array(data, 1.0)),
+    "dp_randomized_response_binary": column(lambda data: categorical.dp_randomized_response_binary_array(data, 1.0)),
+    "dp_randomized_response_kary": column(lambda data: categorical.dp_randomized_response_kary_array(data, 1.0)),
     "metric_privacy": lambda dataset, rng: location(dataset)[["lat", "lon"]].iloc[0].tolist(),
     "metric_privacy table": lambda dataset, rng: location(dataset, seed=int(rng.integers(2**32))).iloc[0].tolist(),
     "metric_privacy location": lambda dataset, rng: (
