@@ -13,6 +13,7 @@ import pytest
 
 from audit.base.errors import InvalidArgument
 from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
+from audit.laws.real_laws import dkw_pvalue
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 N = 20_000
@@ -147,3 +148,13 @@ def test_a_vector_of_the_wrong_width_has_pvalue_zero() -> None:
 def test_no_outputs_are_refused(name: str) -> None:
     with pytest.raises(InvalidArgument, match="outputs"):
         OWN[name][0].fit_pvalue(np.array([]), np.random.default_rng(0))
+
+
+def test_the_pvalue_of_the_largest_gap_is_massart_s_by_hand() -> None:
+    """Of 40 uniform numbers all lie below 0.8: the gap is 0.2 there, and 2 exp(-2 * 40 * 0.2^2) = 2 e^-3.2."""
+    values = 0.8 * np.arange(1, 41) / 40
+
+    def uniform(x: np.ndarray) -> np.ndarray:
+        return np.clip(x, 0.0, 1.0)
+
+    assert dkw_pvalue(values, uniform, uniform) == pytest.approx(2 * np.exp(-3.2))

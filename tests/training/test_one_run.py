@@ -142,6 +142,7 @@ def test_what_is_added_has_its_law():
     shares = np.cumsum(np.bincount(drawn)) / 1_000
     assert shares == pytest.approx(weighing.added(np.arange(13)), abs=1e-3)
     assert Weights((10,), (1,)).draw(np.random.default_rng(0)) == 0
+    assert weighing.added(np.array([-2, -1, 10**6])).tolist() == [0.0, 0.0, 1.0]  # as what is drawn: never negative
 
 
 def test_enumerated_mechanisms_keep_their_bounds():

@@ -21,7 +21,7 @@ from audit.report.rules import broken_rules
 from audit.report.schema import schema
 from audit.report.verify import problems_of
 from audit.training.runs.as_run import findings
-from audit.training.runs.findings import TESTS
+from audit.training.runs.findings import TESTS, number
 from tests.training.runs.loops import (
     CLAIM,
     DIMENSION,
@@ -140,6 +140,7 @@ def test_the_epsilon_of_what_was_run():
     assert checked(recorded(**FAULTS["noise that returns"])).epsilon_run == math.inf
     fixed = checked(recorded(**FAULTS["spread of the batch sizes"]))
     assert "under substitution" in fixed.reason
+    assert f"with standard deviation {number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
     assert "where a record becomes zero" in checked(recorded(sample=shuffled)).reason
     assert checked(recorded(**FAULTS["divisor"])).epsilon_run is None
 
