@@ -48,7 +48,7 @@ class EstimatorResult(PrivacyResult):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> import audit
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> result = audit.check_estimator(GaussianNB(), X, y, audit.PrivacyClaim(1.0), budget=500)
+    >>> result = audit.check_estimator(GaussianNB(), X, y, audit.PrivacyClaim(1.0), budget=200)
     >>> print(result.verdict, result.properties[0].outcome)
     FAIL suspected
     """
@@ -126,7 +126,7 @@ class EstimatorCheck(PrivacyCheck):
     >>> from audit import EstimatorCheck, PrivacyClaim, run
     >>> check = EstimatorCheck(name="no noise", estimator=GaussianNB(), X=[[0.0], [1.0], [2.0], [3.0]], y=[0, 0, 1, 1],
     ...                        claim=PrivacyClaim(1.0))
-    >>> print(run([check], budget=500, workers=0).verdict)
+    >>> print(run([check], budget=200, workers=0).verdict)
     FAIL
     """
 
@@ -286,7 +286,7 @@ def check_estimator(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> import audit
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> result = audit.check_estimator(GaussianNB(), X, y, audit.PrivacyClaim(1.0), budget=500)
+    >>> result = audit.check_estimator(GaussianNB(), X, y, audit.PrivacyClaim(1.0), budget=200)
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """

@@ -234,7 +234,7 @@ def test_a_budget_that_follows_a_parameter_and_does_not_add_up_fails():
 
 
 def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
-    (check,) = audit.estimator_checks([GaussianNB()], X, Y, audit.PrivacyClaim(1.0), budget=600)
+    (check,) = audit.estimator_checks([GaussianNB()], X, Y, audit.PrivacyClaim(1.0), budget=200)
     audit.run([check], workers=0, directory=tmp_path)
     certificate = load_certificate(tmp_path)
     assert problems_of(certificate) == []
