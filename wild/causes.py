@@ -13,7 +13,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.conformance.findings import Finding
+from audit.faces.conformance.findings import Finding
 from audit.faces.conformance.matrix import load
 from wild.environments import pin_of, python_of
 from wild.findings import ROOT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.conformance.findings import RESOLVED, Finding
+from audit.faces.conformance.findings import RESOLVED, Finding
 from audit.faces.conformance.matrix import counts_of
 from wild.causes import Table, cause_of
 from wild.markdown import anchor, filled

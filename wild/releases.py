@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
-from audit.conformance.findings import Finding
+from audit.faces.conformance.findings import Finding
 from audit.faces.conformance.matrix import load
 from wild.causes import TABLES, Accused, accused, causes, tables
 from wild.environments import libraries, pin_of, versions_of

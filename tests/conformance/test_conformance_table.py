@@ -15,15 +15,15 @@ import pytest
 from audit.base.errors import InvalidArgument, UnknownTarget
 from audit.claims import PrivacyClaim
 from audit.conformance import Library, Parameters, conform, parametrize
-from audit.conformance.cases import CASES
-from audit.conformance.cells import Cell, cells_of, probe
-from audit.conformance.findings import STATUSES
-from audit.conformance.library import once
-from audit.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
-from audit.conformance.queries import QUERIES
-from audit.conformance.usual import law_of
+from audit.faces.conformance.cases import CASES
+from audit.faces.conformance.cells import Cell, cells_of, probe
 from audit.faces.conformance.command import conformance_command
+from audit.faces.conformance.findings import STATUSES
+from audit.faces.conformance.library import once
 from audit.faces.conformance.matrix import load, page_of, save, worst, write_page
+from audit.faces.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
+from audit.faces.conformance.queries import QUERIES
+from audit.faces.conformance.usual import law_of
 from audit.laws import Laplace
 from mechanisms.conformance import FAULTS, faulty, reference
 

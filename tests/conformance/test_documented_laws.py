@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from audit.conformance import Library, Parameters, conform
-from audit.conformance.cells import cells_of
-from audit.conformance.library import LawfulCall
-from audit.conformance.usual import law_of
+from audit.faces.conformance.cells import cells_of
+from audit.faces.conformance.library import LawfulCall
+from audit.faces.conformance.usual import law_of
 from audit.laws import Laplace
 from audit.laws.documented_laws import ClampedLaplace, clamped, clamped_geometric, discrete_gaussian, rounded_laplace
 

@@ -1,1 +1,1 @@
-"""The command `dp-audit conformance`, the saved tables of libraries, and their page."""
+"""Ask every library the same queries in the same cases, by a command; save the tables, and show them on a page."""

@@ -13,8 +13,8 @@ from audit.base.text import printable
 from audit.faces.settings import setting
 
 if TYPE_CHECKING:
-    from audit.conformance import Library
-    from audit.conformance.findings import Finding
+    from audit.faces.conformance.findings import Finding
+    from audit.faces.conformance.library import Library
 
 
 @click.command("conformance", epilog="Example: dp-audit conformance mylib.conformance --query sum --out conformance")
@@ -41,8 +41,8 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.conformance import conform
     from audit.faces.conformance.matrix import counts_of, save, write_page
+    from audit.faces.conformance.running import conform
 
     statuses = []
     for library in [library for target in targets for library in _libraries(target)]:
@@ -79,7 +79,7 @@ def _libraries(target: str) -> list[Library]:
     """Return the libraries that a module holds."""
     import importlib
 
-    from audit.conformance import Library
+    from audit.faces.conformance.library import Library
 
     try:
         module = importlib.import_module(target.removesuffix(".py").replace("/", "."))

@@ -10,10 +10,10 @@ from typing import Any
 
 from audit.base.errors import InvalidArgument
 from audit.base.text import printable_data
-from audit.conformance.cases import CASES
-from audit.conformance.findings import STATUSES, Finding, as_rows
-from audit.conformance.library import Library
-from audit.conformance.queries import QUERIES
+from audit.faces.conformance.cases import CASES
+from audit.faces.conformance.findings import STATUSES, Finding, as_rows
+from audit.faces.conformance.library import Library
+from audit.faces.conformance.queries import QUERIES
 from audit.report.certificate import write_whole
 from audit.report.renderers import environment
 

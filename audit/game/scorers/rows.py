@@ -235,7 +235,8 @@ def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Par
             continue
         score = counted.score()
         parts.append((index, counted.few(column)))
-        left, right = (np.nanmean(score(side)) if len(side) else np.nan for side in column.sides)
+        known = (each[~np.isnan(each)] for each in map(score, column.sides))
+        left, right = (each.mean() if len(each) else np.nan for each in known)
         divergence = float(left - right)
         if divergence > most:
             alone, most = ((index, score),), divergence

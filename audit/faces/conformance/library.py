@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from audit.base.errors import InvalidArgument
-from audit.conformance.cases import CASES
-from audit.conformance.neighbors import RELATIONS
-from audit.conformance.queries import QUERIES, Parameters
-from audit.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
+from audit.faces.conformance.cases import CASES
+from audit.faces.conformance.neighbors import RELATIONS
+from audit.faces.conformance.queries import QUERIES, Parameters
+from audit.faces.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
 from audit.laws import Finite, Product
 from audit.subjects.subject import PerCall, per_call
 
@@ -86,7 +86,7 @@ class Library:
     --------
     >>> import numpy as np
     >>> from audit.conformance import Library
-    >>> from audit.conformance.cells import cells_of
+    >>> from audit.faces.conformance.cells import cells_of
     >>> library = Library("mine", relation="add/remove", quote="README: one person is one record")
     >>> library.answer({
     ...     "count": lambda p: lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon),

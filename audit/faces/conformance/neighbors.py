@@ -12,7 +12,7 @@ import numpy as np
 
 from audit.base.errors import InvalidArgument
 from audit.claims import AddRemove, Local, Substitution
-from audit.conformance.queries import TABLES, Parameters, Query
+from audit.faces.conformance.queries import TABLES, Parameters, Query
 
 RELATIONS = {"substitution": Substitution(), "add/remove": AddRemove()}
 
@@ -32,7 +32,7 @@ class WithinRelation:
 
     Examples
     --------
-    >>> from audit.conformance.neighbors import WithinRelation
+    >>> from audit.faces.conformance.neighbors import WithinRelation
     >>> WithinRelation(1.0).why_not(2**53, 2**53 + 1) is None, WithinRelation(1.0).why_not(0.0, 1.0000000000000002)
     (True, 'two numbers differ by more than 1')
     """
@@ -62,7 +62,7 @@ class OrderRelation:
 
     Examples
     --------
-    >>> from audit.conformance.neighbors import OrderRelation
+    >>> from audit.faces.conformance.neighbors import OrderRelation
     >>> OrderRelation().why_not([1, 2, 2], [2, 1, 2]) is None, OrderRelation().why_not([1, 2], [2, 2])
     (True, 'they hold other records')
     """

@@ -14,10 +14,10 @@ import numpy as np
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy.check import PrivacyCheck
 from audit.claims import PrivacyClaim
-from audit.conformance.cases import CASES, Case, InputPair
-from audit.conformance.library import RAISED, Answer, Call, LawfulCall, Library
-from audit.conformance.neighbors import OrderRelation, relation_of
-from audit.conformance.queries import QUERIES, Parameters, Query
+from audit.faces.conformance.cases import CASES, Case, InputPair
+from audit.faces.conformance.library import RAISED, Answer, Call, LawfulCall, Library
+from audit.faces.conformance.neighbors import OrderRelation, relation_of
+from audit.faces.conformance.queries import QUERIES, Parameters, Query
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
@@ -205,7 +205,7 @@ def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str]
     Examples
     --------
     >>> from audit.conformance import Library
-    >>> from audit.conformance.cells import cells_of
+    >>> from audit.faces.conformance.cells import cells_of
     >>> cells_of(Library("none"))
     []
     """

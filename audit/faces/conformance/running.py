@@ -12,10 +12,10 @@ from audit.base.errors import AuditError, InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance, name_key
 from audit.checks.running import run_check
-from audit.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
-from audit.conformance.findings import STATUSES, Finding, finding, judged, settled
-from audit.conformance.library import LawfulCall, Library
-from audit.conformance.queries import QUERIES
+from audit.faces.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
+from audit.faces.conformance.findings import STATUSES, Finding, finding, judged, settled
+from audit.faces.conformance.library import LawfulCall, Library
+from audit.faces.conformance.queries import QUERIES
 from audit.subjects import Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import Pool, open_pool

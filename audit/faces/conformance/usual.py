@@ -16,7 +16,7 @@ from scipy import optimize
 
 from audit.base.errors import InvalidArgument
 from audit.claims import PrivacyClaim, ZeroConcentratedClaim
-from audit.conformance.queries import Parameters
+from audit.faces.conformance.queries import Parameters
 from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 from audit.laws.documented_laws import ClampedLaplace, clamped_geometric, rounded_laplace
 
@@ -213,7 +213,7 @@ def quotation(documented: str | Callable[..., Any]) -> str:
 
     Examples
     --------
-    >>> from audit.conformance.usual import quotation
+    >>> from audit.faces.conformance.usual import quotation
     >>> def noisy(data, epsilon):
     ...     "Sum the numbers. The result is epsilon-differentially private."
     >>> quotation(noisy)

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from audit.base.verdict import Verdict
 from audit.checks.privacy.stated_law import StatedLaw
-from audit.conformance.cells import Cell, CellPart, FirstLook
-from audit.conformance.library import LawfulCall
+from audit.faces.conformance.cells import Cell, CellPart, FirstLook
+from audit.faces.conformance.library import LawfulCall
 
 Status = Literal[
     "PASS", "screened", "FAIL A", "FAIL B", "FAIL C", "FAIL D", "excluded", "refused", "raises on both", "waived",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from audit.conformance.queries import TABLES, Query
+from audit.faces.conformance.queries import TABLES, Query
 
 Rank = Literal["usual", "parameters", "edge", "unusual"]  # what a failure is: classes A and B, again, C, and D
 BIG, WHOLE, LARGEST = 2.0**50, 2**53, 1e308
