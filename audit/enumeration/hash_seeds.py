@@ -15,6 +15,7 @@ import random
 import struct
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -91,6 +92,7 @@ class _Place:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables
         )
+        weakref.finalize(self, _end, self._process, os.getpid())
 
     def send(self, request: bytes) -> None:
         assert self._process.stdin is not None
@@ -102,6 +104,13 @@ class _Place:
         content = _read(self._process.stdout)
         found: list[SeededLaw] | None = pickle.loads(content) if content else None
         return found
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """End an interpreter with the process that started it; a forked one may hold its pipes open for longer."""
+    if os.getpid() == owner:
+        process.kill()
+        process.communicate()
 
 
 _places: dict[tuple[int, str], _Place] = {}

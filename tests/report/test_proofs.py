@@ -251,3 +251,21 @@ def test_the_checker_and_the_package_agree_on_brackets(epsilon):
     (low, high), (own_low, own_high) = checker.power_of_e(Fraction(epsilon)), exponential(epsilon)
     assert max(low, own_low) <= min(high, own_high)
     assert high - low < Fraction(1, 2**150) * high
+
+
+HOLDS_THE_PIPES = """
+import os, time
+from audit.enumeration.hash_seeds import _place_of
+print(_place_of("1")._process.pid, flush=True)
+if os.fork() == 0:
+    time.sleep(3)
+    os._exit(0)
+"""
+
+
+def test_interpreters_of_other_seeds_end_with_their_process(tmp_path):
+    """Although a forked process still holds the pipes, whose end they wait for."""
+    with open(tmp_path / "pid", "w") as file:  # no pipe, whose end the forked process would hold as well
+        subprocess.run([sys.executable, "-c", HOLDS_THE_PIPES], stdout=file, check=True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
