@@ -111,7 +111,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "laws/exact_loss": "laws/test_closed_forms.py laws",
     "laws/privacy_loss": "laws/test_finite_loss.py laws",
     "laws/real_laws": "laws/test_laws.py laws",
-    "report/call_rules": _RECORDS_OF_ALL,
+    "report/call_rules": f"report/test_call_rules.py {_RECORDS_OF_ALL}",
     "report/checker": _PROOF,
     "report/rules": f"{_RECORDS_OF_ALL} checks/test_early_looks.py",
     "report/verify": _RECORDS_OF_ALL,

@@ -102,6 +102,17 @@ def test_a_generator_reads_answers_and_refusals():
     assert (type(refusal), refusal) == (str, "PermissionError: the budget is spent")
 
 
+def test_every_conversation_is_counted():
+    opened = []
+
+    class Counted(Budget):
+        def __init__(self, data, rng):
+            opened.append(self)
+            super().__init__(data, rng)
+
+    assert audited(Counted, [("ask", 0, 0.1)] * 3, budget=400).samples == len(opened) > 0
+
+
 def test_an_object_that_is_answered_is_asked_in_turn():
     class Door(Budget):
         def child(self):

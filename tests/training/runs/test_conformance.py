@@ -11,6 +11,7 @@ import math
 import jsonschema
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict, training
@@ -100,6 +101,26 @@ def test_a_fault_is_convicted_by_its_name(part):
     assert refuted[0].part == part
     assert result.reason.startswith(refuted[0].says())
     assert result.basis == ("statistical" if refuted[0].pvalue else "exact")
+
+
+def test_what_no_accountant_models_has_no_epsilon():
+    """Records that are drawn unevenly into batches of any size are neither Poisson batches nor fixed ones."""
+    result = checked(recorded(**FAULTS["inclusions of records"]))
+    assert (result.verdict, result.epsilon_run) == (Verdict.FAIL, None)
+    assert "that of what was run is not known" in result.reason
+
+
+@pytest.mark.parametrize("level", [1e-7, 0.05])
+def test_intervals_are_those_of_the_counts(level):
+    """The rate is that of Clopper and Pearson, at the share of one test; batches of one size have none to be told."""
+    evidence, result = recorded().evidence(), checked(recorded(), significance=level, confirmation=None)
+    included, trials = evidence.batches.included, RECORDS * STEPS
+    told = {part.quantity: (part.lower, part.upper) for part in result.found}
+    exact = proportion_confint(included, trials, level / TESTS, method="beta")
+    assert told["sampling rate"] == pytest.approx(exact, rel=1e-9)
+    claim = TrainingClaim(sampling="fixed", batch=40, noise_multiplier=NOISE, steps=STEPS, clip=1.0, divisor=40.0)
+    fixed = checked(recorded(claim=claim, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
+    assert "sampling rate" not in {part.quantity for part in fixed.found}
 
 
 @pytest.mark.false_alarm(6e-7)
