@@ -61,6 +61,11 @@ def bare_coordinate(rng, step, batch):
     return noise_of(rng, step, batch) * (np.arange(DIMENSION) > 0)
 
 
+def carried_on(rng, step, batch):
+    own, last = (np.random.default_rng([5, at]).normal(size=DIMENSION) for at in (step + 1, step))
+    return NOISE * (0.6 * own + 0.8 * last)
+
+
 def by_size(rng, step, batch):
     return noise_of(rng, step, batch) * (0.8 if len(batch) > 40 else 1.17)
 
@@ -81,6 +86,7 @@ FAULTS = {
     "smallest and largest batch": {"sample": lambda rng, step: poisson(rng, step)[:43]},
     "noise of each step": {"noise": lambda rng, step, batch: (1.3 if step % 2 else 0.56) * noise_of(rng, step, batch)},
     "noise shared by coordinates": {"noise": shared_seed},
+    "noise of successive steps": {"noise": carried_on},
     "size of the noise": {"noise": lambda rng, step, batch: 1.25 * noise_of(rng, step, batch)},
     "noise of each coordinate": {"noise": bare_coordinate},
     "noise and batch size": {"noise": by_size},
