@@ -30,7 +30,7 @@ DIFFERS = "the order of hashes: the law is another one under another hash seed"
 SEEDS = ("1", "20")
 _COARSE = 2.0**-24  # residual of a law that is found again: it is compared, and proves nothing by itself
 _START = "from audit.enumeration.hash_seeds import serve; serve()"
-_OURS = {"audit", "numpy", "scipy", *sys.stdlib_module_names}  # packages that are not under audit, and start no threads
+_OURS = {"audit", "numpy", "scipy", *sys.stdlib_module_names}  # not under audit, and sound in a process that is forked
 
 
 class SeededLaw(NamedTuple):
@@ -137,7 +137,8 @@ def _read(file: IO[bytes]) -> bytes:
 
 def serve() -> None:
     """Answer requests until there are none; each in a process of its own."""
-    importlib.import_module("audit.enumeration.enumerate")
+    import audit.enumeration.enumerate  # noqa: F401  once, for all requests
+
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1):
@@ -153,7 +154,7 @@ def serve() -> None:
             found, imported = pickle.loads(content) if content else (b"", [])
             _write(answers, found)
             os.waitpid(process, 0)
-            for name in imported:
+            for name in (name for name in imported if name.partition(".")[0] in _OURS):
                 with suppress(Exception):
                     importlib.import_module(name)
 
@@ -171,7 +172,7 @@ def _answer(request: bytes, writing: int) -> None:
         settings["residual"] = max(settings["residual"], _COARSE)
         laws = [enumerate_law(mechanism, dataset, **settings) for dataset in datasets]
         found = [SeededLaw(dict(law.texts), law.residual, law.behind) for law in laws]
-        imported = [name for name in list(sys.modules)[known:] if name.partition(".")[0] in _OURS]
+        imported = list(sys.modules)[known:]
         with os.fdopen(writing, "wb") as file:
             file.write(pickle.dumps((pickle.dumps(found), imported)))
     finally:

@@ -43,8 +43,7 @@ def one_thread() -> Iterator[None]:
 def one_thread_of_openmp() -> AbstractContextManager[object]:
     """Have trees use one thread, whatever the user chose: sums in another order would give another model.
 
-    To predict takes milliseconds in one thread. In several, which wait for each other in loops, it took a hundred times
-    as long on cores that were shared.
+    To predict takes milliseconds in one thread. Several wait for each other in loops, for long where cores are shared.
     """
     return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
 

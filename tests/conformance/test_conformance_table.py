@@ -370,7 +370,7 @@ def test_a_library_says_what_it_offers():
     with pytest.raises(InvalidArgument, match="relation"):
         Library("other", relation="change-one")
     for wrong in ({"queries": ["counts"]}, {"queries": ["count"], "cases": ["nowhere"]}):
-        with pytest.raises(InvalidArgument, match=f"`{[*wrong][-1]}` must be of .*, (got )?'(counts|nowhere)'"):
+        with pytest.raises(InvalidArgument, match=f"`{[*wrong][-1]}` must be one of .*, (got )?'(counts|nowhere)'"):
             conform(library, **wrong)
 
 

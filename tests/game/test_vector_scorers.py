@@ -243,7 +243,7 @@ def test_sums_of_coordinates_are_never_empty():
 
 
 def test_trees_are_asked_in_one_thread():
-    """Threads that wait for each other in loops take a hundred times as long on cores that others share."""
+    """Threads wait for each other in loops, for long on cores that others share."""
     pytest.importorskip("sklearn.ensemble")  # brings the library of threads
 
     class Model:

@@ -220,5 +220,5 @@ def _named(names: Iterable[str], known: Iterable[str], argument: str) -> set[str
     """Return the names, or all if there are none; one that is misspelt would ask nothing, and nothing would fail."""
     found, every = set(names), set(known)
     if unknown := sorted(found - every):
-        raise InvalidArgument.of(argument, f"be of {', '.join(map(repr, sorted(every)))}", unknown[0])
+        raise InvalidArgument.of(argument, f"be one of {', '.join(map(repr, sorted(every)))}", unknown[0])
     return found or every

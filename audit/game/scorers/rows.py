@@ -78,7 +78,7 @@ def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
 
 
 def by_column(outputs: Outputs) -> Outputs:
-    """Return vectors of few coordinates with each one together in memory: sums over short rows are ten times slower.
+    """Return vectors of few coordinates with each one together in memory: sums over short rows are slow.
 
     All scores read them so, when they are fitted and when they certify: sums in another order would be rounded
     otherwise, and scores that lie on a threshold would miss it.
