@@ -70,3 +70,13 @@ def test_contributing_names_targets_and_files_that_exist():
     assert named <= TARGETS
     for path in re.findall(r"`((?:docs|tests|audit|mechanisms|examples|wild|reports)/[\w./-]*)`", page):
         assert (ROOT / path).exists(), path
+
+
+def test_commands_that_pages_name_are_there():
+    pages = [path for folder in (".", "docs", "drafts", "wild", "tests") for path in (ROOT / folder).glob("*.md")]
+    named = {
+        name for page in pages for name in re.findall(r"python -m ((?:wild|benchmarks)(?:\.\w+)*)", page.read_text())
+    }
+    assert len(named) > 20
+    places = {name: ROOT / name.replace(".", "/") for name in named}
+    assert not {name for name, at in places.items() if not (at.is_dir() or at.with_suffix(".py").is_file())}
