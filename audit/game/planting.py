@@ -222,9 +222,9 @@ class _Base:
         """Let two coordinates lie on the same side of their medians, or means, on one side always."""
         one, other = self._standardized(first), self._standardized(second)
         product = one * other
-        gaps = float(np.mean(np.abs(product) - product))  # of the second moments
-        if abs(gaps) > self._moment_gap:
-            return self._between(np.abs(product), product)
+        same = np.abs(product)
+        if abs(float(same.mean() - product.mean())) > self._moment_gap:  # of the second moments
+            return self._between(same, product)
         return self._between(one, one)  # where the pair is not looked at
 
     @property

@@ -13,9 +13,12 @@ numbers is rough as well, and rounding around the answers shows (Mironov 2012). 
 `docs/method.md` says what few outputs can miss.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -82,7 +85,7 @@ class Periods:
     longest: float
 
     @classmethod
-    def of(cls, left: np.ndarray, right: np.ndarray) -> "Periods | None":
+    def of(cls, left: np.ndarray, right: np.ndarray) -> Periods | None:
         """Return None for numbers that take few values, or have no room for a period."""
         left, right = map(_ordered, (left, right))
         if min(len(left), len(right)) < 2 or takes_few_values(left, right):
@@ -100,11 +103,16 @@ class Periods:
             return None
         return cls(left, right, largest, shortest, longest)
 
+    @cached_property
+    def gaps(self) -> Gaps:
+        """The gaps between the numbers."""
+        return Gaps((self.left, self.right))
+
     def best(self) -> tuple[float, float]:
         """Return the period whose residues differ most between the sides, and by how many standard errors."""
         size = int(np.clip(len(self.left) // tuning.COMB_SHARE, *tuning.COMB_OUTPUTS))
         thin = _thin(self.left, size), _thin(self.right, size)
-        peaks = frequencies((self.left, self.right), thin, 1 / self.longest)
+        peaks = frequencies(self.gaps, thin, 1 / self.longest)
         found = [k * _rounded(1 / peak, float(np.ptp(np.concatenate(thin)))) for peak in peaks for k in (1, 2, 3)]
         found = [period for period in found if self.shortest <= period <= self.longest]
         periods = np.array([*round_periods(self.shortest, self.longest), *found])
@@ -199,7 +207,7 @@ class Combs(ScreenedTables):
         sides = Periods.of(left, right)
         if sides is None:
             return False, ""
-        scanned = max(sides.shortest, shortest_scanned((sides.left, sides.right)))
+        scanned = max(sides.shortest, sides.gaps.shortest_scanned)
         words = f"grids and combs of round width down to {sides.shortest / 2:.1g} and of any down to {scanned / 2:.1g}"
         return sides.best()[1] > tuning.FINE_ERRORS, words
 
@@ -207,51 +215,64 @@ class Combs(ScreenedTables):
         return CombScore(parts, self.name)
 
 
-def frequencies(sides: Sides, thin: Sides, lowest: float) -> Iterator[float]:
+@dataclass
+class Gaps:
+    """Hold differences between numbers of nearby ranks: several searches look at the same ones."""
+
+    sides: Sides
+    known: dict[tuple[int, float], tuple[np.ndarray, float]] = field(default_factory=dict)
+
+    def of(self, lag: int, share: float = 0.9) -> tuple[np.ndarray, float]:
+        """Return differences between numbers whose ranks differ by `lag`, the smallest ones, and how large these are."""
+        if (lag, share) not in self.known:
+            self.known[lag, share] = self._smallest(lag, share)
+        return self.known[lag, share]
+
+    def _smallest(self, lag: int, share: float) -> tuple[np.ndarray, float]:
+        sizes = [max(0, len(side) - lag) for side in self.sides]
+        step = max(1, int(share * sum(sizes)) // tuning.SCAN_GAPS)  # through the gaps of one side, then of the other
+        places = [slice(start, size, step) for start, size in zip((0, -sizes[0] % step), sizes, strict=True)]
+        gaps = np.concatenate([side[lag:][at] - side[at] for side, at in zip(self.sides, places, strict=True)])
+        gaps = np.sort(gaps[gaps > 0])  # the order serves the quantile: faster than to partition
+        if not len(gaps):
+            return gaps, np.inf
+        reach = float(np.quantile(gaps, share))
+        return gaps[: np.searchsorted(gaps, reach)], reach
+
+    @property
+    def shortest_scanned(self) -> float:
+        """The shortest period that `frequencies` finds."""
+        return 4 * self.of(*tuning.SCANS[-1])[1] / tuning.SCAN_BINS
+
+
+def frequencies(gaps: Gaps, thin: Sides, lowest: float) -> Iterator[float]:
     """Yield frequencies above the lowest at which either side has a peak.
 
-    `thin` holds few of the numbers of `sides`, sorted as well.
+    `thin` holds few of the numbers between which the gaps lie, sorted as well.
     """
     low, high = np.quantile(np.concatenate(thin), (0.01, 0.99))
     peak = None if low == high else _peak([side - low for side in thin], high - low, lowest)
     if peak is not None:
         yield _sharpened(peak, 1 / (high - low), thin)
     for lag, share in tuning.SCANS:
-        yield from _of_gaps(sides, thin, lag, share, lowest)
+        yield from _of_gaps(gaps, thin, lag, share, lowest)
 
 
-def shortest_scanned(sides: Sides) -> float:
-    """Return the shortest period that `frequencies` finds."""
-    _, reach = _gaps(sides, *tuning.SCANS[-1])
-    return 4 * reach / tuning.SCAN_BINS
-
-
-def _of_gaps(sides: Sides, thin: Sides, lag: int, share: float, lowest: float) -> Iterator[float]:
+def _of_gaps(gaps: Gaps, thin: Sides, lag: int, share: float, lowest: float) -> Iterator[float]:
     """Yield the peak of the gaps of one size, followed to gaps of the size of the whole sample."""
-    gaps, reach = _gaps(sides, lag, share)
-    if not len(gaps):
+    smallest, reach = gaps.of(lag, share)
+    if not len(smallest):
         return
-    peak = _peak([gaps], reach, max(lowest, tuning.SMOOTH_BINS / reach))
+    peak = _peak([smallest], reach, max(lowest, tuning.SMOOTH_BINS / reach))
     if peak is None:
         return
     width = 1 / reach
     if share < 0.5:  # small gaps: all of this rank come before those of larger ranks
-        peak, width = _highest(peak, width, [_gaps(sides, lag)[0]])
-    while lag < len(sides[0]) // 8:
+        peak, width = _highest(peak, width, [gaps.of(lag)[0]])
+    while lag < len(gaps.sides[0]) // 8:
         lag *= tuning.LAG_GROWTH
-        peak, width = _highest(peak, width, [_gaps(sides, lag)[0]])
+        peak, width = _highest(peak, width, [gaps.of(lag)[0]])
     yield _sharpened(peak, width, thin)
-
-
-def _gaps(sides: Sides, lag: int, share: float = 0.9) -> tuple[np.ndarray, float]:
-    """Return differences between numbers whose ranks differ by `lag`, the smallest ones, and the largest of these."""
-    gaps = np.concatenate([side[lag:] - side[:-lag] for side in sides])
-    gaps = gaps[:: max(1, int(share * len(gaps)) // tuning.SCAN_GAPS)]
-    gaps = gaps[gaps > 0]
-    if not len(gaps):
-        return gaps, np.inf
-    reach = float(np.quantile(np.sort(gaps), share))  # faster than to partition
-    return gaps[gaps < reach], reach
 
 
 def _peak(samples: Sequence[np.ndarray], reach: float, lowest: float) -> float | None:

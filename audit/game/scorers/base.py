@@ -153,7 +153,9 @@ def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def distinct(ordered: np.ndarray) -> np.ndarray:
-    return ordered[np.r_[True, ordered[1:] != ordered[:-1]]] if len(ordered) else ordered
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
