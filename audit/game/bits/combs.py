@@ -223,7 +223,7 @@ class Gaps:
     known: dict[tuple[int, float], tuple[np.ndarray, float]] = field(default_factory=dict)
 
     def of(self, lag: int, share: float = 0.9) -> tuple[np.ndarray, float]:
-        """Return differences between numbers whose ranks differ by `lag`, the smallest ones, and how large these are."""
+        """Return differences between numbers whose ranks differ by `lag`, the smallest, and how large these are."""
         if (lag, share) not in self.known:
             self.known[lag, share] = self._smallest(lag, share)
         return self.known[lag, share]
