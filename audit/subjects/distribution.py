@@ -72,13 +72,18 @@ def describe_folder(folder: str) -> Description:
 
 def distribution_of(file: Path, top: str) -> str | None:
     """Return the name of the distribution that a file of the top-level package `top` is from; None if of none."""
-    if any(part in _PACKAGES for part in file.parts):
+    if is_installed(file):
         if _owns(top, file):
             return top
         names = metadata.packages_distributions().get(top, ())  # reads all distributions
         return next((name for name in names if _owns(name, file)), None)
     folders = [folder for folder in checkouts() if file.is_relative_to(folder)]
     return checkouts()[max(folders, key=lambda folder: len(folder.parts))] if folders else None
+
+
+def is_installed(file: Path | str) -> bool:
+    """Test whether a file lies where distributions are installed."""
+    return any(part in _PACKAGES for part in Path(file).parts)
 
 
 @lru_cache(maxsize=1)

@@ -10,14 +10,14 @@ import hashlib
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from audit.subjects.distribution import describe, describe_folder, distribution_of
+from audit.subjects.distribution import describe, describe_folder, distribution_of, is_installed
 
 # What this package needs itself; `provenance.packages` of a certificate has their versions
 _OWN_NEEDS = frozenset({"audit", "numpy", "scipy", "statsmodels", "pandas"})
@@ -85,6 +85,18 @@ def _of_file(file: Path, top: str) -> dict[str, Any]:
     if folder is None:
         return {**described, "files": 1, "subject": _digest(file)}
     return {**described, **describe_folder(folder)}
+
+
+def read_folders(modules: Iterable[str]) -> None:
+    """Read the source folders that modules of this process are from: what is forked from it then need not.
+
+    Installed distributions are left to each process, since what counts as altered depends on what it has loaded.
+    """
+    for name in set(modules):
+        file, top = getattr(sys.modules.get(name), "__file__", None), name.partition(".")[0]
+        if isinstance(file, str) and not is_installed(file):
+            with suppress(Exception):
+                _of_file(Path(file), top)
 
 
 def _said_by_program(subject: Any) -> dict[str, Any] | None:

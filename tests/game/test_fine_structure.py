@@ -13,7 +13,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
-from audit.game.bits.combs import Gaps, Residues, frequencies, residues, round_periods
+from audit.game.bits.combs import Spacings, Residues, frequencies, residues, round_periods
 from audit.game.bits.screened import common_grid, near_decimals, precision, significant_bits
 from audit.game.events import choose_events
 from audit.game.scorers import Training
@@ -103,7 +103,7 @@ def test_the_search_for_periods_is_exact(width):
     """Over all outputs the phase is off by less than the last search, which counts residues, makes good."""
     rng = np.random.default_rng(0)
     sides = tuple(np.sort(comb(width)(answer, 6000, rng)) for answer in (0, 1))
-    found = [1 / f for f in frequencies(Gaps(sides), tuple(side[::4] for side in sides), 2.0)]
+    found = [1 / f for f in frequencies(Spacings(sides), tuple(side[::4] for side in sides), 2.0)]
     turns = np.ptp(np.concatenate(sides)) / (2 * width)
     assert min(abs(period / (2 * width) - 1) for period in found) * turns < tuning.UNSURE_PHASE
 

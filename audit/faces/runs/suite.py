@@ -35,6 +35,7 @@ from audit.subjects import BLOCK, Stream
 from audit.subjects.code import loaded_code, loaded_modules
 from audit.subjects.place import Place
 from audit.subjects.pool import Pool, open_pool
+from audit.subjects.source import read_folders
 
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
@@ -216,6 +217,8 @@ class _Run:
 
     def on(self, checks: Sequence[Check]) -> dict[str, Result]:
         """Return the results of the checks by name."""
+        if self.place.is_local:
+            read_folders(_homes(checks))
         with ExitStack() as opened:
             # forks, so it comes before the threads of a cluster's client
             here = opened.enter_context(open_pool(self.place if self.place.is_local else self.home, checks))
@@ -275,7 +278,11 @@ class _Run:
 
 def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
     """Return the code that evidence depends on: Python, packages, this package, and where checks are from."""
-    homes = [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]
-    tops = {name.partition(".")[0] for name in (*homes, *targets, __name__)}
+    tops = {name.partition(".")[0] for name in (*_homes(checks), *targets, __name__)}
     modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
     return loaded_code(["Python", *(f"package {name}" for name in versions()), *modules])
+
+
+def _homes(checks: Iterable[Check]) -> list[str]:
+    """Return the modules of the mechanisms."""
+    return [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]

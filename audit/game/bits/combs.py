@@ -104,9 +104,9 @@ class Periods:
         return cls(left, right, largest, shortest, longest)
 
     @cached_property
-    def gaps(self) -> Gaps:
+    def gaps(self) -> Spacings:
         """The gaps between the numbers."""
-        return Gaps((self.left, self.right))
+        return Spacings((self.left, self.right))
 
     def best(self) -> tuple[float, float]:
         """Return the period whose residues differ most between the sides, and by how many standard errors."""
@@ -216,7 +216,7 @@ class Combs(ScreenedTables):
 
 
 @dataclass
-class Gaps:
+class Spacings:
     """Hold differences between numbers of nearby ranks: several searches look at the same ones."""
 
     sides: Sides
@@ -245,7 +245,7 @@ class Gaps:
         return 4 * self.of(*tuning.SCANS[-1])[1] / tuning.SCAN_BINS
 
 
-def frequencies(gaps: Gaps, thin: Sides, lowest: float) -> Iterator[float]:
+def frequencies(gaps: Spacings, thin: Sides, lowest: float) -> Iterator[float]:
     """Yield frequencies above the lowest at which either side has a peak.
 
     `thin` holds few of the numbers between which the gaps lie, sorted as well.
@@ -258,7 +258,7 @@ def frequencies(gaps: Gaps, thin: Sides, lowest: float) -> Iterator[float]:
         yield from _of_gaps(gaps, thin, lag, share, lowest)
 
 
-def _of_gaps(gaps: Gaps, thin: Sides, lag: int, share: float, lowest: float) -> Iterator[float]:
+def _of_gaps(gaps: Spacings, thin: Sides, lag: int, share: float, lowest: float) -> Iterator[float]:
     """Yield the peak of the gaps of one size, followed to gaps of the size of the whole sample."""
     smallest, reach = gaps.of(lag, share)
     if not len(smallest):

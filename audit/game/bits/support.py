@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.game.scorers.base import FineScorer, Score, Screening, Training, columns
+from audit.game.scorers.base import FineScorer, Score, Screening, Training, columns, distinct
 from audit.subjects import Outputs
 
 FEWEST_REPEATED = 2  # numbers that one sample has twice: two of 7,600 with 53 random bits, with probability 1e-17
@@ -36,8 +36,8 @@ class CollisionCounts:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> CollisionCounts:
         """Count equal pairs of two samples of finite numbers."""
-        values, counts = np.unique(np.concatenate([left, right]), return_counts=True)
-        again = values[counts > 1]
+        ordered = np.sort(np.concatenate([left, right]))
+        again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))
         of_left, of_right = (_counted(again, side) for side in (left, right))

@@ -125,7 +125,9 @@ def few_outputs(rows: Rows) -> bool:
     first = [side[: 2 * tuning.FEW_OUTPUTS, :1] for side in rows]
     if len(np.unique(np.concatenate(first))) > tuning.FEW_OUTPUTS:
         return False
-    return len(np.unique(sample_of(rows, tuning.SAMPLE), axis=0)) <= tuning.FEW_OUTPUTS
+    sample = np.ascontiguousarray(sample_of(rows, tuning.SAMPLE) + 0.0)  # no negative zeros: keys are the bytes of rows
+    keys = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1]))).ravel()
+    return len(set(keys.tolist())) <= tuning.FEW_OUTPUTS
 
 
 def symbol_ratio(training: Training) -> float:
