@@ -13,7 +13,7 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.game import tuning
 from audit.game.bits import FINE_SCORERS
-from audit.game.bits.combs import Spacings, Residues, frequencies, residues, round_periods
+from audit.game.bits.combs import Residues, Spacings, frequencies, residues, round_periods
 from audit.game.bits.screened import common_grid, near_decimals, precision, significant_bits
 from audit.game.events import choose_events
 from audit.game.scorers import Training
