@@ -39,7 +39,7 @@ from audit.game.plants import (
     tails,
 )
 from audit.game.resolution import POWER
-from audit.game.scanned import Counts, Scanned
+from audit.game.scanned import Column, Counts, Scanned
 from audit.game.scorers.directions import Standard
 from audit.game.scorers.rows import Rows
 from audit.game.scorers.vectors import Feature
@@ -205,7 +205,8 @@ class _Base:
             dealing = self._dealing()
             leading, other = column.sides(dealing)
             if ends is not None or dealing not in known:
-                dealt = counted((leading + shift * spread, other), ends)
+                sides = leading + shift * spread, other
+                dealt = Column.spaced(sides, tuning.PLANTED_STEP) if ends is None else counted(sides, ends)
                 return dealt if ends is not None else known.setdefault(dealing, dealt)
             return known[dealing]
 

@@ -22,8 +22,8 @@ from scipy import special
 
 from audit.game import tuning
 from audit.game.events import EventPair
-from audit.game.scorers.base import Score, Training, distinct
-from audit.game.scorers.rows import Layout, Rows, all_finite, at, by_column, thinned
+from audit.game.scorers.base import Score, Training, distinct, sorted_finite
+from audit.game.scorers.rows import Layout, Rows, at, by_column, thinned
 from audit.game.scorers.vectors import Feature, pairs_that_differ
 from audit.game.thresholds import TestDesign, Thresholds
 from audit.subjects import Outputs, Reading
@@ -114,7 +114,7 @@ class Column(Counts):
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> Column:
         """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
-        first, second = (np.sort(side if all_finite(side) else side[np.isfinite(side)]) for side in (left, right))
+        first, second = map(sorted_finite, (left, right))
         return cls.spaced((first, second), step)
 
     @classmethod

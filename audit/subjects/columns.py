@@ -17,6 +17,7 @@ import numpy as np
 from audit.subjects.identity import shortened
 
 EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
+_FIRST = bytes(8)  # the code of the first text of a table
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Texts:
     @classmethod
     def same(cls, text: str, size: int) -> Texts:
         """Return one text for all rows; the codes take no memory."""
-        return cls((text,), np.broadcast_to(np.int64(0), size))
+        return cls((text,), np.ndarray(size, np.int64, _FIRST, strides=(0,)))  # faster than `broadcast_to`
 
     @classmethod
     def joined(cls, parts: Sequence[Texts]) -> Texts:

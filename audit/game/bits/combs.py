@@ -25,7 +25,7 @@ import numpy as np
 from audit.game import tuning
 from audit.game.bits.patterns import BitFeature, TableScore
 from audit.game.bits.screened import ScreenedTables, common_grid, count_separation, precision, takes_few_values
-from audit.game.scorers.base import RatioTable, distinct
+from audit.game.scorers.base import RatioTable, distinct, sorted_finite
 
 _CELLS = 64  # of a period
 _TRIED_CELLS = 32  # of a period that is only tried
@@ -40,12 +40,10 @@ def residues(values: np.ndarray, periods: float | np.ndarray, cells: int = _CELL
 
     An edge is not a decimal of few digits, so that rounding errors do not divide a grid between two cells.
     """
-    turns = values * (1.0 / periods)
-    turns -= np.floor(turns)
-    turns *= cells
+    turns = values * (cells / periods)
     turns += 0.5
-    found = turns.astype(np.int64)
-    found &= cells - 1  # a power of two: what is rounded up to a whole turn comes back to 0
+    found = np.floor(turns, out=turns).astype(np.int64)
+    found &= cells - 1  # a power of two: whole turns fall away, negative ones too
     return found
 
 
@@ -87,7 +85,7 @@ class Periods:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Periods | None:
         """Return None for numbers that take few values, or have no room for a period."""
-        left, right = map(_ordered, (left, right))
+        left, right = map(sorted_finite, (left, right))
         if min(len(left), len(right)) < 2 or takes_few_values(left, right):
             return None
         some = np.concatenate([_thin(side, tuning.SAMPLE) for side in (left, right)])
@@ -132,12 +130,6 @@ class Periods:
             tried = 1 / (1 / period + np.linspace(-width, width, 2 * tuning.SCAN_STEPS + 1))
             period, width = float(tried[np.argmax(separations(thin[0], thin[1], tried, _CELLS))]), width / 4
         return period
-
-
-def _ordered(values: np.ndarray) -> np.ndarray:
-    """Return the finite numbers sorted; single numbers come so."""
-    ordered = values if bool(np.all(values[1:] >= values[:-1])) else np.sort(values)
-    return ordered[np.searchsorted(ordered, -np.inf, "right") : np.searchsorted(ordered, np.inf)]
 
 
 def _shortest(values: np.ndarray, largest: float) -> float:

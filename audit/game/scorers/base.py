@@ -158,6 +158,14 @@ def distinct(ordered: np.ndarray) -> np.ndarray:
     return ordered[first]
 
 
+def sorted_finite(values: np.ndarray) -> np.ndarray:
+    """Return the finite numbers in order, which single numbers have already: all others come at the ends."""
+    ordered = values if bool(np.all(values[1:] >= values[:-1])) else np.sort(values)
+    if np.isfinite(ordered[:1]).all() and np.isfinite(ordered[-1:]).all():
+        return ordered
+    return ordered[np.searchsorted(ordered, -np.inf, "right") : np.searchsorted(ordered, np.inf)]
+
+
 def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
     """Estimate log-likelihood ratios of cells from their counts, with half a count added on each side."""
     return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))
