@@ -47,6 +47,7 @@ from audit.subjects.identity import (
     is_opaque,
     layout_of,
     shortened,
+    text_reader,
     type_name,
 )
 from audit.subjects.structure import DEEPEST
@@ -277,7 +278,7 @@ def _add_class_state(found: Leaves, values: Sequence[Any], place: str) -> None:
 
 def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mixed: bool = False) -> Leaves:
     """Return values of varying structure as texts, and their lengths; mixed if some may have columns when alone."""
-    found = Leaves(len(values), {}, {f"output{place}": Texts.of(map(shortened, map(identify, values)))}, is_mixed)
+    found = Leaves(len(values), {}, {f"output{place}": Texts.of(map(text_reader(), values))}, is_mixed)
     if lengths is not None:
         found.numbers[f"len(output{place})"] = np.array(lengths, dtype=float)
     return found

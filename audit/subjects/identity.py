@@ -10,7 +10,7 @@ import random
 import struct
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,6 +54,7 @@ _OF_CLASSES |= {
 }
 _BUILT_IN = frozenset((list, tuple, dict))
 _SCALARS = frozenset((type(None), bool, int, float, str, bytes))
+_FLAGS = _SCALARS - {float}  # of one type, equal ones are the same
 _CONTENT = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
@@ -86,6 +87,20 @@ def identify(value: Any) -> str:
         return "".join(_Reader().texts(value, "output", 0))
     except RecursionError:
         raise CannotKeep(f"output is nested deeper than {_DEEPEST} levels") from None
+
+
+def text_reader() -> Callable[[Any], str]:
+    """Return a function that gives the short text of a value; transcripts of flags repeat, and each is read once."""
+    known: dict[tuple[Any, tuple[type, ...]], str] = {}  # values that are equal may differ in type
+
+    def text_of(value: Any) -> str:
+        if type(value) is not tuple or not _FLAGS.issuperset(kinds := tuple(map(type, value))):
+            return shortened(identify(value))
+        if (key := (value, kinds)) not in known:
+            known[key] = shortened(identify(value))
+        return known[key]
+
+    return text_of
 
 
 def shortened(text: str, whole: str | None = None) -> str:

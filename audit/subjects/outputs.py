@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 
 from audit.subjects.columns import Leaves, Texts, columns_of_array, shown_key
 from audit.subjects.flatten import flatten
-from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, type_name
+from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, shortened, text_reader, type_name
 from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table, rows_of_table
 
 _WITHOUT_REFERENCES = 2  # version of marshal: equal values have equal bytes, whichever of them are one object
@@ -133,7 +133,7 @@ def encode(raw: Any, size: int) -> Outputs:
 def _encode_array(raw: np.ndarray) -> Outputs:
     if raw.dtype.kind in "SU" and raw.ndim == 1:
         table, codes = np.unique(raw, return_inverse=True)
-        return Outputs(raw, np.full(len(raw), np.nan), Texts(tuple(map(symbol_of, table)), codes))
+        return Outputs(raw, np.full(len(raw), np.nan), Texts(symbols_of(table).table, codes))
     if raw.dtype.names is not None and raw.ndim == 1:
         encoded = _encode_columns(raw, {f"[{shown_key(name)}]": raw[name] for name in raw.dtype.names})
         if encoded is not None:
@@ -251,19 +251,26 @@ def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
     if not without.any():
         return assembled(raw, leaves, None)
     texts: list[str | None] = [None] * len(rows)
+    text_of = text_reader()
     for row in np.flatnonzero(without).tolist():
         content = None if own is None else own.at(row)
-        texts[row] = (missing.at(row) if missing is not None else None) or symbol_of(rows[row], content)
+        texts[row] = (missing.at(row) if missing is not None else None) or symbol_of(rows[row], content, text_of)
     ragged = own is not None and any(type(rows[row]) in _CONTAINERS for row in np.flatnonzero(own.codes >= 0).tolist())
     return replace(assembled(raw, leaves, Texts.of(texts)), ragged=ragged)
 
 
-def symbol_of(value: Any, content: str | None = None) -> str:
+def symbols_of(values: Iterable[Any]) -> Texts:
+    """Read values as symbols."""
+    text_of = text_reader()
+    return Texts.of(symbol_of(value, None, text_of) for value in values)
+
+
+def symbol_of(value: Any, content: str | None, text_of: Callable[[Any], str]) -> str:
     if value is None:
         return "None"
     if isinstance(value, Raised):
         return str(value)
-    return f"{type_name(value)}: {content or shortened(identify(value))}"
+    return f"{type_name(value)}: {content or text_of(value)}"
 
 
 def assembled(raw: Any, leaves: Leaves, symbols: Texts | None) -> Outputs:

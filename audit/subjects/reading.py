@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.subjects.columns import Leaves, Texts
-from audit.subjects.outputs import Names, Outputs, assembled, blocks_of, encode, names_of, symbol_of, text_keys
+from audit.subjects.outputs import Names, Outputs, assembled, blocks_of, encode, names_of, symbols_of, text_keys
 from audit.subjects.structure import structure_of
 
 Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
@@ -141,7 +141,7 @@ def _is_single(outputs: Outputs) -> bool:
 
 def _all_symbols(outputs: Outputs) -> Outputs:
     """Read every row as a symbol."""
-    return Outputs(outputs.raw, np.full(len(outputs), np.nan), Texts.of(map(symbol_of, outputs.raw)), ragged=True)
+    return Outputs(outputs.raw, np.full(len(outputs), np.nan), symbols_of(outputs.raw), ragged=True)
 
 
 def concatenate(batches: Sequence[Outputs]) -> Outputs:

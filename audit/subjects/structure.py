@@ -34,7 +34,8 @@ def structure_of(value: Any, depth: int = 0) -> Any:
     if kind is array.array:
         return kind, value.typecode, len(value)
     if kind in (list, tuple, collections.deque):
-        return kind, *_structures_of(list(value), depth)
+        kinds = tuple(map(type, value))
+        return kind, *(kinds if _OF_ONE_STRUCTURE.issuperset(kinds) else _structures_of(list(value), depth))
     if isinstance(value, dict):
         return kind, repr(list(value)), *(structure_of(entry, depth + 1) for entry in value.values())
     if isinstance(value, (np.ndarray, np.generic)):
@@ -48,11 +49,9 @@ def structure_of(value: Any, depth: int = 0) -> Any:
 
 
 def _structures_of(entries: list[Any], depth: int) -> list[Any]:
-    kinds = set(map(type, entries))
-    if kinds == {int} and min(entries) >= -(2**63) and max(entries) < 2**63:  # as entry by entry, and fast
+    is_of_integers = set(map(type, entries)) == {int}
+    if is_of_integers and min(entries) >= -(2**63) and max(entries) < 2**63:  # as entry by entry, and fast
         return [(int, True)] * len(entries)
-    if kinds.issubset(_OF_ONE_STRUCTURE):
-        return list(map(type, entries))
     return [structure_of(entry, depth + 1) for entry in entries]
 
 

@@ -9,6 +9,7 @@ dataset is the stream, which the object reads; the analyst decides how far.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,7 @@ class TreeCounter:
 
     def prefix(self, length: int) -> float:
         """Return the sum of the noisy nodes that cover a prefix."""
-        total, start = 0.0, 0
-        for level in range(length.bit_length() - 1, -1, -1):
-            if length & 1 << level:
-                total += self.node(level, start)
-                start += 1 << level
-        return total
+        return sum([self.node(level, start) for level, start in nodes_of(length)])
 
     def node(self, level: int, start: int) -> float:
         """Return the noisy sum of a dyadic interval; its noise is drawn once."""
@@ -55,6 +51,13 @@ class TreeCounter:
 
     def noise(self, level: int) -> float:
         return float(self.rng.laplace(scale=self.scale))
+
+
+@cache
+def nodes_of(length: int) -> tuple[tuple[int, int], ...]:
+    """Return level and start of the dyadic intervals that cover a prefix, the longest first."""
+    levels = [level for level in range(length.bit_length() - 1, -1, -1) if length >> level & 1]
+    return tuple((level, length >> level + 1 << level + 1) for level in levels)
 
 
 STEPS = [("step",)] * LENGTH

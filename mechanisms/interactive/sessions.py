@@ -11,6 +11,7 @@ sensitivity is 1. Budgets are fractions: a cost given as a float counts as the d
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ CLAIM = PrivacyClaim(1.0, 0.0, Substitution(), SOURCE)
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
 
 
+@lru_cache(maxsize=64, typed=True)  # an analyst asks at few budgets
 def exact(number: Any) -> Fraction:
     """Return a number as the fraction that it is written as."""
     return Fraction(str(number))
