@@ -302,9 +302,8 @@ def _timestamps(values: Sequence[Any], place: str) -> Leaves:
     if not all(isinstance(getattr(value, "value", None), int) for value in values):
         return _ragged(values, place, None, len(values) > 1)
     found = read_integers([value.value for value in values], place)
-    found.texts[f"zone(output{place})"] = Texts.of(
-        f"{value.tzinfo!r}, {getattr(value, 'unit', '')}" for value in values
-    )
+    zones = (f"{value.tzinfo!r}, {getattr(value, 'unit', '')}" for value in values)
+    found.texts[f"zone(output{place})"] = Texts.of(zones)
     return found
 
 
