@@ -59,6 +59,10 @@ class Evidence:
         """Return the reason why there can be no verdict, or None."""
         return self.failure
 
+    def unlike(self, fresh: Self) -> str | None:
+        """Return how fresh outputs contradict these, so that neither speaks for the mechanism, or None."""
+        return None
+
     @property
     def is_final(self) -> bool:
         """True if nothing fresh can be drawn to confirm it."""

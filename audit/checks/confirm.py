@@ -109,6 +109,8 @@ def judge(
     if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
         return _open(again, f"suspected twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
     ended = "and fresh ones could not be drawn" if fresh.failure else "fresh ones did not"
+    if said := evidence.unlike(fresh):
+        return _open(second, said)
     doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), {ended}"
     return replace(second, reason=f"{second.reason}; {doubt}")
 

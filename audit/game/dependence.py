@@ -179,6 +179,13 @@ class CallStatistics:
         return min(0.0, float(_log_tails(counts, runs, rest_counts, others).min()) + math.log(6))
 
 
+def alike(first: GameCounts, again: GameCounts) -> float:
+    """Return log p that two games with the same events end alike: guesses and abstentions on both sides."""
+    one, other = (np.array(list(vars(counts).values()), dtype=float).reshape(2, 3) for counts in (first, again))
+    runs = (one.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True))
+    return min(0.0, float(_log_tails(one, runs[0], other, runs[1]).min()) + math.log(2 * one.size))
+
+
 def _log_tails(first: np.ndarray, first_runs: Any, rest: np.ndarray, rest_runs: Any) -> np.ndarray:
     """Bound log P of hypergeometric counts as far from their means, in their own directions; 0 without runs."""
     runs = first_runs + rest_runs

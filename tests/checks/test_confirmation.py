@@ -12,6 +12,8 @@ from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment
 from audit.checks.confirm import CONFIRMING_POWER, LOOKS, confirming_level, growth
+from audit.game.dependence import LOG_LEVEL, alike
+from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.resolution import game_resolution, runs_to_resolve
 from audit.subjects import Stream
@@ -226,3 +228,29 @@ def test_what_cannot_be_drawn_again_is_judged_at_the_level_of_a_fail(pvalue, ver
     assert found.verdict is verdict
     assert found.reason.startswith(said)
     assert (found.basis == "none") is (verdict is Verdict.INCONCLUSIVE)
+
+
+class HeldNoise:
+    """Noise that a clock seeds: the same for the first outputs, and new in every call from then on."""
+
+    def __init__(self, held):
+        self.held, self.drawn = held, 0
+
+    def __call__(self, data, size, rng):
+        self.drawn += size
+        return data.sum() + np.full(size, 0.123 if self.drawn < self.held else 1000.0 * self.drawn)
+
+
+@pytest.mark.parametrize("held", [3_800, 4_200], ids=["no event comes back", "some come back"])
+def test_fresh_outputs_unlike_the_first_ones_are_no_pass(held):
+    """Every output of the first draws tells the dataset; among the fresh ones their values do not come back."""
+    result = audit.check_privacy(HeldNoise(held), PrivacyClaim(1.0), PAIRS, budget=2_000, tolerance=2.0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "depend on the time or on earlier calls" in result.reason
+
+
+def test_what_a_chance_suspicion_leaves_stays_a_pass():
+    """The counts of a first game that barely refutes and those of a usual one are alike; none and many are not."""
+    first, usual = GameCounts(420, 100, 480, 100, 420, 480), GameCounts(1_460, 540, 2_000, 540, 1_460, 2_000)
+    assert alike(first, usual) > LOG_LEVEL
+    assert alike(first, GameCounts(0, 0, 4_000, 0, 0, 4_000)) < LOG_LEVEL

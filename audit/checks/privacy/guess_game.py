@@ -21,7 +21,7 @@ from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
-from audit.game.dependence import LOG_LEVEL, CallStatistics
+from audit.game.dependence import LOG_LEVEL, CallStatistics, alike
 from audit.game.events import EventPair
 from audit.game.exchangeability import compare_long_call
 from audit.game.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
@@ -158,6 +158,18 @@ class GuessGame(Way):
             said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
             return undecided(f"{said}, or shares noise within a call")
         return None
+
+    def unlike(self, fresh: GuessGame) -> str | None:
+        """Return what changed where the same events are not as frequent in a later game as in this one, or None."""
+        shared = max(1.0, self.calls.dispersion()[0], fresh.calls.dispersion()[0])
+        same = (self.plus, self.minus) == (fresh.plus, fresh.minus)
+        if not same or alike(self.counts, fresh.counts) > LOG_LEVEL * shared:
+            return None
+        first, again = (f"{each.correct} of {each.correct + each.wrong}" for each in (self.counts, fresh.counts))
+        return (
+            f"{first} guesses were right in the first draws, {again} in fresh ones: its outputs depend on the time or on "
+            "earlier calls, like noise that a clock seeds or a cache keeps; draw the noise from `rng`"
+        )
 
     def _lower_bound(self, case: Case) -> float:
         """Return the bound of epsilon at the tested delta; 0.0 where the outputs depend on each other."""

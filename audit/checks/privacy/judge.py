@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from audit.base.arguments import closed_probability, integer, nonnegative
 from audit.base.errors import InvalidCertificate
@@ -85,6 +85,10 @@ class PrivacyEvidence(Evidence):
     def searched(self) -> Searched | None:
         """The end of a search over datasets or parameters, if there was one."""
         return self.by(Searched)
+
+    def unlike(self, fresh: Self) -> str | None:
+        """Return what changed where the events of the game are not as frequent among fresh outputs."""
+        return None if self.game is None or fresh.game is None else self.game.unlike(fresh.game)
 
     @property
     def is_final(self) -> bool:
