@@ -68,13 +68,39 @@ class Leaves:
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
     texts: dict[str, Texts] = field(default_factory=dict)
     mixed: bool = False  # whether some row has other columns here than it would have alone
-    partial: set[str] = field(default_factory=set)  # columns of numbers that rows of one type have, and others lack
+    partial: dict[str, np.ndarray] = field(default_factory=dict)  # which rows have a number that others lack
 
     def update(self, other: Leaves) -> None:
         self.numbers.update(other.numbers)
         self.texts.update(other.texts)
         self.mixed |= other.mixed
         self.partial |= other.partial
+
+
+def spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> Leaves:
+    """Put the columns of groups of rows together."""
+    found = Leaves(size, mixed=any(part.mixed for part in parts))
+    for name in dict.fromkeys(name for part in parts for name in part.numbers):
+        widths = {part.numbers[name].shape[1:] for part in parts if name in part.numbers}
+        found.mixed |= len(widths) > 1
+        column, having = np.zeros((size, *max(widths))), np.zeros(size, dtype=bool)
+        for rows, part in zip(groups, parts, strict=True):
+            if (own := part.numbers.get(name)) is None:
+                continue
+            having[rows] = part.partial.get(name, True)
+            if own.ndim < column.ndim:
+                own = own[:, None]
+            column[(rows, slice(own.shape[1])) if own.ndim > 1 else rows] = own
+        found.numbers[name] = column
+        if not having.all():
+            found.partial[name] = having
+    for name in dict.fromkeys(name for part in parts for name in part.texts):
+        having = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
+        joined = Texts.joined([texts for _, texts in having])
+        codes = np.full(size, -1)
+        codes[np.concatenate([np.flatnonzero(rows) for rows, _ in having])] = joined.codes
+        found.texts[name] = Texts(joined.table, codes)
+    return found
 
 
 def read_floats(values: Sequence[Any], place: str) -> Leaves:

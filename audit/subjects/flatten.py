@@ -36,6 +36,7 @@ from audit.subjects.columns import (
     read_raised,
     read_texts,
     shown_key,
+    spread,
 )
 from audit.subjects.identity import (
     Raised,
@@ -75,33 +76,7 @@ def flatten(values: Sequence[Any], place: str = "") -> Leaves:
     groups = [np.array([kind is wanted for kind in kinds]) for wanted in distinct]
     chosen = [[values[row] for row in np.flatnonzero(rows).tolist()] for rows in groups]
     parts = [_of_one_type(type(part[0]), part, place) for part in chosen]
-    found = _spread(len(values), groups, parts)
-    if place:
-        found.partial.update(name for part in parts for name in found.numbers.keys() - part.numbers.keys())
-    return found
-
-
-def _spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> Leaves:
-    """Put the columns of groups of rows together."""
-    found = Leaves(size, mixed=any(part.mixed for part in parts), partial=set().union(*(p.partial for p in parts)))
-    for name in dict.fromkeys(name for part in parts for name in part.numbers):
-        widths = {part.numbers[name].shape[1:] for part in parts if name in part.numbers}
-        found.mixed |= len(widths) > 1
-        column = np.zeros((size, *max(widths)))
-        for rows, part in zip(groups, parts, strict=True):
-            if (own := part.numbers.get(name)) is None:
-                continue
-            if own.ndim < column.ndim:
-                own = own[:, None]
-            column[(rows, slice(own.shape[1])) if own.ndim > 1 else rows] = own
-        found.numbers[name] = column
-    for name in dict.fromkeys(name for part in parts for name in part.texts):
-        having = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
-        joined = Texts.joined([texts for _, texts in having])
-        codes = np.full(size, -1)
-        codes[np.concatenate([np.flatnonzero(rows) for rows, _ in having])] = joined.codes
-        found.texts[name] = Texts(joined.table, codes)
-    return found
+    return spread(len(values), groups, parts)
 
 
 def _of_one_type(kind: type, values: Sequence[Any], place: str) -> Leaves:
@@ -176,18 +151,43 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width} {kind.__name__}", len(values))
         _add_class_state(found, values, place)
         return found
+    numeric = kinds - {type(None)}
+    if len(numeric) == 1 < len(kinds) and numeric <= _IN_A_BLOCK and (found := _with_gaps(values, place)) is not None:
+        return found
     is_mixed = any(len(each) > 1 for each in kinds_of)
     if width > _MOST_FIELDS:
         block = _numbers_of(values, place)
         if block is not None:
             block.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
         return block or _ragged(values, place, None, is_mixed)
+    alone = (set(map(type, row)) - {type(None)} for row in values)  # a row of one type would be a block
+    is_mixed = is_mixed and any(len(own) == 1 and own <= _IN_A_BLOCK for own in alone)
     found = Leaves(len(values), mixed=is_mixed)
     names = getattr(type(values[0]), "_fields", ())  # of a named tuple
     for index, column in enumerate(columns):
         part = f"{place}.{names[index]}" if len(names) == width else f"{place}[{index}]"
         found.update(flatten(column, part))
     found.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
+    _add_class_state(found, values, place)
+    return found
+
+
+def _with_gaps(values: Sequence[Any], place: str) -> Leaves | None:
+    """Return rows of numbers and None as one block with a text for each None; none if rows of None are one text."""
+    empty = np.array([all(entry is None for entry in row) for row in values])
+    if empty.any() and len(values[0]) > _MOST_FIELDS:
+        return None
+    if empty.any():
+        groups = [~empty, empty]
+        chosen = [[values[row] for row in np.flatnonzero(rows).tolist()] for rows in groups]
+        return spread(len(values), groups, [_sequences(rows, place) for rows in chosen])
+    kind = next(type(entry) for row in values for entry in row if entry is not None)
+    found = columns_of_array(np.array([[0 if x is None else x for x in row] for row in values], dtype=kind), place)
+    gaps = np.array([[entry is None for entry in row] for row in values])
+    for index in np.flatnonzero(gaps.any(axis=0)).tolist():
+        found.texts[f"none(output{place}[{index}])"] = Texts(("no number",), np.where(gaps[:, index], 0, -1))
+    said = f"{type_name(values[0])} of {len(values[0])} {kind.__name__}"
+    found.texts[_type_of(place)] = Texts.same(said, len(values))
     _add_class_state(found, values, place)
     return found
 
@@ -244,8 +244,7 @@ def _add_column(found: Leaves, values: list[Any], place: str) -> None:
         found.update(flatten(values, place))
     else:
         part = flatten([value for value in values if value is not _ABSENT], place)
-        found.update(_spread(len(values), [having], [part]))
-        found.partial |= part.numbers.keys()
+        found.update(spread(len(values), [having], [part]))
 
 
 def _objects(values: Sequence[Any], place: str) -> Leaves:

@@ -237,14 +237,9 @@ def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
     own = leaves.texts.pop("output", None)
     leaves.numbers.pop("len(output)", None)
     missing = leaves.texts.pop("nan(output)", None) if leaves.numbers.get("", np.empty(0)).ndim == 1 else None
-    types = leaves.texts["type(output)"]
-    without = np.ones(len(rows), dtype=bool)  # rows whose type has no numbers
-    for code in range(len(types.table)):
-        chosen = types.codes == code
-        part = leaves if len(types.table) == 1 else flatten([rows[int(np.argmax(chosen))]])
-        numbers = part.numbers.keys() - {"len(output)"}
-        without[chosen] = not numbers
-        leaves.mixed |= bool(leaves.partial) and numbers <= leaves.partial
+    without = np.ones(len(rows), dtype=bool)  # rows without numbers
+    for name in leaves.numbers:
+        without &= ~leaves.partial.get(name, np.True_)
     for kept in (own, missing):
         if kept is not None:
             without |= kept.codes >= 0

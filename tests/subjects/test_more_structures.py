@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from audit.subjects import Reading, concatenate, encode
-from audit.subjects.unread import unread_places
+from audit.subjects.unread import places_of_disagreement, unread_places
 
 RNG = np.random.default_rng(5)
 
@@ -119,3 +119,32 @@ def test_a_class_with_the_name_of_a_table_is_read_by_its_attributes():
 def test_a_minus_zero_beside_another_number_is_seen():
     left, right = (encode([(x, zero) for x in (1.0, 2.0)], 2) for zero in (0.0, -0.0))
     assert Reading.of([left, right]).coded == ("minus zero(output)",)
+
+
+def cell():
+    return None if RNG.random() < 0.4 else float(RNG.normal())
+
+
+SUPPRESSED = {
+    "dict": lambda: {key: cell() for key in "abc"},
+    "list": lambda: [cell() for _ in range(3)],
+    "list of integers": lambda: [None if RNG.random() < 0.4 else int(RNG.integers(9)) for _ in range(3)],
+    "optional keys": lambda: {key: cell() for key in "abc" if RNG.random() < 0.5},
+    "lists in a dict": lambda: {"x": (cell(), cell()), "y": [{"z": cell()}]},
+    "long list": lambda: [cell() for _ in range(70)],
+}
+
+
+@pytest.mark.parametrize("suppressed", SUPPRESSED.values(), ids=SUPPRESSED)
+def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppressed):
+    """A structure for every set of cells that is None would have to be read by itself: 4,096 of 12 cells."""
+    rows = [suppressed() for _ in range(100)]
+    together, alone = encode(rows, len(rows)), [encode([row], 1) for row in rows]
+    assert not together.mixed
+    reading = Reading.of([together, *alone])
+    found = reading.read(together)
+    for row, one in enumerate(map(reading.read, alone)):
+        np.testing.assert_array_equal(found.numbers[row], one.numbers[0])
+        assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
+    assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
+    assert not places_of_disagreement([together])
