@@ -95,10 +95,10 @@ def spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> 
         if not having.all():
             found.partial[name] = having
     for name in dict.fromkeys(name for part in parts for name in part.texts):
-        having = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
-        joined = Texts.joined([texts for _, texts in having])
+        said = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
+        joined = Texts.joined([texts for _, texts in said])
         codes = np.full(size, -1)
-        codes[np.concatenate([np.flatnonzero(rows) for rows, _ in having])] = joined.codes
+        codes[np.concatenate([np.flatnonzero(rows) for rows, _ in said])] = joined.codes
         found.texts[name] = Texts(joined.table, codes)
     return found
 
@@ -134,15 +134,18 @@ def _minus_zeros(numbers: np.ndarray, place: str) -> dict[str, Texts]:
 
 
 def read_integers(values: Sequence[Any], place: str) -> Leaves:
-    found = Leaves(len(values))
     try:
-        whole = np.array(values, dtype=np.int64)
+        return whole_numbers(np.array(values, dtype=np.int64), place)
     except OverflowError:
-        found.texts[f"digits(output{place})"] = Texts.of(map(shortened, map(repr, map(int, values))))
-        found.numbers[place] = np.array([_rounded(value) for value in values])
-        found.mixed = len(values) > 1
-        return found
-    return whole_numbers(whole, place)
+        numbers = np.array([_rounded(value) for value in values])
+    rests = [int(value) - int(x) if math.isfinite(x) else 0 for value, x in zip(values, numbers, strict=True)]
+    low = np.array(list(map(_rounded, rests)))
+    exact = [math.isfinite(x) and int(y) == rest for x, y, rest in zip(numbers, low, rests, strict=True)]
+    found = Leaves(len(values), {place: numbers, f"{place} last digits": low})
+    if not all(exact):
+        digits = (None if kept else shortened(repr(int(value))) for kept, value in zip(exact, values, strict=True))
+        found.texts[f"digits(output{place})"] = Texts.of(digits)
+    return found
 
 
 def _rounded(value: Any) -> float:

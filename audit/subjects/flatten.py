@@ -152,12 +152,11 @@ def _sequences(values: Sequence[Any], place: str) -> Leaves:
         _add_class_state(found, values, place)
         return found
     numeric = kinds - {type(None)}
-    if len(numeric) == 1 < len(kinds) and numeric <= _IN_A_BLOCK and (found := _with_gaps(values, place)) is not None:
-        return found
+    if len(numeric) == 1 < len(kinds) and numeric <= _IN_A_BLOCK and (gaps := _with_gaps(values, place)) is not None:
+        return gaps
     is_mixed = any(len(each) > 1 for each in kinds_of)
     if width > _MOST_FIELDS:
-        block = _numbers_of(values, place)
-        if block is not None:
+        if (block := _numbers_of(values, place)) is not None:
             block.texts[_type_of(place)] = Texts.same(f"{type_name(values[0])} of {width}", len(values))
         return block or _ragged(values, place, None, is_mixed)
     alone = (set(map(type, row)) - {type(None)} for row in values)  # a row of one type would be a block
@@ -277,7 +276,7 @@ def _add_class_state(found: Leaves, values: Sequence[Any], place: str) -> None:
 
 def _ragged(values: Sequence[Any], place: str, lengths: list[int] | None, is_mixed: bool = False) -> Leaves:
     """Return values of varying structure as texts, and their lengths; mixed if some may have columns when alone."""
-    found = Leaves(len(values), {}, {f"output{place}": Texts.of(map(text_reader(), values))}, is_mixed)
+    found = Leaves(len(values), {}, {f"output{place}": Texts.of(map(text_reader(place), values))}, is_mixed)
     if lengths is not None:
         found.numbers[f"len(output{place})"] = np.array(lengths, dtype=float)
     return found

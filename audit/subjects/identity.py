@@ -75,7 +75,7 @@ class Raised:
         return f"{RAISED}{type(error).__name__}: {shortened(said, whole)}"
 
 
-def identify(value: Any) -> str:
+def identify(value: Any, place: str = "") -> str:
     """Return a text that is equal for outputs that a caller cannot tell apart, and different for all others.
 
     Raises
@@ -86,16 +86,18 @@ def identify(value: Any) -> str:
     try:
         return "".join(_Reader().texts(value, "output", 0))
     except RecursionError:
-        raise CannotKeep(f"output is nested deeper than {_DEEPEST} levels") from None
+        raise CannotKeep(f"output{place} is nested deeper than {_DEEPEST} levels") from None
+    except CannotKeep as cause:
+        raise CannotKeep(f"output{place}{str(cause).removeprefix('output')}") from None
 
 
-def text_reader() -> Callable[[Any], str]:
+def text_reader(place: str = "") -> Callable[[Any], str]:
     """Return a function that gives the short text of a value; transcripts of flags repeat, and each is read once."""
     known: dict[tuple[Any, tuple[type, ...]], str] = {}  # values that are equal may differ in type
 
     def text_of(value: Any) -> str:
         if type(value) is not tuple or not _FLAGS.issuperset(kinds := tuple(map(type, value))):
-            return shortened(identify(value))
+            return shortened(identify(value, place))
         if (key := (value, kinds)) not in known:
             known[key] = shortened(identify(value))
         return known[key]
@@ -354,8 +356,9 @@ def is_written_in_python(kind: type) -> bool:
     if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
         return False
     members = ((name, member) for name, member in vars(kind).items() if getattr(member, "__objclass__", None) is kind)
+    slots = vars(kind).get("__slots__", ())  # pydantic gives its slots names like those of C
     return all(
-        name in ("__dict__", "__weakref__")
+        name in ("__dict__", "__weakref__", *slots)
         or (isinstance(member, types.MemberDescriptorType) and not (name.startswith("__") and name.endswith("__")))
         or not isinstance(member, _OF_C)
         for name, member in members

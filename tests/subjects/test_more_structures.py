@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from audit.subjects import Reading, concatenate, encode
+from audit.subjects.outputs import BadBatch
 from audit.subjects.unread import places_of_disagreement, unread_places
 
 RNG = np.random.default_rng(5)
@@ -131,6 +132,7 @@ SUPPRESSED = {
     "list of integers": lambda: [None if RNG.random() < 0.4 else int(RNG.integers(9)) for _ in range(3)],
     "optional keys": lambda: {key: cell() for key in "abc" if RNG.random() < 0.5},
     "lists in a dict": lambda: {"x": (cell(), cell()), "y": [{"z": cell()}]},
+    "integers of any size": lambda: [int(RNG.integers(9)) + (int(RNG.integers(9)) << 70), cell()],
     "long list": lambda: [cell() for _ in range(70)],
 }
 
@@ -148,3 +150,30 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
         assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
     assert not places_of_disagreement([together])
+
+
+def test_a_number_of_any_size_is_read_as_a_number():
+    """A text of its digits would repeat as seldom as noise does, and bar a PASS."""
+    values = [(int(x) << 60) + 3 for x in RNG.integers(2**30, size=50)]
+    encoded = encode(values, len(values))
+    assert encoded.symbols is None
+    assert not unread_places([encoded], [columns(values)], encoded.texts)
+    np.testing.assert_array_equal(encoded.numbers[:, 1], [value - int(float(value)) for value in values])
+
+
+class Slotted:
+    __slots__ = ("__own__", "value")
+
+    def __init__(self, value, own):
+        self.value, self.__own__ = value, own
+
+
+def test_slots_with_names_like_those_of_c_are_read():
+    found = numbers([Slotted(float(x), 3 * float(x)) for x in DRAWN[0]])
+    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(DRAWN[0][:, None] * [1, 3], axis=1))
+
+
+@pytest.mark.parametrize("hold", [lambda x: {"a": [1.0, x]}, lambda x: {"a": (2.0, "b", x)}], ids=["list", "tuple"])
+def test_what_cannot_be_kept_is_named_with_its_place(hold):
+    with pytest.raises(BadBatch, match=r'output\["a"\]\[\d\] is a .*Generator'):
+        encode([hold(np.random.default_rng(0))], 1)

@@ -167,8 +167,8 @@ class GuessGame(Way):
             return None
         first, again = (f"{each.correct} of {each.correct + each.wrong}" for each in (self.counts, fresh.counts))
         return (
-            f"{first} guesses were right in the first draws, {again} in fresh ones: its outputs depend on the time or on "
-            "earlier calls, like noise that a clock seeds or a cache keeps; draw the noise from `rng`"
+            f"{first} guesses were right in the first draws, {again} in fresh ones: its outputs depend on the time or "
+            "on earlier calls, like noise that a clock seeds or a cache keeps; draw the noise from `rng`"
         )
 
     def _lower_bound(self, case: Case) -> float:
