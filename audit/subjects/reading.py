@@ -32,7 +32,11 @@ class Reading:
 
     @classmethod
     def of(cls, batches: Sequence[Outputs], codes: bool = True) -> Reading:
-        batches = [part for batch in batches if len(batch) for _, part in _apart(batch)]
+        return cls._of([part for batch in batches if len(batch) for _, part in _apart(batch)], codes)
+
+    @classmethod
+    def _of(cls, batches: Sequence[Outputs], codes: bool) -> Reading:
+        """Return the columns of batches of one structure each."""
         widths: dict[str, set[int]] = {}
         for batch in batches:
             if batch.symbols is None or not batch.symbolic.all():
@@ -46,10 +50,10 @@ class Reading:
             return cls(names)
         return cls(_varying(batches, names), tuple(sorted(_varying_texts(batches))))
 
-    def read(self, outputs: Outputs) -> Outputs:
-        """Return the outputs in these columns."""
+    def read(self, outputs: Outputs, parts: Sequence[Part] | None = None) -> Outputs:
+        """Return the outputs in these columns; `parts` are their rows by structure, if these are known."""
         if outputs.mixed:
-            return self._joined(outputs, _apart(outputs))
+            return self._joined(outputs, parts or _apart(outputs))
         if self.ragged and _is_single(outputs):
             return outputs
         if not self.ragged and not self.coded and names_of(outputs) == self.names:
@@ -57,8 +61,8 @@ class Reading:
         blocks = blocks_of(outputs)
         most, widths = dict(self.names), dict(names_of(outputs))
         if self.ragged or any(widths[name] > most[name] for name in blocks.keys() & most.keys()):
-            if len(parts := _apart(outputs, at_once=False)) > 1:
-                return self._joined(outputs, parts)
+            if len(apart := _apart(outputs, at_once=False)) > 1:
+                return self._joined(outputs, apart)
             outputs = _all_symbols(outputs)
             blocks = {}
         if self.ragged:
@@ -154,8 +158,9 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
         if all(batch.names is None and batch.texts.keys() == names for batch in batches):
             texts = {name: Texts.joined([batch.texts[name] for batch in batches]) for name in names}
             return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
-    reading = Reading.of(batches, codes=False)
-    return _concatenated([reading.read(batch) for batch in batches], raw)
+    apart = [_apart(batch) for batch in batches]
+    reading = Reading._of([part for parts in apart for rows, part in parts if len(rows)], codes=False)
+    return _concatenated([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
 
 
 def _concatenated(read: Sequence[Outputs], raw: Any) -> Outputs:
