@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy.optimize import brentq
 
@@ -103,6 +104,7 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Calibration:
     return Calibration(lam, 2 * lam * math.log(2 * epochs / delta), epochs)
 
 
+@lru_cache(maxsize=64)  # a learner is fitted again and again
 def least(epsilon: float, delta: float, cutoff: int) -> Calibration:
     """Return the one of `pure` and `optimal` with the smaller threshold: `pure` for few BOTTOMs, else `optimal`."""
     return min(pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff), key=lambda found: found.threshold)
