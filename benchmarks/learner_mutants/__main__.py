@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.learner_mutants import consistency, constants, cover, labels, local, stability
 from benchmarks.mutants.mutant import TESTS, Mutant
-from benchmarks.mutants.running import ROOT, Finder, told_apart
+from benchmarks.mutants.running import ROOT, load, told_apart
 
 BUDGET, SIGNIFICANCE = 1_000, 1e-3
 MUTANTS: list[Mutant] = [
@@ -69,7 +69,7 @@ def survives(mutant: Mutant, answer: Any) -> None:
             text = (ROOT / "mechanisms" / mutant.file).read_text()
             if text.count(mutant.old) != 1:
                 raise SystemExit(f"its text occurs {text.count(mutant.old)} times")
-            sys.meta_path.insert(0, Finder(mutant, text.replace(mutant.old, mutant.new)))
+            load(mutant, text.replace(mutant.old, mutant.new))
             judge: Callable[[str], bool] = tests_fail if mutant.notices.startswith(TESTS) else checks_fail
             answer.send("killed" if judge(mutant.notices) else "SURVIVED")
         except SystemExit as problem:

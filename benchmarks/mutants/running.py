@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.util
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
@@ -15,6 +17,7 @@ from typing import Any
 from benchmarks.mutants.mutant import Mutant
 
 ROOT = Path(__file__).parents[2]
+_TOO_LATE = 3  # the exit status of a process that had imported the module unmutated
 
 
 class Mutated(importlib.abc.SourceLoader):
@@ -48,6 +51,15 @@ class Finder(importlib.abc.MetaPathFinder):
         return importlib.util.spec_from_loader(fullname, self.loader) if fullname == self.module else None
 
 
+def load(mutant: Mutant, text: str, package: str = "mechanisms") -> None:
+    """Import a module from a changed text, at once: pytest puts a finder of its own before those that it meets."""
+    finder = Finder(mutant, text, package)
+    if finder.module in sys.modules:
+        raise SystemExit(_TOO_LATE)
+    sys.meta_path.insert(0, finder)
+    importlib.import_module(finder.module)
+
+
 def told_apart(judge: Callable[[Mutant, Any], None], mutant: Mutant, seconds: float | None = None) -> str:
     """Return what a judge sends of a mutation from a forked process, within some seconds if given."""
     context = multiprocessing.get_context("fork")
@@ -64,4 +76,6 @@ def told_apart(judge: Callable[[Mutant, Any], None], mutant: Mutant, seconds: fl
     except EOFError:
         said = "killed by the end of its process"
     process.join()
+    if process.exitcode == _TOO_LATE:
+        raise SystemExit(f"{mutant.file} was imported before its change")
     return said
