@@ -1,5 +1,6 @@
 """Gaussian, trade-off, Renyi and zero-concentrated claims: profiles, divergences, exact judgments."""
 
+import itertools
 import math
 
 import numpy as np
@@ -145,6 +146,9 @@ def test_renyi_profile_covers_what_keeps_the_claim(order):
 def test_renyi_profile_reference_values():
     # Canonne, Kamath & Steinke 2020, proposition 12, order 2: e^(r - eps) (1/2) / 2
     assert RenyiClaim(2.0, 0.5).profile(4.0) <= math.exp(-3.5) / 4
+    # P = 1 on an output of probability e^-3: of every order the divergence is 3, and delta is 1 - e^(epsilon - 3)
+    for order, epsilon in itertools.product((1.5, 2.0, 8.0), (0.0, 0.5, 1.0, 2.0)):
+        assert RenyiClaim(order, 3.0).profile(epsilon) >= -math.expm1(epsilon - 3)
     # the binary bound: p^2/q + (1-p)^2/(1-q) <= e^.5 is p^2 / q <= e^.5 - 1 + 2p for small p, so the largest p - e^4 q
     # is a little above (e^.5 - 1) / (4 e^4) = .00297
     assert RenyiClaim(2.0, 0.5).profile(4.0) == pytest.approx(0.00303, abs=1e-5)

@@ -18,7 +18,7 @@ from audit.conformance import Library, Parameters, conform, parametrize
 from audit.faces.conformance.cases import CASES
 from audit.faces.conformance.cells import Cell, cells_of, probe
 from audit.faces.conformance.command import conformance_command
-from audit.faces.conformance.findings import STATUSES
+from audit.faces.conformance.findings import STATUSES, written
 from audit.faces.conformance.library import once
 from audit.faces.conformance.matrix import load, page_of, save, worst, write_page
 from audit.faces.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
@@ -138,6 +138,11 @@ def test_what_the_documentation_excludes_accuses_nobody():
     (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
     assert found.status == "excluded"
     assert "sum(): values must be numbers" in found.reason
+
+
+def test_sixteen_records_are_written_one_by_one_and_more_as_sums():
+    assert written([0.5] * 15 + [1.0]) == repr([0.5] * 15 + [1.0])
+    assert written([0.5] * 16 + [1.0]) == "[0.5] * 16 + [1.0]"
 
 
 def test_a_waiver_has_a_reason_and_ends_with_the_fault():

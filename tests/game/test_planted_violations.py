@@ -166,3 +166,12 @@ def test_copies_that_part_company_are_no_copies():
     pairs = [(np.zeros(1), np.ones(1))]
     found = audit.check_privacy(torn, PrivacyClaim(1.0, relation=audit.Local()), pairs, workers=0)
     assert found.verdict is Verdict.FAIL, found.reason
+
+
+def test_the_outputs_that_are_advised_are_the_fewest_within_a_fifth():
+    """A quarter of the budget trains at most, which gives 8 certifying runs, of both datasets, for each output."""
+    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
+    due = training_for(few)
+    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
+    fewer = int((due - 1) / 1.2)
+    assert event_size(Claimed(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
+from audit.game import tuning
 from audit.game.events import EventPair, choose_events
 from audit.game.scorers import SCORERS, SLOW_SCORERS, Scorer, Training, stated_log_likelihood
-from audit.game.scorers.cells import Atoms, SignedOutput
+from audit.game.scorers.cells import Atoms, Monotone, SignedOutput
 from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
 from audit.subjects import encode
@@ -236,3 +237,11 @@ def test_slow_scorers_are_asked_only_where_one_score_leaves_something():
     assert not asked
     choose_events(training(signed, 10_000), DESIGN, slow_scorers=[Asked()])
     assert asked
+
+
+def test_a_slow_scorer_is_fitted_on_all_outputs_where_no_other_one_reads_them(monkeypatch):
+    """Its estimate on a trial exceeds that of nobody."""
+    monkeypatch.setattr(tuning, "TRIAL", 1_000)
+    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()], fine_scorers=())
+    assert found is not None
+    assert found.estimated_bound > 0

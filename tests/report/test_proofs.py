@@ -16,6 +16,7 @@ import audit
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy.enumerated import TOLERANCE, Enumerated, PairTable
 from audit.claims import Point
+from audit.enumeration.stated_graph import masses
 from audit.report import checker
 from audit.report.verify import problems_of, replay
 
@@ -251,6 +252,26 @@ def test_the_checker_and_the_package_agree_on_brackets(epsilon):
     (low, high), (own_low, own_high) = checker.power_of_e(Fraction(epsilon)), exponential(epsilon)
     assert max(low, own_low) <= min(high, own_high)
     assert high - low < Fraction(1, 2**150) * high
+
+
+@pytest.mark.parametrize("sides", [(0, 1), (1, 0)])
+def test_the_checker_brackets_the_worse_of_the_two_directions(sides):
+    """P(a) = 1/2 and Q(a) = 0 give delta = 1/2 at every epsilon; Q(b) = 1 is at most e P(b) = e/2."""
+    rows = {"a": ("1/2", "0"), "b": ("1/2", "1")}
+    law = [(output, *(row[side] for side in sides)) for output, row in rows.items()]
+    lower, upper = checker.bracket({"law": law}, Fraction(1))
+    assert 0 <= Fraction(1, 2) - lower <= upper - lower < Fraction(1, 2**100)
+
+
+def test_probabilities_of_a_stored_graph_are_exact_where_they_are_binary():
+    """Of a fair bit and the product of two: nothing is rounded, and what is added up begins at 0."""
+
+    def bits(data, rng):
+        first, second, third = (int(rng.integers(2)) for _ in range(3))
+        return first + second * third
+
+    law = audit.enumerate_law(bits, None)
+    assert sorted(masses(law.graph)) == [Fraction(1, 8), Fraction(3, 8), Fraction(1, 2)]
 
 
 HOLDS_THE_PIPES = """

@@ -11,6 +11,7 @@ import pytest
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
 from audit.report.certificate import chain_of, digest, load_certificate, seal_of
+from audit.report.rules import broken_rules
 from audit.report.schema import schema
 from audit.report.verify import problems_of
 
@@ -147,6 +148,37 @@ def test_what_breaks_the_schema_is_examined_no_further(certificate):
     certificate["checks"][0]["evidence"]["samples"] = -1
     (line,) = problems_of(certificate)
     assert line.startswith("schema: $.checks[0]")
+
+
+@pytest.mark.parametrize(("broken", "listed"), [(10, 10), (12, 11)])
+def test_ten_breaches_of_the_schema_are_listed_and_more_are_told(certificate, broken, listed):
+    certificate["checks"][0]["evidence"]["samples"] = -1
+    certificate["checks"] = [certificate["checks"][0]] * broken
+    found = problems_of(certificate)
+    assert (len(found), found[-1] == "schema: and more") == (listed, broken > 10)
+
+
+def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
+    """True epsilon 1, claimed 0.8: 5,000 outputs make it suspect, and only the long look confirms it (fixed seed)."""
+    late = PrivacyCheck(name="late", mechanism=laplace, claim=PrivacyClaim(0.8), pairs=[PAIR])
+    report = audit.run([late], budget=5_000, workers=0)
+    assert report.results[0].verdict is audit.Verdict.FAIL
+    assert report.results[0].evidence.confirmation.game.counts.runs > 2 * 5_000
+    assert problems_of(report.certificate) == []
+
+
+def test_where_both_events_show_as_much_the_witness_is_the_one_of_the_left(certificate):
+    """As many guesses of `right` are moved from abstentions as make the two differences equal."""
+    check = certificate["checks"][1]
+    (game,) = (way for way in check["evidence"]["ways"] if way["way"] == "guess game")
+    counts, told = game["counts"], "leak: its witness is not the event by which a game refuted it"
+    behind = counts["left_plus"] - counts["right_plus"] - (counts["right_minus"] - counts["left_minus"])
+    counts["right_minus"] += behind
+    counts["right_abstain"] -= behind
+    check["witness"].update(direction="left", event=game["plus"])
+    assert told not in broken_rules(certificate)
+    check["witness"].update(direction="right", event=game["minus"])
+    assert told in broken_rules(certificate)
 
 
 def test_digests_do_not_depend_on_the_order_of_keys():

@@ -19,7 +19,7 @@ from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict,
 from audit.laws import GaussianLoss
 from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
-from audit.training.accountants.bins import BallsInBins
+from audit.training.accountants.bins import BallsInBins, _bounds
 from audit.training.accountants.brackets import (
     BestOfRuns,
     FixedSizeBatches,
@@ -118,6 +118,13 @@ def test_bins_that_are_one_step():
     assert max(lower, sampled[0]) <= min(upper, sampled[1])
     assert upper - lower < 1e-3
     assert upper < epsilon_bracket(BallsInBins(1.0, 1), DELTA)[0]
+
+
+@pytest.mark.parametrize("is_added", [False, True])
+def test_errors_of_a_transform_leave_a_bracket_around_the_truth(is_added):
+    """A delta of 1e-12 is below what Fourier transforms may be wrong by; one bin is Gaussian noise of mu = 1."""
+    lower, upper = _bounds(BallsInBins(1.0, 1), 1e-12, 1.0 if is_added else 3_000.0, is_added)
+    assert lower <= GaussianLoss(1.0).epsilon(1e-12) <= upper
 
 
 def test_fixed_sizes_are_below_their_accountant():

@@ -239,6 +239,7 @@ def test_refusals_and_edges():
     with pytest.raises(AuditError, match="structure"):
         pvalue(PrivacyClaim(1.0), 1, 1, 1, "iid")
     assert pvalue(PrivacyClaim(1.0), 0, 5, 5) == 1.0
+    assert tail_at_a_point(5, 5, 100, 0.0, 0.5) == 1.0  # the bound of a large delta adds up to more
     assert mu_lower_bound(0, 5, 5, 0.05) == 0.0
     assert fewest_refuting(PrivacyClaim(5.0), 3, 10, 0.05, "any") == 4
     assert pvalue(GaussianClaim(0.0), 200, 200, 1_000) < 1e-12

@@ -154,7 +154,7 @@ def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any])
 
 
 def written(side: Any) -> str:
-    """Return the code of an input: a long list as sums of repeated records."""
+    """Return the code of an input: a list of more than 16 records as sums of repeated ones."""
     if not isinstance(side, list) or len(side) <= _SHORT:
         return repr(side)
     runs = [(text, len(list(same))) for text, same in groupby(map(repr, side))]

@@ -3,6 +3,7 @@
 A FAIL of a true claim has probability at most 1e-6 for each check over fresh seeds; the seeds are fixed.
 """
 
+import math
 import os
 import random
 import secrets
@@ -11,10 +12,14 @@ import numpy as np
 import pytest
 
 import audit
+from audit.checks.allowance import Allowance
+from audit.checks.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.checks.estimators.fits import Fits
 from audit.checks.estimators.properties import PropertiesReader
+from audit.checks.privacy.check import PrivacyCheck
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of, replay
+from audit.subjects import Stream
 from audit.subjects.entropy import entropy_from
 
 pytest.importorskip("sklearn")
@@ -339,3 +344,18 @@ def test_too_few_fits_are_named():
     result = checked(LocalVoteClassifier(**PUBLIC), budget=100)
     assert result.verdict is audit.Verdict.INCONCLUSIVE
     assert "too few fits to learn a score from: raise the budget" in result.reason
+
+
+def test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure(monkeypatch):
+    """At epsilon 1 a right guess is worth ln(1 + 1/e) nats of log(1e8) = 18.4: 20 nats are 64 of them.
+
+    Three times as many are allowed, beside the 400 that may train.
+    """
+    given = []
+    monkeypatch.setattr(
+        PrivacyCheck, "confirm", lambda check, evidence, allowance, level: given.append(allowance) or ()
+    )
+    check = EstimatorCheck(name="any", estimator=CubeVoteClassifier(**PUBLIC), X=X, y=Y, claim=audit.PrivacyClaim(1.0))
+    for pair in ((X[:2], X[1:3]), None):
+        list(check.confirm(EstimatorEvidence(0, found_pair=pair), Allowance(10_000, 0.05, Stream(0)), 1e-6))
+    assert [allowance.budget for allowance in given] == [400 + math.ceil(60 / math.log1p(math.exp(-1))), 10_000]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
 from audit.base.errors import InvalidArgument, InvalidCertificate, NotNeighboring
+from audit.checks.interactive.check import _alike
 from audit.checks.interactive.conversation import Conversation, StatedConversation
 from audit.checks.interactive.learning import learned
 from audit.checks.privacy.told import Ledger, Payment, Told, overspent, rational
@@ -437,3 +438,10 @@ def test_sums_of_fractions():
     nearly = (replace(paid[0], charged="999999999999/10000000000000"),)
     assert overspent(nearly, Fraction(1)) == ""
     assert isinstance(audited(Budget, [("ask", 0, 0.1)], cost=cost_of, budget=400).evidence.by(Ledger), Ledger)
+
+
+def test_numbers_that_come_back_are_told_as_they_are_and_others_by_the_side_of_their_median():
+    few = [0.0, 1.0, 2.0, 3.0] * 3  # 4 values among 12 answers
+    assert [each for each in sorted(set(few)) if _alike(1.0, few)(each)] == [1.0]
+    many = [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]  # 4 values among 6, whose median is 2.5
+    assert [each for each in sorted(set(many)) if _alike(1.0, many)(each)] == [0.0, 1.0, 2.0]

@@ -12,7 +12,7 @@ import pytest
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive, run
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.interactive.conversation import Conversation
-from audit.checks.interactive.forks import Plan, TurnScores, survivors
+from audit.checks.interactive.forks import _SHARES, Plan, TurnScores, _best_cut, survivors
 from audit.checks.privacy.forked import BranchingProcess, ForkEvidence
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of, replay
@@ -155,3 +155,14 @@ def test_what_cannot_be_forked_is_refused(settings, said):
 def test_too_few_answers_are_refused(budget, said):
     with pytest.raises(InvalidArgument, match=said):
         forked(1.0, budget)
+
+
+@pytest.mark.parametrize(("more", "cut"), [(0, 1.0), (1, 2.0)])
+def test_each_score_is_tried_as_a_cut_while_there_are_no_more_than_shares(more, cut):
+    """At 1 a share of 0.95 of the own scores survives, and half of the others: no share that is tried lies near it."""
+    rest = np.arange(2.0, len(_SHARES) + more)
+    own = np.r_[np.zeros(500), np.ones(100), np.resize(rest, 9_400)]
+    other = np.r_[np.zeros(5_000), np.resize(rest, 5_000)]
+    found, shares = _best_cut(own, other, rarity=0.0)
+    assert found == cut
+    assert shares == pytest.approx([0.95 if cut == 1 else 0.94, 0.5], abs=1e-4)

@@ -111,3 +111,9 @@ def test_the_same_seed_gives_the_same_evidence():
     )
     assert first == again != other
     assert np.isfinite(first.sample.mean)
+
+
+def test_twelve_losses_are_enough_to_be_bounded():
+    said = [audit.check_inequality(losses=uniform, bound=0.6, budget=budget).reason for budget in (11, 12)]
+    assert "the budget gives 11 losses, fewer than 12" in said[0]
+    assert "fewer than" not in said[1]

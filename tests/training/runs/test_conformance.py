@@ -165,6 +165,8 @@ def test_the_epsilon_of_what_was_run():
     more = checked(recorded(noise=lambda rng, step, batch: sum(noise_of(rng, step, batch) for _ in range(4))))
     assert "as if noise were added 4 times per step" in more.reason
     assert more.epsilon_run < more.epsilon_claimed
+    twice = checked(recorded(noise=lambda rng, step, batch: sum(noise_of(rng, step, batch) for _ in range(2))))
+    assert "as if noise were added 2 times per step" in twice.reason
     assert checked(recorded(**FAULTS["noise that returns"])).epsilon_run == math.inf
     fixed = checked(recorded(**FAULTS["spread of the batch sizes"]))
     assert "under substitution" in fixed.reason

@@ -1,6 +1,7 @@
 """The tests of a training run are exact: by enumeration, by hand, and by their count; and the accountant's bounds."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from scipy import stats
 
 from audit.training.runs import epsilon as accounting
 from audit.training.runs.as_run import findings
-from audit.training.runs.batches import central_sizes
+from audit.training.runs.batches import BatchEvidence, batch_findings, central_sizes
+from audit.training.runs.contributions import ROUNDING, Contributions
 from audit.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
 from audit.training.runs.noise import _disjoint, cosine_tail, normal_score
 from tests.training.runs.loops import CLAIM, recorded
@@ -83,3 +85,17 @@ def test_epsilon_of_gaussian_noise():
     assert accounting.epsilon_of("fixed", 0.05, 2.0, 50, 1e-5) == accounting.epsilon_of("poisson", 0.05, 1.0, 50, 1e-5)
     assert accounting.epsilon_of("poisson", 0.05, 0.0, 50, 1e-5) == math.inf
     assert accounting.curve_steps(3) == [1, 2, 3]
+
+
+def test_a_pvalue_of_batches_that_return_is_at_most_1():
+    """Two records in ten batches: a quarter of the 45 pairs are the same, as the union bound says 11 times over."""
+    batches = BatchEvidence(2, sizes=((1, 10),), inclusions=((5, 2),), repeated=8)
+    told = {found.part: found.pvalue for found in batch_findings(replace(CLAIM, rate=0.5), batches)}
+    assert told["batches that return"] == 1.0
+    assert max(told.values()) <= 1
+
+
+def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
+    seen = Contributions(CLAIM)
+    seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]))
+    assert (seen.evidence().norms, seen.evidence().beyond) == (3, 1)
