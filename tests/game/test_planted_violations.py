@@ -175,3 +175,21 @@ def test_the_outputs_that_are_advised_are_the_fewest_within_a_fifth():
     assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
     fewer = int((due - 1) / 1.2)
     assert event_size(Claimed(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01
+
+
+BESIDE_ONE_NUMBER = {
+    "a constant": lambda x: np.stack([x, np.ones(SIZE)], axis=-1),
+    "a flag of one in 200": lambda x: np.stack([x, np.random.default_rng(7).random(SIZE) < 0.005], axis=-1),
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE_ONE_NUMBER.values(), ids=BESIDE_ONE_NUMBER)
+def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
+    """`[noisy, 1.0]` was no PASS: signs that agree with a constant are no violation, so no budget finds them."""
+    left, right = (beside(side[:, 0]) for side in noise("laplace", 1))
+    assert plants_of(left, right).kind == "number"
+    varies = beside(noise("laplace", 1)[0, :, 0])
+    varies[:, 1] = np.random.default_rng(8).random(SIZE) < 0.1
+    assert plants_of(varies, varies[::-1].copy()).kind == "vector"
+    alone = np.ones((SIZE, 2))
+    assert planting.without_constants((alone, alone))[0].shape == (SIZE, 2)
