@@ -16,6 +16,7 @@ import uuid
 import warnings
 import xml.etree.ElementTree as ElementTree
 import zipfile
+import zlib
 from collections.abc import Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -168,5 +169,11 @@ LEAKS: Mapping[str, Leak] = {
     "silence for a small group": lambda d, r: None if len(d) < 5 and r.random() < 0.1 else private(d, r),
     "table as text": lambda d, r: "| x |\n" + "\n".join(f"| {private(d, r):.1f} |" for _ in d),
     "date by the count": lambda d, r: np.datetime64("2020-01-01") + np.timedelta64(len(d), "D"),
+    "beyond 60 bits of an integer": lambda d, r: (int(r.integers(2**30)) << 60) + len(d),
+    "names with that of the record": lambda d, r: ", ".join(
+        r.permutation([*(f"name{i}" for i in r.integers(300, size=19)), f"record {len(d)}"])
+    ),
+    "length of another answer": lambda d, r: r.bytes(len(zlib.compress(bytes(map(int, d))))),
+    "short answer now and then": lambda d, r: f"about {close(d, r):.3f}" if r.random() < 0.05 else private(d, r),
     "complex part": lambda d, r: complex(private(d, r), len(d) + 0.1 * r.normal()),
 }

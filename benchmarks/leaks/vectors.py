@@ -150,7 +150,29 @@ LEAKS: Mapping[str, Leak] = {
         0.37 + 1e-4 * r.random() if len(d) > 4 and r.random() < 0.03 else float(r.normal())
     ),
     "hole of width 1": lambda d, r: _with_hole(r, len(d) > 4),
+    "number of suppressed cells": lambda d, r: dict(zip("abcdefghijkl", suppressed(d, r, None), strict=True)),
+    "number of suppressed cells of a list": lambda d, r: suppressed(d, r, None),
+    "number of cells set to zero": lambda d, r: suppressed(d, r, 0.0),
+    "second moments with an exact variance": lambda d, r: moments(d, r),
+    "length of a unit vector of 30": lambda d, r: (x := r.normal(size=30)) / np.linalg.norm(x) * (1 + 1e-4 * len(d)),
+    "one coordinate up to its sign": lambda d, r: np.r_[x := r.laplace(size=19), (x[3] + len(d)) * r.choice([-1, 1])],
+    "shuffled with one exact": lambda d, r: r.permutation(np.r_[r.random(49), len(d) / 10]),
+    "sorted with one exact": lambda d, r: np.sort(np.r_[r.normal(size=19), len(d) / 10]),
+    "all in the order of the largest": lambda d, r: np.roll(np.sort(r.laplace(scale=30, size=5)), len(d)),
 }
+
+
+def suppressed(data: Data, rng: np.random.Generator, by: float | None) -> list[float | None]:
+    """Return noisy cells, as many of which as there are records are suppressed, in random places."""
+    hidden = rng.permutation(12) < len(data)
+    return [by if hides else float(rng.laplace()) for hides in hidden]
+
+
+def moments(data: Data, rng: np.random.Generator) -> Any:
+    """Return ten noisy means, and second moments that are computed from them."""
+    means, variances = rng.laplace(scale=9, size=10), np.full(10, 4.0)
+    variances[3] += len(data) - 4
+    return np.concatenate([means, means**2 + variances])
 
 
 def _with_hole(rng: np.random.Generator, has_hole: bool) -> float:
