@@ -185,7 +185,7 @@ BESIDE_ONE_NUMBER = {
 
 @pytest.mark.parametrize("beside", BESIDE_ONE_NUMBER.values(), ids=BESIDE_ONE_NUMBER)
 def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
-    """`[noisy, 1.0]` was no PASS: signs that agree with a constant are no violation, so no budget finds them."""
+    """`[noisy, 1.0]` did not PASS: a sign that agrees with a constant violates nothing, and no budget finds it."""
     left, right = (beside(side[:, 0]) for side in noise("laplace", 1))
     assert plants_of(left, right).kind == "number"
     varies = beside(noise("laplace", 1)[0, :, 0])
