@@ -76,8 +76,8 @@ def without_constants(rows: Rows) -> Rows:
     What they have to do with another column, such as an agreement of signs, is an event of half that probability. A
     budget does not help to find it, and a PASS says that events so rare were not examined.
     """
-    usual = np.median(rows[0][: _FIRST_ROWS], axis=0)
-    suspected = np.flatnonzero(np.mean(rows[0][: _FIRST_ROWS] == usual, axis=0) > 0.8)
+    usual = np.median(rows[0][:_FIRST_ROWS], axis=0)
+    suspected = np.flatnonzero(np.mean(rows[0][:_FIRST_ROWS] == usual, axis=0) > 0.8)
     unusual = [np.mean([np.mean(side[:, index] != usual[index]) for side in rows]) for index in suspected]
     dropped = suspected[np.array(unusual) <= UNUSUAL] if len(suspected) else suspected
     kept = np.setdiff1d(np.arange(rows[0].shape[1]), dropped)
