@@ -126,7 +126,9 @@ def choose_events_for_each(
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
-    unread = unread_places(sides, training.sides, reading.coded, STRUCTURED) + places_of_disagreement(sides)
+    # Where some outputs are numbers, violations are planted in these alone.
+    structured = STRUCTURED if all(side.symbolic.all() for side in training.sides) else ()
+    unread = unread_places(sides, training.sides, reading.coded, structured) + places_of_disagreement(sides)
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)

@@ -48,3 +48,26 @@ def test_the_place_that_nothing_reads_is_named():
 
 def test_without_it_the_number_passes():
     assert audited(lambda data, rng: {"total": private(rng), "log": "done"}, 20_000).verdict is Verdict.PASS
+
+
+def now_and_then(scale):
+    """A private number, or one in twenty times a text that tells of it."""
+
+    def mechanism(data, rng):
+        said = f"about {data.sum() + rng.laplace(scale=scale):.3f}"
+        return said if rng.random() < 0.05 else private(rng)
+
+    return mechanism
+
+
+@pytest.mark.parametrize("scale", [0.9, 4.0], ids=["a leak", "private"])
+def test_texts_beside_numbers_bar_the_pass(scale):
+    """What a text says in one of twenty outputs is planted nowhere: a leak of it must not pass, nor what is alike."""
+    result = audited(now_and_then(scale), 20_000)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "reads what is in output:" in result.reason
+
+
+def test_a_text_that_repeats_beside_numbers_passes():
+    result = audited(lambda data, rng: "none" if rng.random() < 0.05 else private(rng), 20_000)
+    assert result.verdict is Verdict.PASS
