@@ -34,7 +34,7 @@ MOST_TRANSCRIPTS = 5000  # of a law
 
 Transcript = tuple[int, ...]
 Analyst = Callable[[Transcript], Question | None]
-CALIBRATIONS = {"pure": pure, "optimal": optimal, "least": least}
+CALIBRATIONS: dict[str, Callable[[float, float, int], Calibration]] = {"pure": pure, "optimal": optimal, "least": least}
 
 
 class Session:
