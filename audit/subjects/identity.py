@@ -88,7 +88,7 @@ def identify(value: Any, place: str = "") -> str:
     except RecursionError:
         raise CannotKeep(f"output{place} is nested deeper than {_DEEPEST} levels") from None
     except CannotKeep as cause:
-        raise CannotKeep(f"output{place}{str(cause).removeprefix('output')}") from None
+        raise CannotKeep(str(cause).replace("output", f"output{place}", 1)) from None
 
 
 def text_reader(place: str = "") -> Callable[[Any], str]:
@@ -368,15 +368,16 @@ def is_written_in_python(kind: type) -> bool:
 def class_state(kind: type) -> dict[str, Any]:
     """Return the attributes of classes outside of libraries: `Model.n = len(data)` shows in every instance.
 
-    Functions, properties and other descriptors are code, and no state.
+    Functions, properties and descriptors of libraries are code; one of the author's own may keep something, like state.
     """
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__) if kind not in _BUILT_IN else ():
         if _is_of_library(base):
             continue
         for name, member in vars(base).items():
-            is_code = hasattr(type(member), "__get__") or name in _OF_CLASSES or name.startswith("_abc_")
-            if not is_code:
+            made: type = type(member)
+            is_code = hasattr(made, "__get__") and (_is_of_library(made) or not is_written_in_python(made))
+            if not (is_code or name in _OF_CLASSES or name.startswith("_abc_")):
                 found[name] = member
     return found
 
@@ -384,8 +385,7 @@ def class_state(kind: type) -> dict[str, Any]:
 @lru_cache(maxsize=4096)
 def _is_of_library(kind: type) -> bool:
     """Test whether a class is the one that an installed module has under its name."""
-    module = sys.modules.get(str(kind.__module__))
-    found: Any = module
+    found: Any = (module := sys.modules.get(str(kind.__module__)))
     for name in kind.__qualname__.split("."):
         found = getattr(found, name, None)
     if found is not kind:

@@ -91,6 +91,53 @@ def named(**attributes):
     return type("Release", (), attributes)()
 
 
+class Beside:
+    """A descriptor that keeps the value of each instance beside it."""
+
+    def __init__(self):
+        self.values = {}
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else self.values[id(instance)]
+
+    def __set__(self, instance, value):
+        self.values[id(instance)] = value
+
+
+class Checked:
+    """A descriptor that keeps nothing itself."""
+
+    def __set_name__(self, owner, name):
+        self.name = f"_{name}"
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else getattr(instance, self.name)
+
+    def __set__(self, instance, value):
+        setattr(instance, self.name, float(value))
+
+
+def reported(descriptor):
+    kind = type("Report", (), {"exact": descriptor})
+    if hasattr(descriptor, "__set_name__"):
+        descriptor.__set_name__(kind, "exact")
+
+    def mechanism(data, rng):
+        report = kind()
+        report.x, report.exact = rng.laplace(), data.sum() * isinstance(descriptor, Beside)
+        return report
+
+    return mechanism
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "verdict"), [(Beside(), Verdict.INCONCLUSIVE), (Checked(), Verdict.PASS)], ids=["beside", "checked"]
+)
+def test_what_a_descriptor_keeps_is_looked_at(descriptor, verdict):
+    mechanism = per_call(reported(descriptor))
+    assert audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], budget=20_000, tolerance=1.5).verdict is verdict
+
+
 SEEN = {
     "attribute of a class": (named(n=0), named(n=1)),
     "class": (type(named(n=0)), type(named(n=1))),
