@@ -92,6 +92,13 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Calibration:
     """
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     epochs = integer(cutoff, "cutoff", at_least=1) + 1
+    lam = 2 / _largest_step(epsilon, delta, epochs)
+    return Calibration(lam, 2 * lam * math.log(2 * epochs / delta), epochs)
+
+
+@lru_cache(maxsize=64)  # a learner is fitted again and again at one setting, which was checked before
+def _largest_step(epsilon: float, delta: float, epochs: int) -> float:
+    """Return the largest epsilon of an epoch, from below."""
 
     def excess(step: float) -> float:
         return composed_epsilon(2 * delta / 3, step, epochs) - epsilon
@@ -99,12 +106,9 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Calibration:
     largest = epsilon + 1.0
     while excess(largest) <= 0:
         largest *= 2
-    step = brentq(excess, epsilon / epochs, largest, xtol=1e-14, rtol=1e-13) * (1 - 1e-10)
-    lam = 2 / step
-    return Calibration(lam, 2 * lam * math.log(2 * epochs / delta), epochs)
+    return float(brentq(excess, epsilon / epochs, largest, xtol=1e-14, rtol=1e-13)) * (1 - 1e-10)
 
 
-@lru_cache(maxsize=64)  # a learner is fitted again and again
 def least(epsilon: float, delta: float, cutoff: int) -> Calibration:
     """Return the one of `pure` and `optimal` with the smaller threshold: `pure` for few BOTTOMs, else `optimal`."""
     return min(pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff), key=lambda found: found.threshold)
