@@ -179,7 +179,7 @@ class CallStatistics:
         return min(0.0, float(_log_tails(counts, runs, rest_counts, others).min()) + math.log(6))
 
 
-def alike(first: GameCounts, again: GameCounts) -> float:
+def log_agreement(first: GameCounts, again: GameCounts) -> float:
     """Return log p that two games with the same events end alike: guesses and abstentions on both sides."""
     one, other = (np.array(list(vars(counts).values()), dtype=float).reshape(2, 3) for counts in (first, again))
     runs = (one.sum(axis=1, keepdims=True), other.sum(axis=1, keepdims=True))

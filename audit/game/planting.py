@@ -48,9 +48,6 @@ from audit.game.shifts import Shifts
 # Deals the base to two sides, with a plant, and counts one column of them: up to the ends given, or to some of its own
 Dealing = Callable[[np.ndarray | None], Counts]
 
-UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
-_FIRST_ROWS = 65  # which show whether a column may have a usual value
-
 
 def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
     """Return the kind of the outputs and, for vectors, how many plants of each family were found."""
@@ -71,15 +68,15 @@ def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.ra
 
 
 def without_constants(rows: Rows) -> Rows:
-    """Return the rows without the columns that have one value in all outputs, or in all but `UNUSUAL` of them.
+    """Return the rows without the columns that have one value in all outputs, or in all but a few of them.
 
     What they have to do with another column, such as an agreement of signs, is an event of half that probability. A
     budget does not help to find it, and a PASS says that events so rare were not examined.
     """
-    usual = np.median(rows[0][:_FIRST_ROWS], axis=0)
-    suspected = np.flatnonzero(np.mean(rows[0][:_FIRST_ROWS] == usual, axis=0) > 0.8)
+    usual = np.median(rows[0][: tuning.USUAL_ROWS], axis=0)
+    suspected = np.flatnonzero(np.mean(rows[0][: tuning.USUAL_ROWS] == usual, axis=0) > 0.8)
     unusual = [np.mean([np.mean(side[:, index] != usual[index]) for side in rows]) for index in suspected]
-    dropped = suspected[np.array(unusual) <= UNUSUAL] if len(suspected) else suspected
+    dropped = suspected[np.array(unusual) <= tuning.UNUSUAL] if len(suspected) else suspected
     kept = np.setdiff1d(np.arange(rows[0].shape[1]), dropped)
     return rows if not len(dropped) or not len(kept) else (rows[0][:, kept], rows[1][:, kept])
 

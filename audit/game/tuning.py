@@ -69,6 +69,8 @@ SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is c
 PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
 CUT_COORDINATES = 12  # coordinates of a planted shift up to which each is cut as the score cuts it. TIME
 DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
+UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
+USUAL_ROWS = 65  # first rows that show whether a column may have a usual value; odd, so that a median is one. TIME
 CHANCE_SCAN = 3.0  # evidence of the best interval that chance seldom reaches on one pair
 
 # The direction in which means differ. `python -m benchmarks.outputs_at_the_defaults half`

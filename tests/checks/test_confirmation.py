@@ -12,7 +12,7 @@ from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment
 from audit.checks.confirm import CONFIRMING_POWER, LOOKS, confirming_level, growth
-from audit.game.dependence import LOG_LEVEL, alike
+from audit.game.dependence import LOG_LEVEL, log_agreement
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.resolution import game_resolution, runs_to_resolve
@@ -252,5 +252,5 @@ def test_fresh_outputs_unlike_the_first_ones_are_no_pass(held):
 def test_what_a_chance_suspicion_leaves_stays_a_pass():
     """The counts of a first game that barely refutes and those of a usual one are alike; none and many are not."""
     first, usual = GameCounts(420, 100, 480, 100, 420, 480), GameCounts(1_460, 540, 2_000, 540, 1_460, 2_000)
-    assert alike(first, usual) > LOG_LEVEL
-    assert alike(first, GameCounts(0, 0, 4_000, 0, 0, 4_000)) < LOG_LEVEL
+    assert log_agreement(first, usual) > LOG_LEVEL
+    assert log_agreement(first, GameCounts(0, 0, 4_000, 0, 0, 4_000)) < LOG_LEVEL

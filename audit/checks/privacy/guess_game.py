@@ -21,7 +21,7 @@ from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
-from audit.game.dependence import LOG_LEVEL, CallStatistics, alike
+from audit.game.dependence import LOG_LEVEL, CallStatistics, log_agreement
 from audit.game.events import EventPair
 from audit.game.exchangeability import compare_long_call
 from audit.game.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
@@ -163,7 +163,7 @@ class GuessGame(Way):
         """Return what changed where the same events are not as frequent in a later game as in this one, or None."""
         shared = max(1.0, self.calls.dispersion()[0], fresh.calls.dispersion()[0])
         same = (self.plus, self.minus) == (fresh.plus, fresh.minus)
-        if not same or alike(self.counts, fresh.counts) > LOG_LEVEL * shared:
+        if not same or log_agreement(self.counts, fresh.counts) > LOG_LEVEL * shared:
             return None
         first, again = (f"{each.correct} of {each.correct + each.wrong}" for each in (self.counts, fresh.counts))
         return (
