@@ -42,6 +42,30 @@ def test_further_runs_lie_beside_the_first():
     assert list(largest_runs(sums, 3)) == [(0, 2), (3, 4), (5, 6)]
 
 
+@pytest.mark.parametrize("ties", [False, True], ids=["all differ", "ties"])
+@pytest.mark.parametrize("sizes", [(97, 97), (5, 120), (1, 1), (0, 40)], ids=str)
+def test_ends_are_counted_as_by_search(ties, sizes):
+    """How many numbers of its own side lie up to an end is its rank, unless numbers repeat."""
+    rng = np.random.default_rng(0)
+    sides = tuple(np.sort(rng.integers(30, size=size) if ties else rng.random(size)).astype(float) for size in sizes)
+    found, ends = Column.spaced(sides, 16), [part for side in sides for part in (side[15::16], side[-1:])]
+    assert found.ends.tolist() == sorted(set(np.concatenate(ends).tolist()))
+    for side, below in zip(sides, found.below, strict=True):
+        assert below.tolist() == [0, *(int(np.sum(side <= end)) for end in found.ends)]
+
+
+def test_one_run_of_each_weight_is_that_of_the_search_for_many():
+    rng = np.random.default_rng(0)
+    sides = tuple(np.sort(rng.random(400)) for _ in range(2))
+    column, excess = Column.spaced(sides, 1), Excess(1.0, 0.0, 400)
+    for sign in (1, -1):
+        leading, other = column.below[::sign]
+        weights = [math.exp(1.0 + gain) for gain in tuning.SCAN_GAINS]
+        each = [run for weight in weights for run in largest_runs(leading - weight * other, 1)]
+        assert each == list(column._runs(excess, sign, 1, tuning.SCAN_GAINS))
+        assert each
+
+
 def test_an_interval_holds_all_of_a_value_or_none():
     """Sorted outputs of one value stand in no order: no interval is a part of them."""
     left, right = np.repeat([0.0, 1.0], [50, 50]), np.repeat([0.0, 1.0], [90, 10])

@@ -466,3 +466,10 @@ def test_padding_between_fields_is_no_part_of_an_array():
         return array
 
     assert identify(made(0, 1.0)) == identify(made(7, 1.0)) != identify(made(0, 2.0))
+
+
+def test_transcripts_that_are_equal_but_of_other_types_are_told_apart():
+    """Python has True == 1: what was read once must not stand for the other."""
+    rows = [(True, "a"), (1, "a"), (True, "a"), (None,), (1, "a")]
+    keys = encode(rows, len(rows)).keys().tolist()
+    assert keys[0] == keys[2] != keys[1] == keys[4] != keys[3]
