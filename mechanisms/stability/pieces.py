@@ -1,8 +1,8 @@
 """Theorems 4.3, 4.4, 4.6 and 4.7 at the sizes that their formulas ask for, with a VC dimension to vary.
 
 Bassily, Thakurta & Thakkar (2018). The class has V pieces: [0, V) with a threshold of its own on each unit interval,
-VC dimension V. Least empirical error falls apart into V thresholds, so that a teacher is V draws of
-`ThresholdTask.teachers`, and half a million teachers are drawn at once. With a share of labels flipped, the least error
+VC dimension V. Least empirical error falls apart into V thresholds, so that a teacher is 2 V distances
+of `free_widths`, and half a million teachers are drawn at once. With a share of labels flipped, the least error
 is that of a random walk with drift, which no teacher follows for more than a few examples to either side: the place of
 its least value is drawn by its law, and then the two features around it, whatever the number of examples.
 
@@ -27,7 +27,7 @@ from mechanisms.stability.instability import BOTTOM
 from mechanisms.stability.long_runs import released_queries
 from mechanisms.stability.privacy_theorems import PAPER, quietly_printed
 from mechanisms.stability.sizes import FixedError, ServiceSize, student_size
-from mechanisms.stability.thresholds import ThresholdTask, best_thresholds, nearest, wrong_votes
+from mechanisms.stability.thresholds import best_thresholds, free_widths, nearest, wrong_votes
 from mechanisms.stability.transfer import coins_for_silence
 
 FloatArray = NDArray[np.float64]
@@ -57,26 +57,34 @@ class PieceTask:
 
     def teachers(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
         """Draw the thresholds of independent teachers with as many examples each, within their pieces, (count, V)."""
-        sizes = rng.multinomial(examples, np.full(self.pieces, 1 / self.pieces), size=count).ravel()
         if self.flip == 0:
-            return ThresholdTask().teachers(sizes, rng).reshape(count, self.pieces)
+            return self._clean(count, examples, rng)
+        sizes = rng.multinomial(examples, np.full(self.pieces, 1 / self.pieces), size=count).ravel()
         if sizes.min() < 6 * self.window:
             raise InvalidArgument.of("examples", f"leave {6 * self.window} examples to each piece", examples)
         found = [self._noisy(sizes[start : start + _ROWS], rng) for start in range(0, sizes.size, _ROWS)]
         return np.concatenate(found).reshape(count, self.pieces)
 
+    def _clean(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw thresholds half-way between the two features around the middle of each piece."""
+        if examples < 2 * self.pieces - 1:
+            raise InvalidArgument.of("examples", f"be at least {2 * self.pieces - 1} for {self.pieces} pieces", examples)
+        widths = free_widths(np.full(count, examples), 2 * self.pieces, rng)
+        right, left = (np.minimum(self.pieces * np.column_stack(widths[side::2]), 0.5) for side in (0, 1))
+        return np.asarray(0.5 + (right - left) / 2)
+
     def _noisy(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Draw thresholds: where the walk of errors is least first, between the two features around that place."""
+        right, left = (np.minimum(width, 0.5) for width in free_widths(sizes, 2, rng))
+        found = 0.5 + (right - left) / 2
         edges = least_places(self.flip, self.window).cumsum()[:-1]  # rounding leaves no place beyond
         passed = np.searchsorted(edges, rng.random(sizes.size)) - self.window  # features that the threshold has passed
-        right = rng.binomial(sizes, 0.5)
-        count, beyond = np.where(passed < 0, sizes - right, right), np.abs(passed)
-        moved, inner = np.flatnonzero(passed), np.zeros(sizes.size)
-        inner[moved] = rng.beta(beyond[moved], count[moved] + 1 - beyond[moved])
+        moved = np.flatnonzero(passed)
+        count, beyond = rng.binomial(sizes[moved], 0.5), np.abs(passed[moved])  # features on the side that it moved to
+        inner = rng.beta(beyond, count + 1 - beyond)
         outer = inner + (1 - inner) * nearest(count - beyond, rng)
-        other = -nearest(sizes - right, rng)  # the nearest feature on the left, where none is passed
-        middle = np.where(passed == 0, outer + other, np.sign(passed) * (inner + outer)) / 2
-        return np.asarray(0.5 + middle / 2)
+        found[moved] = 0.5 + np.sign(passed[moved]) * (inner + outer) / 4
+        return np.asarray(found)
 
     def error(self, thresholds: FloatArray) -> float:
         """Return the true error of one threshold on each piece."""

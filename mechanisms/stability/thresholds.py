@@ -2,9 +2,9 @@
 
 `ThresholdERM` is the teacher of the runs of Corollary 4.1 and Theorems 4.3 to 4.7 of Bassily, Thakurta & Thakkar
 (2018): x -> 1[x >= t], t half-way between the two features around the first least empirical error. With uniform
-features and labels 1[x >= theta] a teacher is two gaps: of N examples on the right of theta the nearest lies at
-distance (1 - theta) Beta(1, N), likewise on the left. `ThresholdTask.teachers` draws those, in O(1) a teacher whatever
-its examples, and `wrong_votes` counts all votes from the sorted thresholds.
+features and labels 1[x >= theta] a teacher is two gaps, the distances of the nearest examples to the right and left
+of theta. `ThresholdTask.teachers` draws those, in O(1) a teacher whatever its examples, and `wrong_votes` counts all
+votes from the sorted thresholds.
 
 Departure: the paper assumes some PAC learner; this one is ours. With a share of labels flipped at random (the agnostic
 case) no O(1) law is known to us, and the teachers are trained on drawn examples.
@@ -107,10 +107,22 @@ class ThresholdTask:
         return np.concatenate(found)
 
     def _from_gaps(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
-        right = rng.binomial(sizes, 1 - self.theta)
-        above = self.theta + (1 - self.theta) * nearest(right, rng)
-        below = self.theta * (1 - nearest(sizes - right, rng))
-        return np.asarray((above + below) / 2)
+        right, left = free_widths(sizes, 2, rng)
+        return np.asarray((np.minimum(self.theta + right, 1) + np.maximum(self.theta - left, 0)) / 2)
+
+
+def free_widths(sizes: NDArray[np.int64], sides: int, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw the distances from fixed places to the nearest of N uniform numbers on each side, `sides` arrays.
+
+    No number lies within distances a_1, a_2, ... with probability (1 - a_1 - a_2 - ...)^N, whatever the places, as long
+    as the intervals do not meet. Parts of a stick, Beta(1, N), Beta(1, N - 1), ... of what is left, have that law; the
+    caller cuts them where intervals meet. N is 0 or at least sides - 1.
+    """
+    left, found = np.ones(sizes.size), []
+    for taken in range(sides):
+        found.append(np.where(sizes == 0, 1.0, left * nearest(np.maximum(sizes - taken, 0), rng)))
+        left -= found[-1]
+    return found
 
 
 def nearest(count: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:

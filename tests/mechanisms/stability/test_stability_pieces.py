@@ -53,6 +53,34 @@ def test_the_place_of_the_least_error_has_the_law_of_all_walks():
     assert least_places(0.1, 59).sum() == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("examples", [3, 8, 60])
+@pytest.mark.false_alarm(3e-08)
+def test_teachers_on_two_pieces_have_the_law_of_training(examples):
+    """Null: sums, differences and first thresholds of 20,000 teachers have the law of training on split examples.
+
+    The pieces depend on each other through the split, which a few examples show.
+    """
+    rng = np.random.default_rng(3)
+    drawn = PieceTask(2).teachers(20_000, examples, rng)
+    splits = rng.binomial(examples, 0.5, size=20_000)
+
+    def trained(sizes):
+        found = np.empty(sizes.size)
+        for size in np.unique(sizes):
+            found[sizes == size] = ThresholdTask().trained(sizes[sizes == size], rng) if size else 0.5
+        return found
+
+    due = np.column_stack([trained(splits), trained(examples - splits)])
+    alone = np.column_stack([due[:, 0], rng.permutation(due[:, 1])])
+    for weights in ([1, 0], [1, 1], [1, -1]):
+        assert ks_2samp(drawn @ weights, due @ weights).pvalue > 1e-8
+    if examples == 3:
+        assert [int((pair == 0.5).all(axis=1).sum()) for pair in (drawn, due)] == [0, 0]  # no example in either piece
+        assert (alone == 0.5).all(axis=1).sum() > 100
+
+
 def test_examples_must_fill_the_window():
+    with pytest.raises(InvalidArgument, match="`examples` must be at least 3 for 2 pieces, got 2"):
+        PieceTask(2).teachers(3, 2, np.random.default_rng(0))
     with pytest.raises(InvalidArgument, match="`examples` must leave 354 examples to each piece, got 100"):
         PieceTask(1, 0.1).teachers(3, 100, np.random.default_rng(0))

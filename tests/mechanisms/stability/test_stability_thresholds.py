@@ -39,7 +39,7 @@ def test_teachers_in_constant_time_have_the_law_of_trained_ones(theta, size):
 
 def test_the_comparison_sees_a_wrong_sampler():
     task, rng = ThresholdTask(0.5), np.random.default_rng(3)
-    assert far_apart(task.teachers(np.full(20_000, 30), rng), task.trained(np.full(20_000, 36), rng))
+    assert far_apart(task.teachers(np.full(20_000, 30), rng), task.trained(np.full(20_000, 40), rng))
 
 
 def test_empty_chunks_and_the_ends():
