@@ -77,6 +77,7 @@ CHECKS = [
         pairs=[(NOTHING, event_at(0)), (NOTHING, event_at(LENGTH - 1))],
         analyst=STEPS,
         budget="auto",
+        tolerance=0.5,
     ),
     InteractiveCheck(
         name="interactive/tree counter, six events of one user",

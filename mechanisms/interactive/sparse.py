@@ -77,5 +77,6 @@ CHECKS = [
         cost=cost,
         limit=2,
         budget="auto",
+        tolerance=0.5,
     )
 ]

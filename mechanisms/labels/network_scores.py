@@ -6,7 +6,7 @@ g_j(x) is close to eta~_j(x) (49); and Delta(x) grows slowly with K. Each step i
 on released bits: on one point, where the minimizer is the share of ones; on the law `Peaked`, whose eta is known, where
 more records must bring the scores closer; and for few and for many classes.
 
-"Closer" has no rate in the text, so the checks compare pairs of trials: in most of them four times the records take
+"Closer" has no rate in the text, so the checks compare pairs of trials: in most of them eight times the records take
 away a quarter of the error. With a softmax head, or with bits that are divided by their number, the minimizer is
 another one: `faults.labels.scores`.
 """
@@ -87,7 +87,7 @@ class ScoreErrors:
 
 @dataclass(frozen=True)
 class Shrinks:
-    """Trials of "with four times the records the error is at most three quarters", shape (replicates,)."""
+    """Trials of "with eight times the records the error is at most three quarters", shape (replicates,)."""
 
     errors: ScoreErrors
     records: int
@@ -95,7 +95,7 @@ class Shrinks:
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> NDArray[np.bool_]:
         measure = self.errors.excess_entropy if self.entropy else self.errors.largest
-        pairs = [[measure(n, child) for n in (self.records, 4 * self.records)] for child in rng.spawn(replicates)]
+        pairs = [[measure(n, child) for n in (self.records, 8 * self.records)] for child in rng.spawn(replicates)]
         return np.array([more <= 0.75 * few for few, more in pairs])
 
 
@@ -140,16 +140,16 @@ BITS = ScoreErrors(SymmetricUnaryLabelEncoder(6, 2.0))
 CHECKS: list[Any] = [
     minimizer_check("labels/network scores, one point", SymmetricUnaryLabelEncoder(4, 1.0), "sigmoid"),
     ordering_check(
-        "labels/network scores beats, four times the records",
+        "labels/network scores beats, eight times the records",
         SOURCE + ", (49)",
-        "Four times the records take away a quarter of the network's Delta",
+        "Eight times the records take away a quarter of the network's Delta",
         Shrinks(BITS, 500),
         share=0.5,
     ),
     ordering_check(
         "labels/network scores beats, excess entropy",
         SOURCE + ", (45)",
-        "Four times the records take away a quarter of the excess cross entropy",
+        "Eight times the records take away a quarter of the excess cross entropy",
         Shrinks(BITS, 500, entropy=True),
         share=0.5,
     ),

@@ -17,7 +17,7 @@ CHECKS = [
     ordering_check(
         "fault/labels network scores beats, shares",
         f"claimed after {SOURCE}",
-        "Four times the records take away a quarter of the network's Delta, when bits are divided by their number",
+        "Eight times the records take away a quarter of the network's Delta, when bits are divided by their number",
         Shrinks(ScoreErrors(SymmetricUnaryLabelEncoder(6, 2.0), shares=True), 500),
         Verdict.FAIL,
         share=0.5,
