@@ -136,21 +136,22 @@ SETTINGS = [
     for epsilon in (1.0, 2.0)
 ]
 LARGE = QueryPoints(Smooth(10), 2.0, 100_000, 2_000)
+POINTS = 500  # at which the excess of a setting is compared with its bound
 
 
 def pointwise_cases() -> Cases:
-    """Compare the excess with its bound at 2,000 points of every setting, the point that comes closest or breaks it."""
+    """Compare the excess with its bound at `POINTS` points of every setting, the point that comes closest or breaks it."""
     cases = []
     for number, setting in enumerate(SETTINGS):
-        found, bounds = setting.excess(2_000, np.random.default_rng(number))
+        found, bounds = setting.excess(POINTS, np.random.default_rng(number))
         at = int(np.argmax(found - bounds - _ROUNDING))
         cases.append((str(setting), float(found[at]), float(bounds[at]) + _ROUNDING))
     return cases
 
 
 def integrated_cases() -> Cases:
-    """Compare the mean excess over 2,000 points with the mean bound."""
-    drawn = ((setting, *setting.excess(2_000, np.random.default_rng(n))) for n, setting in enumerate(SETTINGS))
+    """Compare the mean excess over `POINTS` points with the mean bound."""
+    drawn = ((setting, *setting.excess(POINTS, np.random.default_rng(n))) for n, setting in enumerate(SETTINGS))
     return [(str(setting), float(found.mean()), float(bounds.mean())) for setting, found, bounds in drawn]
 
 
