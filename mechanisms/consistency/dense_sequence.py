@@ -124,12 +124,10 @@ def signed_fraction(number: int) -> Fraction:
 
 
 def dyadic_distance(a: Fraction, b: Fraction) -> float:
-    """Return |a - b| in the 2-adic sense: 2^k where 2^-k is the power of 2 in a - b."""
-    gap = a - b
-    if gap == 0:
-        return 0.0
-    even = abs(gap.numerator) & -abs(gap.numerator)  # the largest power of 2 in the numerator
-    return gap.denominator / even
+    """Return |a - b| in the 2-adic sense: 2^k where 2^-k is the power of 2 in a - b; both have powers of 2 below."""
+    (above, below), (other, others) = a.as_integer_ratio(), b.as_integer_ratio()
+    gap = above * others - other * below
+    return below * others / (gap & -gap) if gap else 0.0  # by the largest power of 2 in the numerator
 
 
 def root_distance(a: Fraction, b: Fraction) -> float:
