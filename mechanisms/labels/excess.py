@@ -140,7 +140,7 @@ POINTS = 500  # at which the excess of a setting is compared with its bound
 
 
 def pointwise_cases() -> Cases:
-    """Compare the excess with its bound at `POINTS` points of every setting, the point that comes closest or breaks it."""
+    """Compare the excess with its bound at `POINTS` points of every setting, the one closest to it or beyond."""
     cases = []
     for number, setting in enumerate(SETTINGS):
         found, bounds = setting.excess(POINTS, np.random.default_rng(number))

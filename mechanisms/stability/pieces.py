@@ -67,8 +67,9 @@ class PieceTask:
 
     def _clean(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
         """Draw thresholds half-way between the two features around the middle of each piece."""
-        if examples < 2 * self.pieces - 1:
-            raise InvalidArgument.of("examples", f"be at least {2 * self.pieces - 1} for {self.pieces} pieces", examples)
+        least = 2 * self.pieces - 1
+        if examples < least:
+            raise InvalidArgument.of("examples", f"be at least {least} for {self.pieces} pieces", examples)
         widths = free_widths(np.full(count, examples), 2 * self.pieces, rng)
         right, left = (np.minimum(self.pieces * np.column_stack(widths[side::2]), 0.5) for side in (0, 1))
         return np.asarray(0.5 + (right - left) / 2)
