@@ -20,6 +20,7 @@ import numpy as np
 
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import open_pool
+from audit.subjects.threads import one_thread
 
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 _ALONE = 1.0  # seconds of drawing that are done here before a pool is opened, which takes about as long
@@ -143,7 +144,8 @@ def map_blocks(work: Callable[[Iterable[Block]], T], calls: Calls, place: Place 
     """
 
     def on_group(group: Group) -> T:
-        return work(map(calls.__getitem__, range(*group)))
+        with one_thread():  # as in other processes: the same sums, and no threads that wait for each other
+            return work(map(calls.__getitem__, range(*group)))
 
     alone = place.is_here or place.workers == 1
     started, limit = time.perf_counter(), float("inf") if alone else _ALONE

@@ -23,6 +23,8 @@ from audit.subjects.identity import CannotKeep, Raised, fields_of, identify, sho
 from audit.subjects.tables import columns_of_table, form_of, is_arrow, is_polars, is_table, rows_of_table
 
 _WITHOUT_REFERENCES = 2  # version of marshal: equal values have equal bytes, whichever of them are one object
+_FEW_ROWS = 8  # that are hashed one by one
+_MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
 
@@ -85,19 +87,33 @@ class Outputs:
         """Return one 64-bit key per output: equal outputs have equal keys (others too, with probability 2^-64)."""
         bits = np.ascontiguousarray(self.numbers).view(np.uint64).reshape(len(self), -1)
         keys = mixed_keys(bits.T, len(self))
-        for name in sorted(self.texts):
-            own = mixed_keys([text_keys(self.texts[name]) ^ text_key(name)], len(self))
-            keys = keys ^ np.where(self.texts[name].codes >= 0, own, 0)  # a row without the text is as if none had it
+        if self.texts:
+            words = np.array([text_keys(texts) ^ text_key(name) for name, texts in self.texts.items()])
+            own = mixed_keys([words.ravel()], words.size).reshape(words.shape)
+            seen = [texts.codes >= 0 for texts in self.texts.values()]
+            keys = keys ^ np.bitwise_xor.reduce(np.where(seen, own, 0))  # a row without a text is as if none had it
         return keys if self.symbols is None else np.where(self.symbolic, text_keys(self.symbols), keys)
 
 
 def mixed_keys(parts: Any, size: int) -> np.ndarray:
     """Hash the rows of some columns of 64-bit words; shape (size,)."""
+    if 0 < size <= _FEW_ROWS:  # operations on each column would take longer
+        rows = np.reshape([*parts], (-1, size)).T
+        return np.array([_mixed_key(words) for words in rows.tolist()], dtype=np.uint64)
     keys = np.zeros(size, dtype=np.uint64)
     for part in parts:
-        keys = (keys ^ part) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
+        keys = (keys ^ part) * np.uint64(_MULTIPLIER)
+        keys ^= keys >> np.uint64(_SHIFT)
     return keys
+
+
+def _mixed_key(words: list[int]) -> int:
+    """Return what `mixed_keys` makes of one row."""
+    key = 0
+    for word in words:
+        key = (key ^ word) * _MULTIPLIER & 0xFFFFFFFFFFFFFFFF
+        key ^= key >> _SHIFT
+    return key
 
 
 def text_keys(texts: Texts) -> np.ndarray:

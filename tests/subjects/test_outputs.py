@@ -404,6 +404,19 @@ def test_joining_parts_is_encoding_the_whole(rows, cut):
     assert same[: len(rows)] == same[len(rows) :]
 
 
+@pytest.mark.parametrize("name", [None, "text"])
+def test_few_rows_have_the_keys_that_they_have_among_many(name):
+    rng = np.random.default_rng(1)
+    rows = [[*rng.normal(size=3).tolist(), float("nan") if row % 3 else 1.0, name, "ab"[row % 2]] for row in range(60)]
+    outputs = encode(rows, len(rows))
+    whole = outputs.keys()
+    assert len(outputs.texts) > 1
+    assert len(set(whole.tolist())) == len(rows)
+    for size in (1, 8, 9):
+        parts = [outputs[start : start + size].keys() for start in range(0, len(rows), size)]
+        assert np.array_equal(np.concatenate(parts), whole)
+
+
 def test_batches_that_disagree_in_shape_become_symbols():
     joined = concatenate([encode(np.zeros((2, 2)), 2), encode(np.zeros((2, 3)), 2)])
     assert joined.is_scalar

@@ -1,4 +1,4 @@
-"""Numerical libraries use one thread in worker processes unless the user chose a number; here, nothing is changed."""
+"""Numerical libraries use one thread where a mechanism is called, unless the user chose a number."""
 
 import json
 import os
@@ -28,12 +28,14 @@ def test_workers_use_one_thread():
         assert counts, worker
         assert {number for _, number in counts} == {1}, worker
         assert variables["OPENBLAS_NUM_THREADS"] == variables["OMP_NUM_THREADS"] == "1"
-    assert found["here"][1] == {}
+    assert found["here"][1] == found["calls here"][1] == {}
+    assert {number for library, number in found["calls here"][0] if library == "openblas"} == {1}
 
 
 def test_a_number_that_the_user_chose_is_kept():
     found = thread_counts(OPENBLAS_NUM_THREADS="2")
     here = max(number for library, number in found["here"][0] if library == "openblas")
+    assert found["calls here"] == found["here"]
     for worker in WORKERS:
         counts, variables = found[worker]
         assert {number for library, number in counts if library == "openblas"} == {here}, worker

@@ -1,4 +1,4 @@
-"""A program: print how many threads the libraries of worker processes use, on each kind of local executor."""
+"""A program: print how many threads libraries use in worker processes, on each kind of local executor, and in calls here."""
 
 import json
 import os
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
 
+from audit.subjects import Calls, Side, Stream, map_blocks
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool
 
@@ -29,6 +30,7 @@ if __name__ == "__main__":
             "forked": counted(Place("processes", 1)),
             "fresh": counted(Place("processes", 1), shares=True),
             "brought": counted(Place(executor)),
+            "calls here": next(map_blocks(lambda group: threads(), Calls([Side(None, 5, Stream(1))]))),
             "here": threads(),
         }
     print(json.dumps(found))
