@@ -1,4 +1,4 @@
-"""A program: print how many threads libraries use in worker processes, on each kind of local executor, and in calls here."""
+"""A program: print how many threads libraries use in worker processes, on each kind of executor, and in calls here."""
 
 import json
 import os
