@@ -7,6 +7,7 @@ import math
 import os
 import random
 import secrets
+from functools import partial
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ from mechanisms.learners.releases import CubeVoteRelease, NeighborsRelease, rele
 X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
 Y = np.array([0, 1] * 6)
 PUBLIC = {"classes": [0, 1]}
+MAJORITY = DummyClassifier(strategy="most_frequent")
 
 
 def checked(estimator, budget=200, **settings):
@@ -95,7 +97,7 @@ class InRecordOrder(CubeVoteClassifier):
         (KeepsMean, "no record is kept"),
         (KeepsShare, "no label is kept"),
         (BandwidthFromData, "no constant column is kept"),
-        (TeachersFromLabels, "public parameters do not follow the data"),
+        (partial(TeachersFromLabels, teacher=MAJORITY, student=MAJORITY), "public parameters do not follow the data"),
         (InRecordOrder, "no order is kept"),
     ],
 )
@@ -150,7 +152,6 @@ def test_correct_estimators_are_not_suspected(kind):
     assert {line.outcome for line in result.properties} == {"kept"}
 
 
-MAJORITY = DummyClassifier(strategy="most_frequent")
 STATED = {
     "cubes": (CubeVoteClassifier(**PUBLIC), 2_600),
     "cover": (CoverClassifier(**PUBLIC), 3_000),
