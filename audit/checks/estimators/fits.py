@@ -11,7 +11,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-import cloudpickle
 import numpy as np
 
 from audit.base.errors import InvalidArgument
@@ -58,10 +57,10 @@ class Fits:
         return {**shown, **said}
 
     def _shown(self, learner: Any) -> dict[str, Any]:
-        whole, copy = pickled(learner)
+        whole, twin = pickled(learner)
         shown = {"learner": learner, "sets": orders(learner), "pickle": whole}
         for name in ANSWERS if self.points is not None else ():
-            if (method := getattr(copy, name, None)) is not None:
+            if (method := getattr(twin, name, None)) is not None:
                 shown[name] = answered(method, self.points)
         return shown
 
@@ -151,11 +150,11 @@ def pickled(learner: Any) -> tuple[Any, Any]:
     """Return what a pickle says beside the attributes, and a copy that may be asked for answers."""
     try:
         whole = pickle.dumps(learner, protocol=5)
-        copy = pickle.loads(whole)
+        twin = pickle.loads(whole)
     except Exception as error:
-        return f"not pickled: {type(error).__name__}", pickle.loads(cloudpickle.dumps(learner))
+        return f"not pickled: {type(error).__name__}", copy.deepcopy(learner)
     plain = not any(_pickles_itself(type(part)) for part in parts_of(learner))
-    return "as the attributes" if plain and same(learner, copy) else whole, copy
+    return "as the attributes" if plain and same(learner, twin) else whole, twin
 
 
 def same(left: Any, right: Any) -> bool:
