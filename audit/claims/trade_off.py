@@ -372,8 +372,6 @@ class _SupportingLines:
         # T(right, left) is the inverse of T(left, right), hence the reflected vertices
         vertical = np.array([function(float(alpha)) for alpha in alphas]) - heights
         horizontal = np.array([function(float(height)) for height in heights]) - alphas
-        close = np.r_[False, t[:-1] - t[1:] < 1e-13 * (1 + np.abs(t[1:])), False]
-        between[close] = t[0]  # already known: nothing left to gain there
         return np.maximum(vertical, horizontal), np.clip(between, -_LARGEST, _LARGEST)
 
 
