@@ -187,6 +187,13 @@ def test_three_runs_that_are_all_small_by_hand():
     assert epsilon_bracket(BestOfRuns(1.0, 3), 0.01)[0] >= math.log((without - 0.01) / with_it) * (1 - 1e-6) > 4.0
 
 
+def test_two_batches_of_a_fixed_size_by_hand():
+    """The sum of two steps of noise 1/2 that draw +1, or -1, with probability 1/2 each is above 0.55 or is not."""
+    tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
+    large, small = (first / 4 + second / 2 + third / 4 for first, second, third in tails)
+    assert epsilon_bracket(FixedSizeBatches(0.5, 0.5, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
+
+
 def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
     """Minimized over both orders, with Renyi divergences a / 8 of noise 2 and the conversion of orders to epsilon."""
 

@@ -38,6 +38,7 @@ _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
 _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
+_BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
 _KNOWN: dict[str, tuple[float, float]] = {}  # brackets, which take up to seconds each
 _MOST_KNOWN = 1_000
 _RECORDS = 10**6  # of a dataset from which batches of a fixed size are drawn: only their share matters
@@ -262,6 +263,11 @@ def distribution_epsilon(
     return float(side.get_epsilon_for_delta(shifted))
 
 
+def _thresholds(largest: float, sigma: float) -> np.ndarray:
+    """Return thresholds of events, where a sum is `largest` at most without its noise, and 0 in most steps."""
+    return np.linspace(_BELOW * sigma, largest + _ABOVE * sigma, _THRESHOLDS)
+
+
 def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     """Return the bracket of shuffled epochs: a blanked record moves one coordinate of each epoch from 2 to 1.
 
@@ -269,7 +275,7 @@ def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     batch this is Gaussian noise, and not to know it is a mixture of such pairs.
     """
     sigma, others = event.noise_multiplier, event.steps - 1
-    c = np.linspace(-8 * sigma, 2 + 12 * sigma, _THRESHOLDS)
+    c = _thresholds(2, sigma)
     rest = others * special.log_ndtr(c / sigma)
     with_it = -np.expm1(special.log_ndtr((c - 2) / sigma) + rest)
     blanked = -np.expm1(special.log_ndtr((c - 1) / sigma) + rest)
@@ -282,7 +288,7 @@ def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
     From above, a fixed number of runs is their composition; a geometric one by Renyi divergences.
     """
     sigma = event.noise_multiplier
-    c = np.linspace(-8 * sigma, 1 + 12 * sigma, _THRESHOLDS)
+    c = _thresholds(1, sigma)
     tails = [-np.expm1(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (1, 0)]
     below = [np.exp(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (0, 1)]
     lower = max(best_event(tails[0], tails[1], delta), best_event(below[0], below[1], delta))
@@ -325,7 +331,7 @@ def _fixed_size(event: FixedSizeBatches, delta: float) -> tuple[float, float]:
 
 def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     """Return a lower bound from one record that says +1 or -1 in the steps that draw it, the others saying 0."""
-    c = np.linspace(-8 * sigma, 1 + 12 * sigma, _THRESHOLDS)
+    c = _thresholds(1, sigma)
     below = [np.logaddexp(math.log1p(-rate) + special.log_ndtr(c / sigma),
                           math.log(rate) + special.log_ndtr((c - sign) / sigma)) for sign in (1, -1)]  # fmt: skip
     best = best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)

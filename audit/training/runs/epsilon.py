@@ -48,10 +48,16 @@ def epsilon_of(
     event = events.GaussianDpEvent(noise_multiplier)
     if rate < 1:
         event = events.PoissonSampledDpEvent(rate, event)
-    included = steps * rate
-    largest = included / noise_multiplier**2 / 2 + 5 * math.sqrt(included) / noise_multiplier
-    accountant = PLDAccountant(value_discretization_interval=max(_CELL, largest / _CELLS))
+    accountant = PLDAccountant(value_discretization_interval=cell_width(math.sqrt(steps * rate) / noise_multiplier))
     return float(accountant.compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
+
+
+def cell_width(mu: float) -> float:
+    """Return the width of the cells of the loss of Gaussian noise whose means are `mu` standard deviations apart.
+
+    The loss has mean mu^2 / 2 and standard deviation mu. The cells reach five deviations above the mean.
+    """
+    return max(_CELL, (mu**2 / 2 + 5 * mu) / _CELLS)
 
 
 def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:

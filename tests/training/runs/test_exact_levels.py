@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audit.laws import GaussianLoss
 from audit.training.runs import epsilon as accounting
 from audit.training.runs.as_run import findings
 from audit.training.runs.batches import BatchEvidence, batch_findings, central_sizes
@@ -80,8 +81,10 @@ def test_epsilon_of_shuffled_epochs():
 
 
 def test_epsilon_of_gaussian_noise():
-    """Without sampling: the closed form for mu = sqrt(T) / sigma = 1, epsilon 4.377 at 1e-5."""
-    assert accounting.epsilon_of("all", 1.0, 10.0, 100, 1e-5) == pytest.approx(4.377, abs=0.002)
+    """Without sampling: the closed form for mu = sqrt(T) / sigma = 1, epsilon 4.377178 at 1e-5."""
+    assert accounting.epsilon_of("all", 1.0, 10.0, 100, 1e-5) == pytest.approx(
+        GaussianLoss(1.0).epsilon(1e-5), rel=1e-6
+    )
     assert accounting.epsilon_of("fixed", 0.05, 2.0, 50, 1e-5) == accounting.epsilon_of("poisson", 0.05, 1.0, 50, 1e-5)
     assert accounting.epsilon_of("poisson", 0.05, 0.0, 50, 1e-5) == math.inf
     assert accounting.curve_steps(3) == [1, 2, 3]
@@ -99,3 +102,9 @@ def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
     seen = Contributions(CLAIM)
     seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]))
     assert (seen.evidence().norms, seen.evidence().beyond) == (3, 1)
+
+
+def test_the_cells_of_a_loss():
+    """Means 20 deviations apart: the loss has mean 200 and deviation 20, and 20,000 cells reach 300."""
+    assert accounting.cell_width(20.0) == pytest.approx(300 / 20_000)
+    assert accounting.cell_width(1.0) == 1e-3
