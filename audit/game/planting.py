@@ -111,9 +111,6 @@ class _Base:
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
         self.width = self.rows[0].shape[1]
-        sample = np.concatenate([side[: tuning.SAMPLE] for side in self.rows])
-        varied = np.flatnonzero((sample != sample[0]).any(axis=0))
-        self.varied = varied if len(varied) else np.arange(self.width)
         self.standard = Standard.of(self.rows)
         self.half = len(self.rows[0])
         self.known: dict[int, np.ndarray] = {}  # standardized columns
@@ -129,7 +126,7 @@ class _Base:
         size = str(self.size)
         yield self._family(INTERVAL, size, [self._interval(self._column(j)) for j in self._chosen()])
         yield self._family(VALUE, size, [self._value(self._column(j)) for j in self._chosen()])
-        yield Shifts(self.rows, self.standard, self.claimed, self.varied, self.rng).family()
+        yield Shifts(self.rows, self.standard, self.claimed, self.rng).family()
         yield self._moved(NORM, self._derived("sum of squares"))
         yield self._places()
         gaps = self._derived("smallest gap")
@@ -153,7 +150,7 @@ class _Base:
         return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
 
     def _chosen(self) -> np.ndarray:
-        return self.rng.choice(self.varied, PLANTED, replace=len(self.varied) < PLANTED)
+        return self.rng.choice(self.width, PLANTED, replace=self.width < PLANTED)
 
     def _column(self, index: int) -> DealtColumn:
         if index not in self.sorted:
@@ -168,8 +165,7 @@ class _Base:
         return DealtColumn(np.concatenate([feature(side) for side in self.rows]), self.leads)
 
     def _pair(self) -> tuple[int, int]:
-        several = self.varied if len(self.varied) > 1 else np.arange(self.width)
-        first, second = self.rng.choice(several, 2, replace=False)
+        first, second = self.rng.choice(self.width, 2, replace=False)
         return int(first), int(second)
 
     def _dealing(self) -> int:

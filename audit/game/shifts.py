@@ -31,7 +31,6 @@ class Shifts:
     rows: Rows
     standard: Standard
     claimed: Claimed
-    varied: np.ndarray  # coordinates that vary
     rng: np.random.Generator
     cut: CutChange | None = None  # the last one: all parts of chance meet it
 
@@ -80,10 +79,9 @@ class Shifts:
 
     def directions(self) -> np.ndarray:
         """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
-        dense = np.zeros((PLANTED // 2, len(self.moments.gap)))
-        dense[:, self.varied] = self.rng.standard_normal((len(dense), len(self.varied)))
-        single = np.zeros((PLANTED - len(dense), dense.shape[1]))
-        single[np.arange(len(single)), self.rng.choice(self.varied, len(single))] = 1.0
+        width = len(self.moments.gap)
+        dense = self.rng.standard_normal((PLANTED // 2, width))
+        single = np.eye(width)[self.rng.choice(width, PLANTED - len(dense))]
         along = np.concatenate([dense, single])
         lengths = np.einsum("ij,ij->i", along, self.moments.directions(along))
         return np.asarray(along / np.sqrt(np.maximum(lengths, 1e-12))[:, None])

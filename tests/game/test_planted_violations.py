@@ -14,7 +14,7 @@ import audit
 from audit import Distance, PrivacyClaim, Verdict
 from audit.game import planting, shifts
 from audit.game.planting import plant
-from audit.game.plants import PLANTED, REQUIRED, Claimed, event_size, training_for
+from audit.game.plants import NORM, PLANTED, REQUIRED, Claimed, event_size, tails, training_for
 from audit.game.scanned import Counts, scan
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign
@@ -200,3 +200,39 @@ def test_a_shift_is_sure_to_be_found_by_the_best_of_its_events():
     """Epsilon 1: beyond 1.5 a normal number moved by 1 is 4.6 times likelier; by 0.1, nowhere e times."""
     claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(2_001) + 0.5) / 2_001)
     assert [planting._scan_finds(claimed, ordered, 1, shift) for shift in (0.1, 1.0)] == [False, True]
+
+
+def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
+    """Normal numbers moved by 0.4 standard deviations, at epsilon 1: the best threshold refutes in half of audits."""
+    claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(4_001) + 0.5) / 4_001)
+    shares = zip(*tails(ordered + 0.4, ordered), strict=True)
+    best = max(claimed.test.power(RUNS, float(right) / 2, float(wrong) / 2) for right, wrong in shares)
+    assert 0.4 < best < 0.6
+    assert shifts.best_power(claimed, ordered + 0.4, ordered) == pytest.approx(best, abs=0.02)
+
+
+def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_found():
+    """What is sure is found at 1.13 standard deviations, and what is planted is 1.15 times as large."""
+    left, right = noise("normal", 2)
+    plants = plants_of(left, right)
+    shift = next(float(family.size.split()[2]) for family in plants.families if family.name == NORM)
+    squares = np.sort((np.concatenate([left, right]) ** 2).sum(axis=1))
+    sure = [planting._scan_finds(CLAIMED, squares / squares.std(), plants.columns, at * shift) for at in (0.8, 1.0)]
+    assert sure == [False, True]
+
+
+def base_of(width):
+    size = event_size(CLAIMED, width)
+    return planting._Base(tuple(noise("normal", width)), CLAIMED, width, 1.0, size, np.random.SeedSequence(0))
+
+
+def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
+    """Of 45 pairs in 4,000 rows, the largest gap is about sqrt(2 log 45) standard deviations of sqrt(2 / 4,000)."""
+    assert base_of(10)._moment_gap == pytest.approx(math.sqrt(2 * math.log(45) + 1) * math.sqrt(2 / 4_000))
+
+
+@pytest.mark.parametrize(("width", "size"), [(20, "one place never"), (200, "one place with probability 0.04")])
+def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width, size):
+    family = base_of(width)._places()
+    assert family.size.startswith(size)
+    assert family.found == PLANTED
