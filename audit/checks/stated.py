@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -75,7 +75,7 @@ class StatedCheck(Check):
         return _USES.get(self._judged, "simulation")
 
     def nothing(self, failure: str, cause: str = "error") -> Any:
-        return self.evidence_type(0, uses=self.uses, failure=failure)
+        return replace(super().nothing(failure, cause), uses=self.uses)
 
     def terms(self) -> Any:
         """Return the numbers of the claim: the settings that the terms name."""

@@ -115,6 +115,10 @@ def test_a_violation_as_large_as_the_resolution_is_confirmed(tests, epsilon, del
     assert confirmed <= resolution * 1.01
 
 
+def test_a_confirmation_asks_for_no_more_than_the_significance():
+    assert confirming_level(0.05, 0.05) is confirming_level(0.01, 0.05) is None
+
+
 def test_what_is_not_suspected_draws_nothing_more():
     alone = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, confirmation=None, workers=0)
     result = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, workers=0)

@@ -110,6 +110,22 @@ def test_a_check_that_runs_alone_has_the_name_of_its_mechanism():
     assert audit.check_privacy(noisy_sum, PrivacyClaim(1.0), [PAIR], budget=2).check.name == "noisy_sum"
 
 
+def test_a_claim_that_should_be_refuted_has_words_of_its_own():
+    def shifted(data, size, rng):
+        return data[0] + rng.random(size)
+
+    check = PrivacyCheck(
+        name="shifted", mechanism=shifted, claim=PrivacyClaim(1.0), pairs=[([0.0], [5.0])], expected=Verdict.FAIL
+    )
+    assert audit.run([check], budget=2_000, workers=0)["shifted"].outcome == "CAUGHT"
+
+
+def test_a_check_that_observed_nothing_drew_nothing():
+    check = audit.InequalityCheck(name="silent", values=lambda: [("one", 1.0, 2.0)])
+    evidence = check.nothing("it died", "died")
+    assert (evidence.samples, evidence.failure, evidence.uses) == (0, "it died", check.uses)
+
+
 def test_a_mechanism_must_be_callable():
     with pytest.raises(AuditError, match="`mechanism` must be callable"):
         audit.check_privacy(3, PrivacyClaim(1.0), [PAIR])

@@ -25,6 +25,7 @@ from audit.subjects import Outputs, encode
 
 Fork = Callable[[Any, dict[int, Any]], Any]
 _FORKS = 33  # child of a check's stream
+_LENGTHS, _PILOTS, _FORKED = range(3)  # its children
 _PILOT, _PILOT_ANSWERS = (0.07, 0.2), 50_000  # least and largest share of the answers that choose events; usual number
 _MOST_PILOT = 20_000  # conversations on each dataset
 _AT_ONCE = 1_000  # conversations that take a turn together
@@ -95,12 +96,12 @@ def forked(
     share = float(np.clip(_PILOT_ANSWERS / budget, *_PILOT))
     plans: list[tuple[float, int, Plan]] = []
     for index, pair in enumerate(pairs):
-        length = max(1, len(_rows(talk, pair[0], 1, stream.child(0, index).rng())[0]))
+        length = max(1, len(_rows(talk, pair[0], 1, stream.child(_LENGTHS, index).rng())[0]))
         size = int(min(_MOST_PILOT, share * budget / len(pairs) / length))
         if size < 40:
             least = int(40 * length * len(pairs) / _PILOT[1]) + 1
             raise InvalidArgument.of("budget", f"be at least {least} answers where conversations are forked", budget)
-        sides = [_rows(talk, data, size, stream.child(1, index, side).rng()) for side, data in enumerate(pair)]
+        sides = [_rows(talk, data, size, stream.child(_PILOTS, index, side).rng()) for side, data in enumerate(pair)]
         opened += 2 * size + 1
         plans += [(at.bound, -index, at) for at in _plans(sides, (1 - share) * budget, allowance.significance)]
     if not plans:
@@ -109,7 +110,7 @@ def forked(
     counts = Counter[tuple[int, int]]()
     for side, data in enumerate(pairs[-index]):
         for start in range(0, plan.conversations, _AT_ONCE):
-            rng = stream.child(2, side, start).rng()
+            rng = stream.child(_FORKED, side, start).rng()
             number = min(_AT_ONCE, plan.conversations - start)
             found = survivors(talk, data, plan, fork, number, rng)
             counts.update(zip(*found[:: 1 - 2 * side].tolist(), strict=True))

@@ -12,7 +12,7 @@ import pytest
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive, run
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.interactive.conversation import Conversation
-from audit.checks.interactive.forks import _SHARES, Plan, TurnScores, _best_cut, survivors
+from audit.checks.interactive.forks import _SHARES, Plan, TurnScores, _best_cut, answer_score, scored, survivors
 from audit.checks.privacy.forked import BranchingProcess, ForkEvidence
 from audit.report.certificate import load_certificate
 from audit.report.verify import problems_of, replay
@@ -123,6 +123,13 @@ def test_the_mean_of_the_product_is_at_most_1_whatever_copies_share():
         means.append(chance * both[0] + (1 - chance) * both[1])
     assert means[0] == pytest.approx(1.0)
     assert means[0] * means[1] < 1
+
+
+def test_answers_in_words_are_scored():
+    """Yes is said in 60 of 100 conversations on the one dataset, and in 30 on the other."""
+    score = answer_score([["yes"] * 60 + ["no"] * 40, ["yes"] * 30 + ["no"] * 70])
+    yes, no = scored(score, ["yes", "no"])
+    assert yes > 0 > no
 
 
 def test_a_plan_follows_chances():
