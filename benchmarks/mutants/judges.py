@@ -42,6 +42,7 @@ _CURVES = "checks/utility/test_curves.py checks/utility/test_records.py checks/u
 _RATES = "checks/utility/test_rate.py::test_by_an_evaluator checks/utility/test_rate.py::test_by_simulation"
 _GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
 _EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
+_UNREAD_PLACES = "checks/test_unread_places.py"
 _RECORDS_OF_ALL = "report/test_verify.py report/test_forgeries.py report/test_diff.py"
 _BINS = (
     "training/test_accounting.py::test_two_bins_by_quadrature training/test_accounting.py::test_bins_that_are_one_step"
@@ -64,7 +65,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "checks/privacy/enumerated": "report/test_proofs.py report/test_forged_proofs.py",
     "checks/privacy/forked": _FORKS,
     "checks/privacy/guess_game": f"{_JUDGE} game/test_calls_of_a_game.py checks/test_confirmation.py",
-    "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py",
+    "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py {_UNREAD_PLACES}",
     "checks/privacy/sequential_game": "faces/test_sequential_method.py checks/test_early_looks.py",
     "checks/privacy/stated_law": f"checks/test_stated_losses.py {_JUDGE} laws/test_goodness_of_fit.py",
     "checks/privacy/told": "checks/interactive/test_check_interactive.py",
@@ -95,7 +96,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "enumeration/solving": f"{_UNREAD} {_GRAPHS} {_PROOF}",
     "enumeration/stated_graph": "report/test_proofs.py report/test_forged_proofs.py",
     "game/dependence": "game/test_calls_of_a_game.py checks/test_dependence.py",
-    "game/events": _EVENTS,
+    "game/events": f"{_UNREAD_PLACES} {_EVENTS}",
     "game/exchangeability": "checks/randomness/test_randomness.py subjects/test_subject.py",
     "game/fixed_budget": "checks/test_budgets.py game/test_training_steps.py",
     "game/guesses": f"{_GAME} game/test_resolution.py",

@@ -12,10 +12,15 @@ from audit.base.arguments import EFFORTS, budget_of
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy.session import needed
 from audit.checks.privacy.way import PrivacyTerms
-from audit.game.fixed_budget import Split
+from audit.game.events import EventPair
+from audit.game.fixed_budget import Split, carry_out, play
 from audit.game.plants import LARGEST, Claimed, event_size, training_for
 from audit.game.resolution import blind_spot, game_resolution
+from audit.game.scorers.cells import SignedOutput
+from audit.game.thresholds import Thresholds
 from audit.game.tuning import SCAN_SHARE
+from audit.subjects import Stream, Subject
+from audit.subjects.blocks import HERE
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 
@@ -53,6 +58,14 @@ def test_a_tight_mechanism_passes_at_the_defaults(checks):
     result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, significance=0.05 / checks, workers=0)
     assert result.verdict is Verdict.PASS, result.reason
     assert result.resolution <= 1.25
+
+
+@pytest.mark.parametrize(("is_time", "runs"), [(True, 800), (False, 200)])
+def test_a_game_goes_on_while_there_is_time(is_time, runs):
+    events = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=-1.0), estimated_bound=0.0)
+    totals, has_time_for = [200, 400, 800], lambda seconds: is_time
+    played = carry_out(play(Subject(noisy_sum), PAIRS[0], [events], totals, Stream(0), HERE, has_time_for=has_time_for))
+    assert totals[played.look] == played.games[0][0].runs == runs
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("quick", 0.5), ("deep", 0.1)])

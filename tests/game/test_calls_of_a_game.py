@@ -77,6 +77,17 @@ def test_the_design_effect_is_one_for_independent_runs_and_the_size_for_shared_o
     assert game(rng, shared=1.0)[1].design_effect(1.0, 0.05) > 0.8 * SIZE
 
 
+def test_few_guesses_that_share_a_call_count_as_one():
+    """All ten guesses of 200 runs are in one of twenty calls."""
+    shared, silent = SideCalls(20, 10, 0, 100, 0, 0), SideCalls(20, 0, 0, 0, 0, 0)
+    assert CallStatistics(10, shared, silent).design_effect(1.0, 0.05) == 10.0
+
+
+def test_only_calls_of_several_outputs_may_hide_what_they_share():
+    side = SideCalls(100, 1, 0, 1, 0, 0)
+    assert [CallStatistics(size, side, side).is_uniform for size in (1, 10)] == [False, True]
+
+
 def test_the_design_effect_of_few_calls_pays_for_an_estimated_variance():
     """The factor is (t / z)^2 of the quantiles at the significance, by hand: 3.11 with 10 degrees at 1e-5."""
     # 6 calls of 100 outputs per dataset, 60 +- 10 of them guessed right, none abstained

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.game.resolution import POWER, _critical_count, _upper_tail, blind_spot, game_resolution
+from audit.game.resolution import POWER, GameTest, _critical_count, _upper_tail, blind_spot, game_resolution
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])
@@ -40,6 +40,12 @@ def test_no_runs_resolve_nothing():
     assert game_resolution(1.0, 0.0, 10, 1e-6) == math.inf
     assert blind_spot(0) == 1.0
     assert blind_spot(20_000) == 0.001
+
+
+def test_guesses_that_are_never_wrong_have_power_where_all_of_them_refute():
+    """At epsilon log 3, of three guesses all are right with probability 27 / 64, and of twenty with 0.0032."""
+    test = GameTest(math.log(3), 0.0, 0.01)
+    assert [test.power(2 * guesses, 0.5, 0.0) for guesses in (3, 20)] == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("trials", [1, 7, 1000, 10**8])

@@ -245,3 +245,20 @@ def test_a_slow_scorer_is_fitted_on_all_outputs_where_no_other_one_reads_them(mo
     found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()], fine_scorers=())
     assert found is not None
     assert found.estimated_bound > 0
+
+
+def test_events_of_records_are_named_by_their_fields():
+    def records(data, size, rng):
+        return [{"word": "so", "n": n} for n in (rng.laplace(size=size) + 3 * data).tolist()]
+
+    events = choose_events(training(records, 500), DESIGN)
+    assert all('output["n"]' in event for event in events.describe()), events.describe()
+
+
+def test_whole_numbers_have_no_fractions():
+    found = [choose_events(training(each, 500), DESIGN) for each in (rolled, laplace)]
+    assert [events.fractional for events in found] == [False, True]
+
+
+def rolled(data, size, rng):
+    return rng.integers(1, 7, size) + data

@@ -22,6 +22,7 @@ from audit.laws import (
     Product,
     TwoSidedGeometric,
     compose,
+    discrete_laws,
     geometric_loss,
     no_loss,
 )
@@ -136,6 +137,18 @@ def test_geometric_laws_of_two_ratios_against_a_long_sum() -> None:
     assert loss.max_loss("right") == math.inf
     # Left over right is largest at z = 0: (1/3) / (0.25 * 0.6)
     assert loss.max_loss("left") == pytest.approx(math.log((1 / 3) / (0.25 * 0.6)), rel=1e-9)
+
+
+def test_a_range_that_misses_much_bounds_the_loss_from_above(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One percent of the heavier law is missed: it counts as an infinite loss, and of the lighter law nothing is."""
+    left, right = TwoSidedGeometric(0, 0.5), TwoSidedGeometric(1, 0.6)
+    whole = left.loss_against(right)
+    monkeypatch.setattr(discrete_laws, "_NEGLIGIBLE", 0.01)
+    part = left.loss_against(right)
+    for epsilon in (0.0, 0.5):
+        assert part.delta(epsilon, "left") == pytest.approx(whole.delta(epsilon, "left"), rel=1e-12)
+        assert 0 <= part.delta(epsilon, "right") - whole.delta(epsilon, "right") < 0.01
+    assert 0.001 < part.mass_at_infinity("right") < 0.01
 
 
 # The stability histogram: b = 2 / eps, tau = b ln(2 / delta) + 1, q = P(1 + Laplace(b) >= tau) = delta / 4.

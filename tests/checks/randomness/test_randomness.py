@@ -26,6 +26,8 @@ from audit.game.exchangeability import (
     KINDS,
     Comparison,
     Values,
+    _partners,
+    compare_calls,
     concordance,
     equality,
     group_concordance,
@@ -35,6 +37,7 @@ from audit.report.certificate import load_certificate
 from audit.report.records import judged_part
 from audit.report.schema import schema
 from audit.report.verify import replay
+from audit.subjects import Outputs
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
 
@@ -246,6 +249,22 @@ def test_scores_by_hand():
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
     parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
     return RandomnessCheck.judge(None, RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
+
+
+def test_partners_begin_at_the_start():
+    """At a distance of 2, places 0 and 1 have partners 2 and 3; the next pairs begin at 4, or half a turn later."""
+    assert _partners(10, 2).tolist() == [0, 1, 4, 5]
+    assert _partners(10, 2, start=2).tolist() == [2, 3, 6, 7]
+
+
+def test_the_shortest_calls_and_their_sequence_are_compared():
+    """64 calls of the same two numbers, and 64 calls of eight in which seven numbers come round and round."""
+    numbers = np.random.default_rng(0).random(7)
+    for outputs, kind in (
+        (np.tile(numbers[:2], (64, 1)), "same noise in every call"),
+        (np.resize(numbers, (64, 8)), "short period"),
+    ):
+        assert kind in compare_calls([[Outputs(call, call) for call in outputs]], np.random.default_rng(1))
 
 
 def test_the_judge():
