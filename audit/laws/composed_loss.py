@@ -1,8 +1,8 @@
 """Privacy loss of independent coordinates: losses rounded to a lattice on a known side, and convolved.
 
-dp_accounting convolves and evaluates the profile. Of its discretizations, the optimistic ones are made for one noise
-each, and "connect the dots" works on differences of the profile, which loses digits: a delta of 1e-12 / 4 came out 160
-times too large. The rounding here needs only the tails of a loss, and accounts for their errors.
+Of the discretizations of dp_accounting, the optimistic ones are made for one noise each, and "connect the dots" works
+on differences of the profile, which loses digits: a delta of 1e-12 / 4 came out 160 times too large. The rounding here
+needs only the tails of a loss, and accounts for their errors.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from audit.base.arguments import positive
 from audit.base.errors import InvalidArgument
 from audit.laws.exact_loss import no_loss
+from audit.laws.lattice import LatticeLoss, summed
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
-
-if TYPE_CHECKING:
-    from dp_accounting.pld.pld_pmf import PLDPmf
 
 # They trade the gap between the bounds for time and memory; tests/laws/test_composition.py holds the gap.
 _FEWEST_CELLS, _MOST_CELLS = 2**15, 2**18  # of the lattice, over the range of the composed loss
 _TRUNCATION = 1e-15  # mass cut from the tails of unbounded losses
 _LINES = 1001  # supporting lines of the trade-off function
-_FEW = 100  # thresholds up to which one sum for each is faster than a pass over all cells
 _NOTHING_LEFT = 1e-12  # finite losses of less mass than this are not convolved
 _LARGEST_LOSS = 700.0  # e^700 is finite
 _LEAST_MASS = 1e-12  # added to a distribution of less: a convolution needs some, and more is safe
@@ -97,7 +94,7 @@ class ComposedLoss(PrivacyLoss):
         self._cut = _TRUNCATION / len(self._parts)  # mass cut from each tail of an unbounded part
         self._spans = {(part, side): _span(part, side, self._cut) for part in set(self._parts) for side in DIRECTIONS}
         self._choose_lattice(positive(grid, "grid"))
-        self._distributions: dict[tuple[Direction, bool], PLDPmf] = {}
+        self._distributions: dict[tuple[Direction, bool], LatticeLoss] = {}
         self.threshold_error = (len(self._parts) + 1) * self._step
         self.tail_error = self._slack()
 
@@ -170,39 +167,23 @@ class ComposedLoss(PrivacyLoss):
         return parts + rounding + 8 * _TRUNCATION
 
     def _profile(self, thresholds: FloatArray, direction: Direction, pessimistic: bool) -> FloatArray:
-        known = self._distribution(direction, pessimistic)
-        if thresholds.size < _FEW:
-            return np.array([known.get_delta_for_epsilon(float(t)) for t in thresholds])
-        order = np.argsort(thresholds)
-        values = np.empty(thresholds.shape)
-        values[order] = known.get_delta_for_epsilon(thresholds[order])
-        return values
+        return self._distribution(direction, pessimistic).profile(thresholds)
 
-    def _distribution(self, direction: Direction, pessimistic: bool) -> PLDPmf:
+    def _distribution(self, direction: Direction, pessimistic: bool) -> LatticeLoss:
         """Convolve the discretized parts; computed once."""
-        from dp_accounting.pld.pld_pmf import compose_pmfs
-
         key = (direction, pessimistic)
         if key not in self._distributions:
-            powers = [
-                self._discretized(part, direction, pessimistic).self_compose(times, self._cut)
-                for part, times in Counter(self._parts).items()
-            ]
-            total = powers[0]
-            for factor in powers[1:]:
-                total = compose_pmfs(total, factor, self._cut)
-            self._distributions[key] = total
+            counted = Counter(self._parts).items()
+            parts = [(self._discretized(part, direction, pessimistic), times) for part, times in counted]
+            self._distributions[key] = summed(parts, _TRUNCATION)
         return self._distributions[key]
 
-    def _discretized(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> PLDPmf:
+    def _discretized(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> LatticeLoss:
         """Return a lattice distribution whose profile lies above (pessimistic) or below that of `part`."""
-        from dp_accounting.pld.pld_pmf import create_pmf
-
         low, high = self._spans[part, direction]
         first = math.floor((low - self._nudge) / self._step)
         last = max(math.ceil((high - self._nudge) / self._step), first + 1)
-        indices = np.arange(first, last + 1)
-        points = np.asarray(indices * self._step, dtype=float)
+        points = np.asarray(np.arange(first, last + 1) * self._step, dtype=float)
         if pessimistic:
             masses, infinite = _dominating(part._tails(points + self._nudge, direction), points, self._step)
         else:
@@ -210,9 +191,7 @@ class ComposedLoss(PrivacyLoss):
             p = part._tails(points - self._nudge, direction)[0]
             infinite = min(part.mass_at_infinity(direction), float(p[-1]))
             masses = np.maximum(p - np.append(p[1:], infinite), 0.0)
-        kept = masses > 0
-        table = dict(zip(indices[kept].tolist(), masses[kept].tolist(), strict=True))
-        return create_pmf(table or {0: 0.0}, self._step, infinite, pessimistic)
+        return LatticeLoss(self._step, first, masses, min(1.0, infinite))
 
 
 def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArray, float]:
@@ -238,16 +217,19 @@ def _span(loss: PrivacyLoss, direction: Direction, truncation: float) -> tuple[f
     at_infinity = loss.mass_at_infinity(direction)
     top = min(loss.max_loss(direction), _LARGEST_LOSS)
     bottom = -min(loss.max_loss(opposite(direction)), _LARGEST_LOSS)
-    high = _first(lambda t: loss.tails(t, direction)[0] - at_infinity <= truncation, bottom, top)
-    low = -_first(lambda t: 1 - loss.tails(-t, direction)[0] <= truncation, -high, -bottom)
+    high = _first(lambda t: loss._tails(t, direction)[0] - at_infinity <= truncation, bottom, top)
+    low = -_first(lambda t: 1 - loss._tails(-t, direction)[0] <= truncation, -high, -bottom)
     return low, high
 
 
-def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
+def _first(holds: Callable[[FloatArray], Any], low: float, high: float) -> float:
     """Return a point of [low, high], close to the least one, from which `holds` is true; `high` if there is none."""
     if high - low <= 0:
         return high
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+    for _ in range(6):
+        inner = np.linspace(low, high, 33)[1:-1]
+        found = np.flatnonzero(holds(inner))
+        place = int(found[0]) if len(found) else len(inner)
+        ends = np.concatenate([[low], inner, [high]])
+        low, high = float(ends[place]), float(ends[place + 1])
     return high
