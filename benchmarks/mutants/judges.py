@@ -42,6 +42,7 @@ _CURVES = "checks/utility/test_curves.py checks/utility/test_records.py checks/u
 _RATES = "checks/utility/test_rate.py::test_by_an_evaluator checks/utility/test_rate.py::test_by_simulation"
 _GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
 _EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
+_BLAME = "checks/test_time_limits.py::test_whose_time_it_was_is_said"
 _UNREAD_PLACES = "checks/test_unread_places.py"
 _RECORDS_OF_ALL = "report/test_verify.py report/test_forgeries.py report/test_diff.py"
 _BINS = (
@@ -50,7 +51,7 @@ _BINS = (
 _RUNS = "training/runs/test_exact_levels.py training/runs/test_conformance.py"
 TESTS = {  # of a file in `audit`: the fast ones first
     "base/verdict": "claims/test_claims_and_checks.py report/test_diff.py report/test_renderings.py",
-    "checks/allowance": "checks/test_confirmation.py checks/test_budgets.py",
+    "checks/allowance": f"{_BLAME} checks/test_confirmation.py checks/test_budgets.py",
     "checks/base": "claims/test_claims_and_checks.py checks/test_confirmation.py report/test_sources.py",
     "checks/confirm": "checks/test_confirmation.py checks/test_early_looks.py",
     "checks/precision": "checks/precision/test_check_precision.py",

@@ -93,11 +93,15 @@ def busy(seconds):
 
 
 def test_whose_time_it_was_is_said():
-    for called, blamed in ((0.9, "the mechanism"), (0.1, "the audit")):
-        with limited(1.0):
-            clock().called, clock().started = called, time.monotonic() - 1.0
-            reason = Allowance.of(100, 0.05, 0).limited(1.25).out_of_time("the mechanism")
-        assert reason.startswith(f"{blamed} took longer than 1.25 s"), reason
+    """After 100 s, 440 outputs at half a second are due: 220 s, beside 80 s of the audit if it took these itself."""
+    for called, blamed, enough in ((90.0, "the mechanism", 1.2 * 220 / 0.8), (20.0, "the audit", 1.2 * 300 / 0.8)):
+        with limited(None):
+            now = clock()
+            now.called, now.started = called, time.monotonic() - 100
+            now.drawn, now.outputs, now.planned = 50.0, 100, 440
+            reason = Allowance.of(100, 0.05, 0).limited(125.0).out_of_time("the mechanism")
+        assert reason.startswith(f"{blamed} took longer than 125 s"), reason
+        assert reason.endswith(f"set timeout={enough:g}"), reason
 
 
 def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
