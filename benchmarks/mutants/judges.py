@@ -43,6 +43,10 @@ _RATES = "checks/utility/test_rate.py::test_by_an_evaluator checks/utility/test_
 _GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
 _EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
 _BLAME = "checks/test_time_limits.py::test_whose_time_it_was_is_said"
+_FITS = (
+    "checks/estimators/test_check_estimator.py::test_too_few_fits_are_named checks/estimators/test_check_estimator.py"
+    "::test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure"
+)
 _UNREAD_PLACES = "checks/test_unread_places.py"
 _RECORDS_OF_ALL = "report/test_verify.py report/test_forgeries.py report/test_diff.py"
 _BINS = (
@@ -56,7 +60,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "checks/confirm": "checks/test_confirmation.py checks/test_early_looks.py",
     "checks/precision": "checks/precision/test_check_precision.py",
     "checks/randomness": "checks/randomness/test_randomness.py",
-    "checks/estimators/check": "checks/estimators/test_check_estimator.py",
+    "checks/estimators/check": f"{_FITS} checks/estimators/test_check_estimator.py",
     "checks/estimators/properties": "checks/estimators/test_check_estimator.py",
     "checks/interactive/check": "checks/interactive/test_check_interactive.py",
     "checks/interactive/forks": _FORKS,
