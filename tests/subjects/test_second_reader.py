@@ -92,7 +92,7 @@ def named(**attributes):
 
 
 class Beside:
-    """A descriptor that keeps the value of each instance beside it."""
+    """A descriptor that keeps the value of an instance beside it, of the last one that was set."""
 
     def __init__(self):
         self.values = {}
@@ -101,7 +101,7 @@ class Beside:
         return self if instance is None else self.values[id(instance)]
 
     def __set__(self, instance, value):
-        self.values[id(instance)] = value
+        self.values = {id(instance): value}
 
 
 class Checked:
