@@ -7,9 +7,12 @@ What the code changes goes with the process. Where there is no such watch, the l
 
 from __future__ import annotations
 
+import gc
+import itertools
 import mmap
 import os
 import pickle
+import random
 import select
 import signal
 import socket
@@ -22,6 +25,7 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 import cloudpickle
+import numpy as np
 
 from audit.enumeration import system_calls
 from audit.enumeration.enumerated_law import EnumeratedLaw
@@ -41,6 +45,7 @@ class WatchState:
         self._is_over = False
         self._until: float | None = None
         self.named: set[str] = set()
+        self.objects: list[Any] = []  # generators of random numbers, as they were before the fork
 
     @property
     def is_open(self) -> bool:
@@ -134,6 +139,7 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
 def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> F:
     """Return what a function finds in a forked process; `nothing` where the process ends without a word."""
     gate = WatchState()
+    gate.objects = generators()
     here, there = socket.socketpair()
     reading, writing = os.pipe()
     process = os.fork()
@@ -161,6 +167,16 @@ def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> 
     return _with(found, behind=tuple(sorted({*found.behind, *called})))
 
 
+def generators() -> list[Any]:
+    """Return the generators of random numbers that this process made; in a fork, those that it made itself."""
+    kinds, found = set[type](), [np.random.BitGenerator, np.random.RandomState, np.random.Generator, random.Random]
+    while found:
+        kinds.add(kind := found.pop())
+        found += type.__subclasses__(kind)
+    objects = gc.get_objects()
+    return list(itertools.compress(objects, map(kinds.__contains__, map(type, objects))))
+
+
 def _with(found: Any, **parts: Any) -> Any:
     return replace(found, **parts)
 
@@ -174,6 +190,7 @@ def _serve(
 ) -> None:
     """Enumerate in this process, write the outcome, and end."""
     status = 1
+    gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in
     sys.settrace(None)  # what a debugger or a measurement of coverage asks for is not asked by the code
     try:
         listener = system_calls.listen()

@@ -148,6 +148,7 @@ _MOST = 200  # functions of one enumeration
 
 def _convert(code: CodeType, made: dict[CodeType, CodeType]) -> list[Callable[[], None]]:
     """Put other code in all functions that have this code, or that make functions of it."""
+    gc.unfreeze()  # the functions from before a fork count as well
     found = [thing for thing in gc.get_objects() if type(thing) is FunctionType and _holds(thing.__code__, code)]
     return [set_code(function, _converted(function.__code__, function.__globals__, made)) for function in found]
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from audit.enumeration import conversions
-from audit.enumeration.apart import WatchState
+from audit.enumeration.apart import WatchState, generators
 from audit.enumeration.following import Follower
 from audit.enumeration.identities import identity
 from audit.enumeration.monotone import replacements
@@ -87,7 +87,7 @@ class Watch:
     def __enter__(self) -> Watch:
         self.collects = gc.isenabled()
         gc.disable()  # what the finalizers of garbage do is not what the code does
-        self._others = [(other, _state(other)) for other in _generators()]
+        self._others = [(other, _state(other)) for other in _others(self.gate)]
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
         for name in random.__all__:
@@ -205,10 +205,11 @@ def _of_object(owner: Any, function: Any) -> str | None:
     return f"another generator ({type(owner).__name__})" if is_other else None
 
 
-def _generators() -> list[Any]:
-    kinds = (np.random.BitGenerator, np.random.RandomState, np.random.Generator, random.Random)
+def _others(gate: WatchState) -> list[Any]:
+    """Return the generators of the process, but for those that stand for them while the code runs."""
     stand_ins = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds) and not isinstance(thing, stand_ins)]
+    found = {id(each): each for each in (*gate.objects, *generators())}
+    return [each for each in found.values() if not isinstance(each, stand_ins)]
 
 
 def _state(generator: Any) -> str:

@@ -36,12 +36,14 @@ def test_the_zoo_is_large():
     assert len(FAMILIES) == 12
 
 
+@pytest.mark.parametrize("third", range(3))  # the first of each family on every commit
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_law_is_wrong(family):
-    found = {case.name: outcome_of(case, time_limit=SECONDS) for case in families.CASES if case.family == family}
+def test_no_law_is_wrong(family, third):
+    cases = [case for case in families.CASES if case.family == family][third::3]
+    found = {case.name: outcome_of(case, time_limit=SECONDS) for case in cases}
     assert not {name: outcome.said for name, outcome in found.items() if outcome.name == WRONG}
     assert family != "control" or {outcome.name for outcome in found.values()} == {RIGHT}
-    assert family != "hidden" or {outcome.name for outcome in found.values()} == {REFUSED, STATED}
+    assert family != "hidden" or {outcome.name for outcome in found.values()} <= {REFUSED, STATED}
 
 
 def half_way(data, rng):
