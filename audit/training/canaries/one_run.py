@@ -41,7 +41,7 @@ from audit.training.canaries.program import Weights, least_tail, program_mu
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-LeastWrong = Callable[[FloatArray], FloatArray]
+LeastWrong = Callable[[Any], FloatArray]  # of numbers or arrays
 
 _DOWN = 1 - 1e-12  # covers the rounding of one step of the recursion: a few operations, `ndtr` and `ndtri`
 _UP = 1 + 1e-7  # covers the rounding of a sum of up to 1e6 terms and of the gamma functions in it
@@ -92,6 +92,19 @@ def tail_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int,
         if np.all(tail > 1):
             break
     return tail <= 1
+
+
+def level_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: float) -> bool:
+    """Return what `tail_is_possible` says of one level, in plain numbers: a search asks it thousands of times."""
+    tail, above = level, 0.0
+    for i in range(right, 0, -1):
+        share = min((i * tail + above) / canaries, 1.0) * _DOWN
+        forced = (tail + above + canaries * float(wrong(share))) / (guesses - i + 1) * _DOWN
+        above = (above + tail) * _DOWN
+        tail = max(tail, forced)
+        if tail > 1:
+            return False
+    return True
 
 
 def tail_at_a_point(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
@@ -196,7 +209,7 @@ def is_refuted(
         return False
 
     def admits(tail: float) -> bool:
-        return bool(tail_is_possible(wrong, right, guesses, canaries, np.array([tail]))[0])
+        return level_is_possible(wrong, right, guesses, canaries, tail)
 
     if not admits(level):
         return True
