@@ -10,6 +10,7 @@ import argparse
 import ast
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +25,13 @@ class Function(NamedTuple):
     headline: str
 
 
-def functions() -> Iterator[Function]:
-    """Yield the functions, classes and methods of `audit` with a docstring and a public name, in order of files."""
+@cache
+def functions() -> tuple[Function, ...]:
+    """Return the functions, classes and methods of `audit` with a docstring and a public name, in order of files."""
+    return tuple(_functions())
+
+
+def _functions() -> Iterator[Function]:
     for path in sorted(AUDIT.rglob("*.py")):
         tree = ast.parse(path.read_text())
         for prefix, body in [("", tree.body), *((f"{node.name}.", node.body) for node in _classes(tree.body))]:
@@ -42,7 +48,7 @@ def _classes(body: list[ast.stmt]) -> list[ast.ClassDef]:
 
 def drawn(seed: int, number: int) -> list[Function]:
     """Return functions drawn without replacement."""
-    return random.Random(seed).sample(list(functions()), number)
+    return random.Random(seed).sample(functions(), number)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ RUNS = {  # by kind: the arguments of the function `check_...`
     "precision": dict(mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=1_000),
     "interactive": dict(make=Counts, claim=PrivacyClaim(1.0), pairs=[PAIR], analyst=[("ask",)] * 4, budget=2_000),
     "estimator": dict(
-        estimator=GaussianNB(), X=[[0.0], [1.0], [2.0], [3.0]], y=[0, 0, 1, 1], claim=PrivacyClaim(1.0), budget=200
+        estimator=GaussianNB(), X=[[0.0], [1.0], [2.0], [3.0]], y=[0, 0, 1, 1], claim=PrivacyClaim(1.0), budget=60
     ),
     "randomness": dict(mechanism=laplace, dataset=PAIR[0], budget=2_000),
     "inequality": dict(values=lambda: [("a", 1.0, 2.0), ("b\nsecond line", 3.0, 2.0)]),

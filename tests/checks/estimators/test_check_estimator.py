@@ -136,7 +136,7 @@ def test_twice_the_budget_fails(monkeypatch):
         "mechanisms.learners.classifiers.CubeClassifier",
         lambda dim, epsilon, **more: cubes.CubeClassifier(dim, 2 * epsilon, **more),
     )
-    result = checked(CubeVoteClassifier(**PUBLIC), budget=2_000, significance=0.001, confirmation=None)
+    result = checked(CubeVoteClassifier(**PUBLIC), budget=1_200, significance=0.001, confirmation=None)
     assert result.verdict is audit.Verdict.FAIL, result
 
 
@@ -292,7 +292,7 @@ class NoisyMean(BaseEstimator):
 
 
 @pytest.mark.false_alarm(1e-7)
-@pytest.mark.parametrize(("scale", "budget", "verdict"), [(1.0, 30_000, "PASS"), (0.5, 3_000, "FAIL")])
+@pytest.mark.parametrize(("scale", "budget", "verdict"), [(1.0, 30_000, "PASS"), (0.5, 1_500, "FAIL")])
 def test_a_right_estimator_passes_and_half_its_noise_fails(scale, budget, verdict):
     """Null of the first: it is 1-private."""
     settings = {"claim": audit.PrivacyClaim(1.0), "tolerance": 0.5, "confirmation": 1e-7, "seed": 2}

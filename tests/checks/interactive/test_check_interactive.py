@@ -268,12 +268,12 @@ def test_moves_that_cannot_be_learned_are_refused(table, said):
 
 @pytest.mark.false_alarm(1e-07)
 def test_stated_turns_decide_exactly_where_transcripts_cannot():
-    """Null: the sampler follows its law. 10,000 transcripts of 12 turns; the level of the fit is 1e-7."""
+    """Null: the sampler follows its law. 4,000 transcripts of 12 turns; the level of the fit is 1e-7."""
     ten = [("ask", 0, 0.1)] * 12
-    result = audited(Budget, ten, law=laplace_turn, significance=1e-7, confirmation=None, budget=10_000)
+    result = audited(Budget, ten, law=laplace_turn, significance=1e-7, confirmation=None, budget=4_000)
     assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
     assert result.exact_epsilon == pytest.approx(1.0, abs=1e-9)
-    more = audited(Unlimited, ten[:11], law=lambda data, moves: Laplace(data[0], 10.0), budget=10_000)
+    more = audited(Unlimited, ten[:11], law=lambda data, moves: Laplace(data[0], 10.0), budget=4_000)
     assert (more.verdict, more.basis) == (Verdict.FAIL, "exact")
     assert more.exact_epsilon == pytest.approx(1.1, abs=1e-9)
 

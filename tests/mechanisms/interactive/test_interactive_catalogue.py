@@ -1,7 +1,7 @@
 """Objects that answer: every fault says what it gives and is convicted, no twin is refuted, correct ones keep claims.
 
 Faults are convicted at 1e-6 together (ledgers without probability), with a fixed seed. Null of the twins: their claims
-hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 2,000 conversations.
+hold; each of 30 is refuted with probability 1e-8 at most, at a budget of 500 conversations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mechanisms.interactive.sessions import Cached, Closing, Session
 from mechanisms.interactive.sparse import SparseVector
 from tests.offenders import for_each
 
-QUICK = 2_000
+QUICK = 500
 CONVICTED = 6_000  # conversations that convict every fault; their own budgets also find what the claims leave open
 
 
