@@ -202,7 +202,7 @@ EXHIBITS = [
     Exhibit(text, "returned str where"),
     Exhibit(wrong_length, "returned 3 outputs where 2"),
     Exhibit(wrong_length_later, "outputs where"),
-    Exhibit(unreadable, "no score that competed sees", budget=12_000),
+    Exhibit(unreadable, "no score that competed sees", budget=24_000),
     Exhibit(sleeps_forever, "took longer than 4 s", timeout=4.0),
     Exhibit(kills_its_process, "killed its process"),
     Exhibit(kills_itself_by_signal, "killed its process"),
