@@ -170,7 +170,6 @@ class Exhibit:
     words: str
     verdict: Verdict = Verdict.INCONCLUSIVE
     timeout: float | None = None
-    budget: int | None = None
 
     @property
     def name(self) -> str:
@@ -184,7 +183,6 @@ class Exhibit:
             claim=PrivacyClaim(1.0),
             pairs=[PAIR],
             timeout=self.timeout,
-            budget=self.budget,
             tolerance=1.0,
         )
 
@@ -202,7 +200,7 @@ EXHIBITS = [
     Exhibit(text, "returned str where"),
     Exhibit(wrong_length, "returned 3 outputs where 2"),
     Exhibit(wrong_length_later, "outputs where"),
-    Exhibit(unreadable, "no score that competed sees", budget=24_000),
+    Exhibit(unreadable, "no score that competed sees"),
     Exhibit(sleeps_forever, "took longer than 4 s", timeout=4.0),
     Exhibit(kills_its_process, "killed its process"),
     Exhibit(kills_itself_by_signal, "killed its process"),
