@@ -24,7 +24,7 @@ from mechanisms.interactive.sparse import SparseVector
 from tests.offenders import for_each
 
 QUICK = 500
-CONVICTED = 6_000  # conversations that convict every fault; their own budgets also find what the claims leave open
+CONVICTED = 4_000  # conversations that convict every fault; their own budgets also find what the claims leave open
 
 
 def test_names_and_twins():
