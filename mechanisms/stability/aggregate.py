@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -84,7 +85,7 @@ class ReassignedTranscripts:
     Parameters
     ----------
     teacher, chunks, table
-        As for `ChunkedVotes`.
+        As for `ChunkedVotes`. A teacher may have a method `of_runs` that returns what `runs_votes` does, at once.
     calibration : Calibration
     assignment : {"independent", "hash"} or callable
         (dataset, chunks, rng) -> chunk of each record.
@@ -98,11 +99,10 @@ class ReassignedTranscripts:
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         assign = assignment_rule(self.assignment)
-        tables = [
-            self.table(chunk_votes(self.teacher, dataset, assign(dataset, self.chunks, rng), self.chunks))
-            for _ in range(max(size, 1))
-        ]
-        values, distances = (np.array(part) for part in zip(*tables, strict=True))
+        assigned = [assign(dataset, self.chunks, rng) for _ in range(max(size, 1))]
+        of_runs = getattr(self.teacher, "of_runs", partial(runs_votes, self.teacher))
+        tables = self.table(of_runs(dataset, assigned, self.chunks))
+        values, distances = (part.reshape(len(assigned), -1) for part in tables)
         levels = (distances - self.calibration.threshold) / self.calibration.lam
         return draw_transcripts(values[:size], levels[:size], self.calibration.epochs, rng)
 
@@ -110,9 +110,16 @@ class ReassignedTranscripts:
 def chunk_votes(teacher: Callable[[list[Any]], Any], dataset: Any, assigned: np.ndarray, chunks: int) -> np.ndarray:
     """Return the votes of the teachers of all chunks, shape (chunks, m); a teacher may get no records."""
     members: list[list[Any]] = [[] for _ in range(chunks)]
-    for i, chunk in enumerate(assigned.tolist()):
-        members[chunk].append(dataset[i])
+    for chunk, record in zip(assigned.tolist(), dataset, strict=True):
+        members[chunk].append(record)
     return np.array([teacher(records) for records in members]).reshape(chunks, -1)
+
+
+def runs_votes(
+    teacher: Callable[[list[Any]], Any], dataset: Any, assigned: Sequence[np.ndarray], chunks: int
+) -> np.ndarray:
+    """Return the votes of all chunks in some runs, by the chunks of the records in each; shape (chunks, runs m)."""
+    return np.concatenate([chunk_votes(teacher, dataset, run, chunks) for run in assigned], axis=1)
 
 
 class Service(Estimator):

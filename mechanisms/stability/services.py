@@ -7,6 +7,7 @@ anew in every run the transcripts are audited from outside.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -24,9 +25,19 @@ from mechanisms.stability.votes import SOURCE
 Record = tuple[int, int]
 
 
-def mean_label(records: list[Record]) -> int:
-    """Vote of a teacher that knows the mean of its labels; 0 for no records and on a tie."""
-    return int(2 * sum(label for _, label in records) > len(records))
+class MeanLabelTeacher:
+    """Votes by the mean of its labels; 0 for no records and on a tie."""
+
+    def __call__(self, records: list[Record]) -> int:
+        return int(2 * sum(label for _, label in records) > len(records))
+
+    def of_runs(self, dataset: list[Record], assigned: Sequence[np.ndarray], chunks: int) -> np.ndarray:
+        """Return the votes of all chunks in some runs, counted at once; shape (chunks, runs)."""
+        cells = (np.array(assigned) + chunks * np.arange(len(assigned))[:, None]).ravel()
+        labels = np.tile([float(label) for _, label in dataset], len(assigned))
+        size = chunks * len(assigned)
+        ones, records = np.bincount(cells, labels, size), np.bincount(cells, minlength=size)
+        return (2 * ones > records).astype(int).reshape(-1, chunks).T
 
 
 def records(ones: int, size: int) -> list[Record]:
@@ -72,14 +83,14 @@ CHECKS: list[PrivacyCheck] = [
     _votes("calibrated, pure T=1", CalibratedRelease(1.0, 1e-6, 1, variant="pure")),
     _chunks(
         "chunks by hash, add-remove",
-        CalibratedRelease(4.0, 1e-6, 1, variant="pure").transcripts(ChunkedVotes(mean_label, 61, _KEYED)),
+        CalibratedRelease(4.0, 1e-6, 1, variant="pure").transcripts(ChunkedVotes(MeanLabelTeacher(), 61, _KEYED)),
         4.0,
         _PAIRS,
         budget=20_000,
     ),
     _chunks(
         "chunks drawn anew, add-remove",
-        ReassignedTranscripts(mean_label, 121, _SMALL),
+        ReassignedTranscripts(MeanLabelTeacher(), 121, _SMALL),
         2.0,
         [(records(400, 400), records(400, 400)[1:])],
         budget=20_000,

@@ -10,15 +10,19 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from audit import AuditError
+from mechanisms.stability import services
 from mechanisms.stability.accuracy import needed_margin, printed_failure, printed_k, sparse_alpha, sure_failure
 from mechanisms.stability.aggregate import (
     BinaryClassificationService,
     SubsampleAggregate,
     VoteTable,
     printed_teachers,
+    runs_votes,
     service_size,
 )
 from mechanisms.stability.calibration import Calibration, printed_soft
@@ -166,6 +170,13 @@ def test_assignments():
     np.testing.assert_array_equal(np.delete(kept, 4), by_hash([*records[:4], *records[5:]], 7, b"key"))
     np.testing.assert_array_equal(kept, by_hash(np.array(records), 7, b"key"))
     assert set(independent(records, 7, np.random.default_rng(0))) <= set(range(7))
+
+
+@given(st.lists(st.lists(st.integers(0, 6), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(0, 9))
+def test_votes_of_all_runs_are_those_of_each_chunk(assigned, ones):
+    data, teacher = services.records(ones, 9), services.MeanLabelTeacher()
+    runs = [np.array(run) for run in assigned]
+    assert np.array_equal(teacher.of_runs(data, runs, 7), runs_votes(teacher, data, runs, 7))
 
 
 @pytest.mark.parametrize(("bins", "scores", "first", "second"), [
