@@ -85,7 +85,7 @@ CHECKS = [
         claim=PrivacyClaim(1.0, 0.0, Group(6), "false: the tree is private for one event"),
         pairs=[(NOTHING, event_at(0, 1, 2, 3, 4, 5))],
         analyst=STEPS,
-        budget=50_000,
+        budget=10_000,
         expected=Verdict.FAIL,
     ),
 ]

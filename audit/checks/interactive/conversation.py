@@ -6,7 +6,7 @@ then private exactly if their transcripts are (Vadhan and Wang 2021, definition 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -99,9 +99,10 @@ class Conversation(PerCall):
                 raise
             return Raised(error)
         kept = _AS_THEY_ARE
-        return tuple(
-            [answer if type(answer) in kept else self.said(answer, opened) for _, answer in self.turns(opened)]
-        )
+        answers: Iterable[Any] = (answer for _, answer in self.turns(opened))
+        if isinstance(self.analyst, tuple):  # the same, without a generator for each turn
+            answers = [answer_to(opened, move) for move in self.analyst]
+        return tuple([answer if type(answer) in kept else self.said(answer, opened) for answer in answers])
 
     def said(self, answer: Any, opened: Any) -> Any:
         """Return what an answer tells: itself, the text of a refusal, the type of an object that is asked in turn."""
