@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,6 +64,11 @@ HEADLINE = re.compile(r"(?:What|Whether|How|Why|Which|Gives?)\b")
 """How the first line of a docstring must not begin: it says what a function returns or does."""
 
 _QUOTED = re.compile(r"```.*?```|``[^`]+``|`[^`\n]+`|\"[^\"\n]+\"|“[^”]+”|https?://\S+", re.DOTALL)
+_TEXT_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'
+    r"'{3}(?:\\.|[^\\])*?'{3}|'(?:\\.|[^'\\\n])*'|#[^\n]*",
+    re.DOTALL,
+)
 
 
 def parts_of(name: str) -> list[str]:
@@ -107,12 +110,12 @@ def docstrings_in(source: str) -> Iterator[tuple[int, str]]:
 
 
 def comments_in(source: str) -> Iterator[tuple[int, str]]:
-    """Yield comments with their lines."""
-    if "#" not in source:
-        return
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    """Yield comments with their lines; what looks like one in a text is none."""
+    line, at = 1, 0
+    for found in _TEXT_OR_COMMENT.finditer(source):
+        if found.group().startswith("#"):
+            line, at = line + source.count("\n", at, found.start()), found.start()
+            yield line, found.group()
 
 
 def faults_of_names(source: str, path: Path) -> list[str]:
