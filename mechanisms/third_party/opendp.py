@@ -86,9 +86,9 @@ def _count_checks() -> list[PrivacyCheck]:
     swap, removal = extreme_swap(affairs), without_first(affairs, affairs > 0)
     return [
         _check(
-            name="opendp/women with an affair, make_laplace eps=2",
-            mechanism=OpenDP(partial(laplace, 0.5), count_positive),
-            claim=_claim(laplace(0.5).map(1), Substitution(), "make_laplace"),
+            name="opendp/women with an affair, make_laplace eps=1",
+            mechanism=OpenDP(partial(laplace, 1.0), count_positive),
+            claim=_claim(laplace(1.0).map(1), Substitution(), "make_laplace"),
             pair=swap,
             tolerance=_SCALAR_TOLERANCE,
         ),
