@@ -86,9 +86,7 @@ class RegionTrials:
         return np.asarray(self._mistakes(dataset) / _POINTS > self.accuracy - _ROUNDING)
 
     def _mistakes(self, dataset: Labeled) -> NDArray[np.int64]:
-        hypotheses = LinearSeparatorClass(self.dim)
-        parts = np.array_split(self.cover, max(1, len(self.cover) // 200))  # arrays of moderate size
-        return np.concatenate([hypotheses.mistakes(part, dataset) for part in parts])
+        return LinearSeparatorClass(self.dim).mistakes(self.cover, dataset)
 
     def draw(self, m: int, rng: np.random.Generator) -> Labeled:
         """Draw m examples: u . x from its law within the region, the rest uniform on a sphere of one dimension less."""

@@ -16,6 +16,7 @@ from mechanisms.cover.separators import (
     cap_mass,
     covering_radius,
     fibonacci_sphere,
+    mistakes,
 )
 from mechanisms.cover.thresholds import ThresholdClass
 
@@ -36,6 +37,16 @@ def test_mistakes_are_those_of_the_labels(hypotheses, dim):
         data = random_examples(rng, dim)
         expected = (hypotheses.predict(cover, data.X) != data.y).sum(axis=1)
         np.testing.assert_array_equal(hypotheses.mistakes(cover, data), expected)
+
+
+@pytest.mark.parametrize("m", [9_000, 40_000])  # three rows of products at a time, and one
+def test_mistakes_on_many_examples_are_those_on_few(m):
+    rng = np.random.default_rng(m)
+    X = rng.normal(size=(m, 3))
+    X[::7] = 0.0  # on every boundary
+    data = Labeled(X, rng.choice([-1, 1], m))
+    cover = SPHERE.packing_cover(0.1)
+    np.testing.assert_array_equal(SPHERE.mistakes(cover, data), mistakes(cover, X, data.y == 1))
 
 
 def test_a_point_on_the_boundary_is_positive():
