@@ -39,7 +39,14 @@ _MAPS = "checks/stability/test_metrics.py checks/stability/test_check.py checks/
 _CLAIMS = "claims/test_claim_kinds.py claims/test_claim_records.py claims/test_claims_and_checks.py"
 _RELATIONS = "claims/test_relations.py claims/test_aggregates.py"
 _CURVES = "checks/utility/test_curves.py checks/utility/test_records.py checks/utility/test_hostile.py"
-_RATES = "checks/utility/test_rate.py::test_by_an_evaluator checks/utility/test_rate.py::test_by_simulation"
+_RATES = " ".join(
+    f"checks/utility/test_rate.py::{name}"
+    for name in (
+        "test_by_an_evaluator",
+        "test_an_exponent_below_the_claim_is_settled_by_the_least_that_it_may_be",
+        "test_by_simulation",
+    )
+)
 _GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
 _EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
 _BLAME = "checks/test_time_limits.py::test_whose_time_it_was_is_said"

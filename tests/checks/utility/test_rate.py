@@ -11,6 +11,8 @@ from audit import Verdict
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.running import run_check
+from audit.checks.utility.rate_judge import RateTerms, SimulatedFit
+from audit.game.means import LogGrid
 from audit.subjects import Stream
 from mechanisms.faults.local import rules
 from mechanisms.local.rates import ExcessOf
@@ -250,6 +252,18 @@ def test_a_flat_grid_is_not_refuted_by_simulation():
     result = audit.check_rate(losses, sizes, 0.25, margin=0.02, support=(0.0, 0.5), budget=400_000, significance=1e-3)
     assert result.verdict is OPEN
     assert "a rate that is late looks like this too" in result.reason
+
+
+def test_an_exponent_below_the_claim_is_settled_by_the_least_that_it_may_be():
+    """It lies between 0.1 and 0.2; over half the grid it may grow by less than half of 0.1, or by more."""
+    terms, grid = RateTerms(0.5, 0.05, "within", None, 0.2), LogGrid(np.log(GRID), np.ones(len(GRID)))
+    fall, estimates = (-3.0, -1.5), (0.15, 0.0, 0.15, -2.0, 0.15)
+    steady, growing = (
+        SimulatedFit(terms, GRID, grid, (0.1, 0.2), (-growth, growth), (0.1, 0.2), fall, estimates).why_open
+        for growth in (0.04, 0.07)
+    )
+    assert steady is None
+    assert "the risk may not have begun to decay" in growing
 
 
 @pytest.mark.false_alarm(1e-07)
