@@ -42,17 +42,6 @@ def test_neighbors_against_brute_force():
     np.testing.assert_allclose(found, targets[near].sum(axis=1))
 
 
-def test_neighbors_are_those_of_the_points_as_they_are_now():
-    points, targets, rng = np.arange(6.0)[:, None], np.eye(6), np.random.default_rng(0)
-    queries = np.array([[1.1], [4.9]])
-    assert NeighborSum(1).fit(points, targets, rng).scores(queries).argmax(axis=1).tolist() == [1, 5]
-    queries += 1.0
-    assert NeighborSum(1).fit(points, targets, rng).scores(queries).argmax(axis=1).tolist() == [2, 5]
-    points *= 2.0
-    assert NeighborSum(1).fit(points, targets, rng).scores(queries).argmax(axis=1).tolist() == [1, 3]
-    assert NeighborSum(2).fit(points, targets, rng).scores(queries).sum() == 4
-
-
 def test_rounds_against_the_definition():
     rng = np.random.default_rng(3)
     X, y = blobs(60)
