@@ -57,7 +57,10 @@ def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.ra
         return Plants(UNREADABLE, 1)
     if scanned.rows is None or scanned.screened is None or scanned.rows[0].shape[1] == 1:
         return Plants(NUMBER, 1)
-    columns, rows = len(scanned.screened.features), without_copies(without_constants(scanned.rows))
+    columns = len(scanned.screened.features)
+    if not all(map(len, scanned.rows)):  # one dataset gave no numbers at all
+        return Plants(VECTOR, columns)
+    rows = without_copies(without_constants(scanned.rows))
     if rows[0].shape[1] == 1:  # nothing that several coordinates have to do with each other is left to be planted
         return Plants(NUMBER, columns)
     size = event_size(claimed, columns)

@@ -236,3 +236,14 @@ def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width
     family = base_of(width)._places()
     assert family.size.startswith(size)
     assert family.found == PLANTED
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
+    """The suite of a user may turn warnings into errors, such as that of a median of nothing."""
+
+    def mechanism(data, rng):
+        return rng.laplace(size=3).tolist() if data.sum() else "no records"
+
+    result = audit.check_privacy(audit.per_call(mechanism), PrivacyClaim(1.0), [(np.zeros(1), np.ones(1))], budget=40)
+    assert result.verdict is Verdict.FAIL
