@@ -45,7 +45,7 @@ class WatchState:
         self._is_over = False
         self._until: float | None = None
         self.named: set[str] = set()
-        self.objects: list[Any] = []  # generators of random numbers, as they were before the fork
+        self.generators: list[Any] = []  # of random numbers, as they were before the fork
 
     @property
     def is_open(self) -> bool:
@@ -139,7 +139,7 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
 def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> F:
     """Return what a function finds in a forked process; `nothing` where the process ends without a word."""
     gate = WatchState()
-    gate.objects = generators()
+    gate.generators = generators()
     here, there = socket.socketpair()
     reading, writing = os.pipe()
     process = os.fork()

@@ -208,7 +208,7 @@ def _of_object(owner: Any, function: Any) -> str | None:
 def _others(gate: WatchState) -> list[Any]:
     """Return the generators of the process, but for those that stand for them while the code runs."""
     stand_ins = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
-    found = {id(each): each for each in (*gate.objects, *generators())}
+    found = {id(each): each for each in (*gate.generators, *generators())}
     return [each for each in found.values() if not isinstance(each, stand_ins)]
 
 

@@ -124,6 +124,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "laws/density_loss": "laws/test_density_loss.py laws",
     "laws/discrete_laws": "laws/test_laws.py laws",
     "laws/exact_loss": "laws/test_closed_forms.py laws",
+    "laws/lattice": "laws/test_lattice.py laws/test_composition.py",
     "laws/privacy_loss": "laws/test_finite_loss.py laws",
     "laws/real_laws": "laws/test_laws.py laws",
     "report/call_rules": f"report/test_call_rules.py {_RECORDS_OF_ALL}",

@@ -81,7 +81,10 @@ class LinearSeparatorClass:
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
         """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
         X, y = self.examples(dataset)
-        return many_mistakes(np.asarray(hypotheses), X, y == 1) if len(X) >= _MANY else mistakes(hypotheses, X, y == 1)
+        rows, positive = np.asarray(hypotheses), y == 1
+        if len(X) >= _MANY:
+            return _many_mistakes(rows, X, positive)
+        return np.count_nonzero((rows @ X.T >= 0) != positive, axis=1)
 
     def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return rho under the uniform distribution on the sphere: the angle as a part of pi."""
@@ -129,13 +132,8 @@ class LinearSeparatorClass:
         return array
 
 
-def mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:
-    """Count the mistakes of each hypothesis, shape (hypotheses,)."""
-    return np.count_nonzero((np.asarray(hypotheses) @ X.T >= 0) != positive[None, :], axis=1)
-
-
-def many_mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:
-    """Count the mistakes of each hypothesis as `mistakes` does, a block of the products in the cache at a time."""
+def _many_mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:
+    """Count the mistakes of each hypothesis a block of the products in the cache at a time."""
     columns, first = np.ascontiguousarray(np.concatenate([X[positive], X[~positive]]).T), int(positive.sum())
     counts, size = np.empty(len(hypotheses), dtype=np.int64), max(1, _BLOCK // len(X))
     products = np.empty((size, len(X)))

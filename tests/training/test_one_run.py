@@ -21,6 +21,7 @@ from audit.training.canaries.one_run import (
     plan_guesses,
     pvalue,
     recursion_mu,
+    smallest_detected,
     tail_at_a_point,
     tail_is_possible,
     tail_of_independent,
@@ -134,6 +135,20 @@ def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, 
         assert setting.proved(scale * rng.random(shape)).tail(claim) >= optimum
     assert setting.proved(np.zeros(shape)).tail(claim) == pytest.approx(1.0)
     assert optimum - 1e-7 <= least_tail(claim, weighing, most, canaries) <= optimum + 0.1
+
+
+def test_the_least_wrong_guesses_are_those_of_the_trade_off_function():
+    """At delta = 0.1 and e^epsilon = 2, f(1 - y) = max(0, 0.9 - 2 (1 - y), (y - 0.1) / 2), which cross at y = 0.7."""
+    found = least_wrong(PrivacyClaim(math.log(2), 0.1))(np.array([0.05, 0.5, 0.7, 0.9, 1.0]))
+    assert found == pytest.approx([0.0, 0.2, 0.3, 0.7, 0.9], abs=1e-9)
+
+
+def test_the_smallest_leak_that_is_detected_refutes_with_power_08():
+    """Randomized response at that epsilon has enough right guesses in 0.8 of the runs, by its binomial law."""
+    setting = PrivacyClaim(1.0), 200, 200, 1e-3, "any"
+    right = fewest_refuting(*setting)
+    assert binom.sf(right - 1, 200, special.expit(smallest_detected(*setting))) == pytest.approx(0.8, abs=1e-9)
+    assert smallest_detected(PrivacyClaim(1.0), 2, 2, 1e-3, "any") == math.inf
 
 
 def test_weights_fall_with_the_rank_and_tell_more_than_a_count():
