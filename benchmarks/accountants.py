@@ -26,8 +26,13 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
 from audit import AddRemove, Substitution, check_accounting
-from audit.training.accountants.bins import BallsInBins
-from audit.training.accountants.brackets import FixedSizeBatches, ShuffledEpochs, distribution_epsilon, epsilon_bracket
+from audit.extensions.training.accountants.bins import BallsInBins
+from audit.extensions.training.accountants.brackets import (
+    FixedSizeBatches,
+    ShuffledEpochs,
+    distribution_epsilon,
+    epsilon_bracket,
+)
 
 DELTA, SAMPLED_DELTA = 1e-5, 1e-3
 
@@ -90,7 +95,7 @@ def gdpnum_mu(event: Any, delta: float) -> float:
     """Return epsilon at the mu of gdpnum, which covers the whole curve."""
     from gdpnum.dpsgd import get_mu_and_regret_for_dpsgd
 
-    from audit.training.accountants.dp_events import event_loss
+    from audit.extensions.training.accountants.dp_events import event_loss
 
     noise, rate, steps = terms(event)
     mu, _ = get_mu_and_regret_for_dpsgd(noise_multiplier=noise, sample_rate=rate, num_steps=steps)

@@ -25,8 +25,7 @@ import numpy as np
 from scipy import optimize, special
 
 from audit import GaussianClaim
-from audit.laws import GaussianLoss
-from audit.training.canaries.one_run import (
+from audit.extensions.training.canaries.one_run import (
     STEPS,
     best_rate,
     epsilon_lower_bound,
@@ -36,8 +35,9 @@ from audit.training.canaries.one_run import (
     tail_of_independent,
     weighed_mu,
 )
-from audit.training.canaries.program import Weights
-from audit.training.canaries.retrained import guessing_epsilon_lower_bound, right_guesses
+from audit.extensions.training.canaries.program import Weights
+from audit.extensions.training.canaries.retrained import guessing_epsilon_lower_bound, right_guesses
+from audit.laws import GaussianLoss
 
 DELTA, LEVEL = 1e-5, 0.05
 RUNS, CANARIES, GUESSES, MU = 400, 2_000, 200, 1.0

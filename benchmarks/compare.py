@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from audit.faces.compare.samples import LawTest, draw_sample, tell_apart
+from audit.extensions.compare.samples import LawTest, draw_sample, tell_apart
 from audit.subjects import Stream, encode
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audit.extensions.conformance.documented_laws import ClampedLaplace
 from audit.laws import AtomsAndDensity, Laplace, Product
-from audit.laws.documented_laws import ClampedLaplace
 
 FloatArray = NDArray[np.float64]
 

@@ -60,8 +60,8 @@ sys.path.insert(0, str(HERE.parent))  # the register is no part of the distribut
 
 def libraries_page():
     """Show what libraries answer to what every library is asked."""
-    from audit.faces.conformance.cases import CASES
-    from audit.faces.conformance.queries import QUERIES
+    from audit.extensions.conformance.cases import CASES
+    from audit.extensions.conformance.queries import QUERIES
     from wild.matrix import page
 
     return page(json.loads(HERE.joinpath("libraries.json").read_text()), list(QUERIES), len(CASES))

@@ -13,8 +13,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.faces.conformance.findings import Finding
-from audit.faces.conformance.matrix import load
+from audit.extensions.conformance.findings import Finding
+from audit.extensions.conformance.matrix import load
 from wild.environments import pin_of, python_of
 from wild.findings import ROOT
 from wild.markdown import fenced, filled

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.faces.conformance.findings import RESOLVED, Finding
-from audit.faces.conformance.matrix import counts_of
+from audit.extensions.conformance.findings import RESOLVED, Finding
+from audit.extensions.conformance.matrix import counts_of
 from wild.causes import Table, cause_of
 from wild.markdown import anchor, filled
 from wild.releases import since

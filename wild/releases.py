@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
-from audit.faces.conformance.findings import Finding
-from audit.faces.conformance.matrix import load
+from audit.extensions.conformance.findings import Finding
+from audit.extensions.conformance.matrix import load
 from wild.causes import TABLES, Accused, accused, causes, tables
 from wild.environments import libraries, pin_of, versions_of
 from wild.findings import all_findings

@@ -22,7 +22,7 @@ import click
 
 from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
-from audit.faces.conformance.command import conformance_command
+from audit.extensions.conformance.command import conformance_command
 from audit.faces.settings import digest, setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
@@ -163,7 +163,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     A TARGET is a package or module that Python can import from here, with a list COMPARISONS. Without one, the
     reference comparisons of `mechanisms.comparisons` are run.
     """
-    from audit.faces.compare.comparison import collect, compare, print_comparisons
+    from audit.extensions.compare.comparison import collect, compare, print_comparisons
     from audit.report.terminal import LiveProgress, output_console
 
     targets = targets or ("mechanisms.comparisons",)
@@ -247,7 +247,7 @@ def _replayed(directory: Path) -> tuple[Any, int]:
 
 def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
-    from audit.checks.privacy.code_replay import replay_proofs
+    from audit.extensions.enumeration.code_replay import replay_proofs
     from audit.faces.runs import suite
 
     targets, problems = certificate["audited"]["targets"], list[str]()

@@ -4,13 +4,6 @@ All that must know every kind follows from this list: exports of the package, re
 methods of the pytest fixture, the reference page.
 """
 
-from audit.checks.estimators.check import EstimatorCheck as EstimatorCheck
-from audit.checks.estimators.check import EstimatorResult as EstimatorResult
-from audit.checks.estimators.check import check_estimator as check_estimator
-from audit.checks.estimators.check import estimator_checks as estimator_checks
-from audit.checks.interactive.check import InteractiveCheck as InteractiveCheck
-from audit.checks.interactive.check import InteractiveResult as InteractiveResult
-from audit.checks.interactive.check import check_interactive as check_interactive
 from audit.checks.precision import PrecisionCheck as PrecisionCheck
 from audit.checks.precision import check_precision as check_precision
 from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
@@ -18,30 +11,37 @@ from audit.checks.privacy.check import check_privacy as check_privacy
 from audit.checks.privacy.result import PrivacyResult as PrivacyResult
 from audit.checks.randomness import RandomnessCheck as RandomnessCheck
 from audit.checks.randomness import check_randomness as check_randomness
-from audit.checks.stability.check import StabilityCheck as StabilityCheck
-from audit.checks.stability.check import check_stability as check_stability
-from audit.checks.utility.guarantee import GuaranteeCheck as GuaranteeCheck
-from audit.checks.utility.guarantee import check_guarantee as check_guarantee
-from audit.checks.utility.inequality import InequalityCheck as InequalityCheck
-from audit.checks.utility.inequality import check_inequality as check_inequality
-from audit.checks.utility.packing import PackingCheck as PackingCheck
-from audit.checks.utility.packing import PackingResult as PackingResult
-from audit.checks.utility.packing import check_packing as check_packing
-from audit.checks.utility.rate import RateCheck as RateCheck
-from audit.checks.utility.rate import check_rate as check_rate
-from audit.checks.utility.risk import ConsistencyCheck as ConsistencyCheck
-from audit.checks.utility.risk import LowerBoundCheck as LowerBoundCheck
-from audit.checks.utility.risk import check_consistency as check_consistency
-from audit.checks.utility.risk import check_lower_bound as check_lower_bound
+from audit.extensions.estimators.check import EstimatorCheck as EstimatorCheck
+from audit.extensions.estimators.check import EstimatorResult as EstimatorResult
+from audit.extensions.estimators.check import check_estimator as check_estimator
+from audit.extensions.estimators.check import estimator_checks as estimator_checks
+from audit.extensions.interactive.check import InteractiveCheck as InteractiveCheck
+from audit.extensions.interactive.check import InteractiveResult as InteractiveResult
+from audit.extensions.interactive.check import check_interactive as check_interactive
+from audit.extensions.stability.check import StabilityCheck as StabilityCheck
+from audit.extensions.stability.check import check_stability as check_stability
+from audit.extensions.training.accountants.check import AccountingCheck as AccountingCheck
+from audit.extensions.training.accountants.check import check_accounting as check_accounting
+from audit.extensions.training.canaries.check import CanaryCheck as CanaryCheck
+from audit.extensions.training.canaries.check import CanaryResult as CanaryResult
+from audit.extensions.training.canaries.check import check_canaries as check_canaries
+from audit.extensions.training.runs.check import TrainingCheck as TrainingCheck
+from audit.extensions.training.runs.check import TrainingResult as TrainingResult
+from audit.extensions.training.runs.check import check_training as check_training
+from audit.extensions.utility.guarantee import GuaranteeCheck as GuaranteeCheck
+from audit.extensions.utility.guarantee import check_guarantee as check_guarantee
+from audit.extensions.utility.inequality import InequalityCheck as InequalityCheck
+from audit.extensions.utility.inequality import check_inequality as check_inequality
+from audit.extensions.utility.packing import PackingCheck as PackingCheck
+from audit.extensions.utility.packing import PackingResult as PackingResult
+from audit.extensions.utility.packing import check_packing as check_packing
+from audit.extensions.utility.rate import RateCheck as RateCheck
+from audit.extensions.utility.rate import check_rate as check_rate
+from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
+from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
+from audit.extensions.utility.risk import check_consistency as check_consistency
+from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
 from audit.report.kind import Kind
-from audit.training.accountants.check import AccountingCheck as AccountingCheck
-from audit.training.accountants.check import check_accounting as check_accounting
-from audit.training.canaries.check import CanaryCheck as CanaryCheck
-from audit.training.canaries.check import CanaryResult as CanaryResult
-from audit.training.canaries.check import check_canaries as check_canaries
-from audit.training.runs.check import TrainingCheck as TrainingCheck
-from audit.training.runs.check import TrainingResult as TrainingResult
-from audit.training.runs.check import check_training as check_training
 
 
 class Kinds:

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from audit.checks.plain import from_plain
-from audit.checks.utility.curve import CurveEvidence
-from audit.checks.utility.guarantee import look_share
 from audit.claims import PrivacyClaim, claim_of
+from audit.extensions.training.canary_pictures import errors_of_guesses, rates_of_guesses, stated_epsilons
+from audit.extensions.utility.curve import CurveEvidence
+from audit.extensions.utility.guarantee import look_share
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.canary_pictures import errors_of_guesses, rates_of_guesses, stated_epsilons
 from audit.report.plots import Axis, Mark, Plot, Points
 from audit.report.wording import number, ways_of
 

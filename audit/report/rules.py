@@ -19,17 +19,17 @@ from audit.checks.allowance import name_key
 from audit.checks.confirm import CONFIRMING, LOOKS, confirming_level, growth
 from audit.checks.plain import from_plain
 from audit.checks.privacy.early_look import EARLY_SHARE
-from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.guess_game import SHARES
 from audit.checks.privacy.stated_law import UNEVALUATED
-from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
 from audit.claims import is_known_relation
+from audit.extensions.enumeration.enumerated import Enumerated
+from audit.extensions.training.runs.recorder import RECORDED
+from audit.extensions.utility.guarantee import FIRST_LOOKS, looks_for
 from audit.game.fixed_budget import VIRTUAL
 from audit.game.sought import unknown_words
 from audit.report.call_rules import counts_its_calls, long_call_fits
 from audit.report.certificate import digest, planned_terms
 from audit.report.wording import is_privacy, ways_of
-from audit.training.runs.recorder import RECORDED
 
 _ROUNDING = 1e-9  # relative
 _UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import audit
 import mechanisms
-from audit.checks.privacy.enumerated import Enumerated
+from audit.extensions.enumeration.enumerated import Enumerated
 
 LIMITS = audit.Enumeration(time_limit=5.0, states=20_000)
 

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import stats
 
 import audit
-from audit.enumeration.enumerated_law import EnumeratedLaw, delta_bracket
+from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, delta_bracket
 from benchmarks.enumeration import samplers
 
 OUTPUTS = 10_000

@@ -24,7 +24,7 @@ from itertools import chain
 from typing import Any
 
 import audit
-from audit.enumeration.enumerated_law import Table, contradicted
+from audit.extensions.enumeration.enumerated_law import Table, contradicted
 from benchmarks.enumeration import catalog, subjects
 
 SEEDS = ("0", "1", "20", "333", "4000")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import audit
-from audit.checks.privacy.enumerated import Enumerated
+from audit.extensions.enumeration.enumerated import Enumerated
 from benchmarks.enumeration import samplers
 from mechanisms.exponential import ExponentialMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit import Group, PrivacyClaim, check_interactive
-from audit.checks.interactive.conversation import Conversation
+from audit.extensions.interactive.conversation import Conversation
 from mechanisms.interactive.counters import TreeCounter
 from mechanisms.interactive.sessions import PAIRS, Session
 from mechanisms.interactive.sparse import SparseVector

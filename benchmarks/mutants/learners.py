@@ -25,7 +25,7 @@ from benchmarks.mutants.mutant import Mutant
 from benchmarks.mutants.running import ROOT, load, told_apart
 
 FILES = ("learners/base", "learners/classifiers", "learners/regressor", "learners/ledger")
-PACKAGE, AUDIT = "tests/mechanisms/test_learner_package.py", "tests/checks/estimators/test_check_estimator.py"
+PACKAGE, AUDIT = "tests/mechanisms/test_learner_package.py", "tests/extensions/estimators/test_check_estimator.py"
 STAGES = (  # the fast ones first
     (PACKAGE, "-k", "not scikit_learn and not answer"),
     (PACKAGE, "-k", "scikit_learn or answer"),

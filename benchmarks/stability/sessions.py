@@ -179,7 +179,7 @@ def held(spent: Sequence[Spent]) -> Any:
     from dp_accounting.dp_event import ComposedDpEvent, GaussianDpEvent, LaplaceDpEvent
 
     from audit import check_accounting
-    from audit.training.accountants.brackets import epsilon_bracket
+    from audit.extensions.training.accountants.brackets import epsilon_bracket
 
     kinds = {"laplace": LaplaceDpEvent, "gaussian": GaussianDpEvent}
     events = [ComposedDpEvent([kinds[noise](scale) for noise, scale in parts]) for parts, _ in spent]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import audit
-from audit import training
-from audit.training import Strategy
+from audit.extensions import training
+from audit.extensions.training import Strategy
 
 RECORDS, STEPS, SEPARATION, DIMENSION, NOISE = 600, 100, 10, 40, 2.0
 GROUPS, RATE = 2, 0.2

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.training.runs.epsilon import epsilon_of
+from audit.extensions.training.runs.epsilon import epsilon_of
 from benchmarks.training.loop import CLIP, MICROBATCHES, NOISE, RATE, STEPS, WORKERS, Loop
 
 DELTA = 1e-5

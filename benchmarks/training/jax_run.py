@@ -52,8 +52,9 @@ from jax_privacy.experimental.execution_plan import BandMFExecutionPlanConfig
 from jax_privacy.matrix_factorization import buffered_toeplitz, sensitivity, toeplitz
 
 import audit
-from audit import Verdict, training
-from audit.training import Strategy
+from audit import Verdict
+from audit.extensions import training
+from audit.extensions.training import Strategy
 from benchmarks.training.loop import digits
 
 STEPS, BATCH, NOISE, CLIP, STEP_LENGTH = 100, 90, 1.0, 0.5, 0.5

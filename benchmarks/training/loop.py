@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 import audit
-from audit import training
+from audit.extensions import training
 
 STEPS, RATE, CLIP, NOISE = 100, 0.05, 1.0, 1.0
 CANARIES = 300  # of one run; their gradients are in the last coordinates

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.training.opacus_run [--out report]` trains a logistic regression on the digits with the
 `DPOptimizer` of `PrivacyEngine.make_private`. `make wild` runs it in an environment that has both packages; the tests
-of each commit try what they call on optimizers with the same methods, in `tests/training/runs/test_hooks.py`.
+of each commit try what they call on optimizers with the same methods, in `tests/extensions/training/runs/test_hooks.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import audit
-from audit import Verdict, training
+from audit import Verdict
+from audit.extensions import training
 from benchmarks.training.loop import digits
 
 STEPS, BATCH, NOISE, CLIP, STEP_LENGTH = 100, 90, 1.0, 1.0, 0.5

@@ -23,7 +23,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import audit
-from audit import Verdict, training
+from audit import Verdict
+from audit.extensions import training
 from benchmarks.training.faults import DECOYS, DELTA, FAULTS, Fault
 from benchmarks.training.loop import CANARIES, CLIP, MODELS, Loop
 
@@ -90,7 +91,7 @@ def _seen(released: np.ndarray) -> list[float]:
 
 def claimed() -> float:
     """Return what the accountant of the correct loop says."""
-    from audit.training.runs.epsilon import epsilon_of_claim
+    from audit.extensions.training.runs.epsilon import epsilon_of_claim
 
     return epsilon_of_claim(Loop().claim, Loop().records)
 

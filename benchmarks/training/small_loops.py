@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 import audit
-from audit import training
+from audit.extensions import training
 
 RECORDS, STEPS, RATE, CLIP, NOISE, STEP_LENGTH = 600, 100, 0.1, 1.0, 1.0, 0.3
 SIZE = RATE * RECORDS  # records of a batch, on average; the public divisor

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.conformance import Library, Parameters
-from audit.faces.conformance.cases import CASES
-from audit.faces.conformance.library import Answer, once
+from audit.extensions.conformance.cases import CASES
+from audit.extensions.conformance.library import Answer, once
 from mechanisms.conformance.exact import (
     Release,
     counted,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from audit.conformance import Library, Parameters
-from audit.faces.conformance.library import once
+from audit.extensions.conformance.library import once
 from mechanisms.conformance.exact import (
     Release,
     chosen,

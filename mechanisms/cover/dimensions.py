@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.checks.utility import GuaranteeCheck
+from audit.extensions.utility import GuaranteeCheck
 from mechanisms.cover.accuracy import SphereTrials
 from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_size

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from audit import InequalityCheck
-from audit.checks.utility import GuaranteeCheck
+from audit.extensions.utility import GuaranteeCheck
 from mechanisms.cover.sample_sizes import uniform_deviation
 from mechanisms.cover.words import PAPER, WordClass, WordLearner
 

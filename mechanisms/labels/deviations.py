@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 from audit import Verdict
-from audit.checks.utility import InequalityCheck, RateCheck
+from audit.extensions.utility import InequalityCheck, RateCheck
 from mechanisms.labels.encoder import FloatArray
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from audit.laws import Laplace, Product
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder, class_pairs

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from audit import Verdict
-from audit.checks.utility import GuaranteeCheck
+from audit.extensions.utility import GuaranteeCheck
 from mechanisms.estimator import Classifier
 from mechanisms.labels.encoder import LabelEncoder
 from mechanisms.labels.laplace import LaplaceOneHotEncoder

@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.base.errors import InvalidArgument
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import class_pairs

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from audit.laws import Finite, Product
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder, require_label
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from audit import Verdict
-from audit.checks.utility import ConsistencyCheck, InequalityCheck
+from audit.extensions.utility import ConsistencyCheck, InequalityCheck
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.cells import tabulate

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import special
 
 from audit import Verdict
-from audit.checks.utility import ConsistencyCheck
+from audit.extensions.utility import ConsistencyCheck
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.local.binary_array import noise_scale

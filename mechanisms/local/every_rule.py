@@ -30,7 +30,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from audit import Verdict
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from mechanisms.local.lower_bound import FAMILIES, THEOREM
 
 FloatArray = NDArray[np.float64]

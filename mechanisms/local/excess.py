@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from audit import Verdict
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from mechanisms.distributions import ZOO
 from mechanisms.local.cells import CellTable, tabulate
 from mechanisms.local.grid import Grid

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from audit import Verdict
-from audit.checks.utility import InequalityCheck, LowerBoundCheck, RateCheck
+from audit.extensions.utility import InequalityCheck, LowerBoundCheck, RateCheck
 from mechanisms.local.hard_family import LeastFavorableFamily, ball_volume, line_family, plane_family
 
 FloatArray = NDArray[np.float64]

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from audit import InequalityCheck
 from audit.base.arguments import integer, nonnegative
 from audit.base.errors import InvalidArgument
-from audit.checks.utility import RateCheck
+from audit.extensions.utility import RateCheck
 from mechanisms.estimator import Estimator
 from mechanisms.stability.base_learners import labeled
 from mechanisms.stability.privacy_theorems import PAPER

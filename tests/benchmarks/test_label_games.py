@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.training.canaries.one_run import tail_at_a_point
+from audit.extensions.training.canaries.one_run import tail_at_a_point
 from benchmarks.label_privacy.games import CIRCLE, SIGMA, draw, posterior, proxies
 
 

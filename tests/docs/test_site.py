@@ -109,7 +109,7 @@ def test_every_exported_name_has_a_page(site):
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
                 of_libraries.add(f"{module}.{name}")
     assert len(of_libraries) >= 10
-    of_training = {f"training.{name}" for name in audit.training.__all__}
+    of_training = {f"training.{name}" for name in audit.extensions.training.__all__}
     of_training |= {f"conformance.{name}" for name in audit.conformance.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
     named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}

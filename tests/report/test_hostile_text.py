@@ -11,8 +11,8 @@ from rich.console import Console
 import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.base.text import printable
-from audit.faces.compare.comparison import Comparison, Implementation, compare, print_comparisons
-from audit.faces.compare.comparison import rendered as rendered_comparison
+from audit.extensions.compare.comparison import Comparison, Implementation, compare, print_comparisons
+from audit.extensions.compare.comparison import rendered as rendered_comparison
 from audit.faces.pytest_plugin.auditor import lines
 from audit.report.renderers import RENDERERS, check_fragment, report_fragment
 from audit.report.terminal import LiveProgress, output_console, print_certificate

@@ -11,7 +11,7 @@ from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.records import listed_kinds
 from audit.report.renderers import check_fragment
-from tests.training.runs.loops import CLAIM, recorded
+from tests.extensions.training.runs.loops import CLAIM, recorded
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 LONG = "a name that takes more room than one line of a terminal has, " * 3

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from audit.faces.conformance.queries import Parameters
+from audit.extensions.conformance.queries import Parameters
 from wild.environments import CATALOGUE, served_of
 
 LOCAL = ("ldp_toolbox", "multi_freq_ldpy", "pure_ldp", "pure_ldp_1_1")

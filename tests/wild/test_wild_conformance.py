@@ -10,9 +10,9 @@ from datetime import date
 import jsonschema
 import pytest
 
-from audit.faces.conformance.cases import CASES
-from audit.faces.conformance.findings import Finding
-from audit.faces.conformance.queries import QUERIES
+from audit.extensions.conformance.cases import CASES
+from audit.extensions.conformance.findings import Finding
+from audit.extensions.conformance.queries import QUERIES
 from tests.wild.test_wild_disclosure import plain, published
 from wild import osv
 from wild.causes import TABLES, CauseMissing, accused, causes, letter, letters, tables

@@ -5,7 +5,7 @@ from diffpriv_laplace import DiffPrivStatistics
 from diffpriv_laplace.laplace_sanitizer import DiffPrivLaplaceSanitizer
 
 from audit.conformance import Library
-from audit.laws.documented_laws import clamped, rounded_laplace
+from audit.extensions.conformance.documented_laws import clamped, rounded_laplace
 
 library = Library("diffpriv_laplace", distribution="diff-priv-laplace-python", quote=DiffPrivStatistics.sum)
 library.typed('docstring of DiffPrivStatistics.sum: "data : list|ndarray"')

@@ -8,7 +8,7 @@ from diffprivlib import mechanisms, models, tools
 from diffprivlib.utils import PrivacyLeakWarning
 
 from audit.conformance import Library
-from audit.laws.documented_laws import clamped_geometric
+from audit.extensions.conformance.documented_laws import clamped_geometric
 
 warnings.simplefilter("error", PrivacyLeakWarning)  # the library claims nothing where it warns
 library = Library("diffprivlib", distribution="diffprivlib", quote=tools.mean)  # no relation is named: the kinder one

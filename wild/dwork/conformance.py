@@ -7,7 +7,7 @@ from dwork.language.types import Float, Integer
 from dwork.mechanisms import geometric_noise, laplace_noise
 
 from audit.conformance import Library
-from audit.faces.conformance.library import once
+from audit.extensions.conformance.library import once
 
 library = Library("dwork", distribution="dwork",  # a sum has noise for upper - lower: records are replaced
                   quote='summary: "A Python toolkit for differentially private data science & analytics"')  # fmt: skip

@@ -8,8 +8,8 @@ import opendp.prelude as dp
 
 from audit.claims import PrivacyClaim
 from audit.conformance import Library
+from audit.extensions.conformance.documented_laws import discrete_gaussian
 from audit.laws import Gaussian
-from audit.laws.documented_laws import discrete_gaussian
 
 dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",

@@ -8,7 +8,7 @@ import pandas as pd
 import privjail as pj
 
 from audit.conformance import Library
-from audit.faces.conformance.library import once
+from audit.extensions.conformance.library import once
 
 library = Library("privjail", relation="add/remove", distribution="privjail",
                   quote='README: "enforces differential privacy in Python"')  # fmt: skip

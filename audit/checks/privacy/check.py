@@ -13,9 +13,7 @@ from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
-from audit.checks.privacy.domains import AllPairs
 from audit.checks.privacy.early_look import look_early
-from audit.checks.privacy.enumerated import Enumeration, enumerated, require_point
 from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
@@ -28,6 +26,8 @@ from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
+from audit.extensions.enumeration.domains import AllPairs
+from audit.extensions.enumeration.enumerated import Enumeration, enumerated, require_point
 from audit.game.bits import bit_scorers
 from audit.game.fixed_budget import Stage, carry_out
 from audit.game.scorers import SCORERS, Scorer

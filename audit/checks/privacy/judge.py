@@ -12,15 +12,15 @@ from audit.base.text import listed
 from audit.base.verdict import Verdict
 from audit.checks.base import Evidence, Found, Judgment, undecided
 from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
-from audit.checks.privacy.enumerated import Enumerated
-from audit.checks.privacy.forked import ForkEvidence
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.sequential_game import SequentialGame
 from audit.checks.privacy.stated_law import StatedLaw
-from audit.checks.privacy.told import Ledger, Told
 from audit.checks.privacy.way import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms
 from audit.claims import Point
+from audit.extensions.enumeration.enumerated import Enumerated
+from audit.extensions.interactive.forked import ForkEvidence
+from audit.extensions.interactive.told import Ledger, Told
 from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.fixed_budget import Split
 from audit.game.plants import LARGEST

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union
 
 from audit.base.forms import Count, Limits, Positive
 from audit.checks.base import Settings
-from audit.checks.privacy.enumerated import Enumeration
 from audit.claims import claim_types
+from audit.extensions.enumeration.enumerated import Enumeration
 
 Floats = Literal["real", "audit"]
 Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]

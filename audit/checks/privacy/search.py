@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from audit.base.errors import AuditError
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.enumerated import Enumeration, enumerated
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.session import SEARCH
 from audit.checks.privacy.stated_law import stated_loss
 from audit.claims.relations import neighboring_pairs
+from audit.extensions.enumeration.enumerated import Enumeration, enumerated
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value

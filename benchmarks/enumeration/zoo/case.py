@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import audit
-from audit.enumeration.hash_seeds import confirmed
+from audit.extensions.enumeration.hash_seeds import confirmed
 from audit.subjects.identity import Raised, identify
 
 _NEGLIGIBLE = Fraction(1, 2**36)  # by which points on thresholds may move a probability

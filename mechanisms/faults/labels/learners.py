@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Verdict
-from audit.checks.utility import InequalityCheck
+from audit.extensions.utility import InequalityCheck
 from mechanisms.labels.crossover import response_ratio, vector_ratio
 from mechanisms.labels.decoys import Normalized
 from mechanisms.labels.digits import N_CLASSES, NetworkBeats

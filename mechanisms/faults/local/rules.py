@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Verdict
-from audit.checks.utility import ConsistencyCheck, LowerBoundCheck, RateCheck
+from audit.extensions.utility import ConsistencyCheck, LowerBoundCheck, RateCheck
 from mechanisms.local.consistency import THEOREM as CONSISTENCY
 from mechanisms.local.consistency import distribution_named, weighted_risk
 from mechanisms.local.lower_bound import FAMILIES, SIZES, OnFamily, support

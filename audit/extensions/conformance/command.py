@@ -1,0 +1,92 @@
+"""The command `conformance`: ask libraries what every library is asked, and write the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from audit.base.errors import UnknownTarget
+from audit.base.text import printable
+from audit.faces.settings import setting
+
+if TYPE_CHECKING:
+    from audit.extensions.conformance.findings import Finding
+    from audit.extensions.conformance.library import Library
+
+
+@click.command("conformance", epilog="Example: dp-audit conformance mylib.conformance --query sum --out conformance")
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option("--query", "queries", multiple=True, metavar="NAME", help="Only this query; may be repeated.")
+@click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
+@setting("--out", None, "Folder for the tables and for matrix.html.", type=click.Path(file_okay=False, path_type=Path))
+@setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
+@setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
+@setting("--seed", 0, "Of the draws that take the audit's generator.", type=click.IntRange(0))
+@click.option("--workers", type=click.IntRange(1), help="Processes at a time.  [default: (number of cores)]")
+def conformance_command(
+    targets: Sequence[str],
+    queries: Sequence[str],
+    cases: Sequence[str],
+    out: Path | None,
+    draws: int,
+    timeout: float,
+    seed: int,
+    workers: int | None,
+) -> int:
+    """Ask the libraries of each TARGET what every library is asked.
+
+    A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
+    could not be decided.
+    """
+    from audit.extensions.conformance.matrix import counts_of, save, write_page
+    from audit.extensions.conformance.running import conform
+
+    statuses = []
+    for library in [library for target in targets for library in _libraries(target)]:
+        found = conform(
+            library,
+            queries=queries,
+            cases=cases,
+            seed=seed,
+            workers=workers,
+            timeout=timeout,
+            draws=draws,
+            progress=_told,
+        )
+        counts = ", ".join(f"{count} {status}" for status, count in counts_of(found).items())
+        pairs = sum(cell.pairs for cell in found)
+        click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
+        statuses += [cell.status for cell in found]
+        if out is not None:
+            save(out / f"{library.name}.json", library, found)
+    if out is not None:
+        click.echo(f"written: {write_page(out)}")
+    if any(status.startswith("FAIL") for status in statuses):
+        return 1
+    return 2 if {"undecided", "does not return"} & set(statuses) else 0
+
+
+def _told(cell: Finding) -> None:
+    """Print what accuses a library, or is not decided, when it is found."""
+    if cell.fails or cell.status in ("undecided", "does not return"):
+        click.echo(printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))
+
+
+def _libraries(target: str) -> list[Library]:
+    """Return the libraries that a module holds."""
+    import importlib
+
+    from audit.extensions.conformance.library import Library
+
+    try:
+        module = importlib.import_module(target.removesuffix(".py").replace("/", "."))
+    except Exception as error:
+        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
+        raise UnknownTarget(f"{said}; type the name of a module, as in python -m") from error
+    found = [value for value in vars(module).values() if isinstance(value, Library)]
+    if not found:
+        raise UnknownTarget(f"target {target!r} holds no library: write library = audit.conformance.Library(...) in it")
+    return found

@@ -1,0 +1,231 @@
+"""Ask a library what every library is asked: each cell in a process that can be killed, one table for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from audit.base.arguments import integer
+from audit.base.errors import AuditError, InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.allowance import Allowance, name_key
+from audit.checks.running import run_check
+from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
+from audit.extensions.conformance.findings import STATUSES, Finding, finding, judged, settled
+from audit.extensions.conformance.library import LawfulCall, Library
+from audit.extensions.conformance.queries import QUERIES
+from audit.subjects import Stream
+from audit.subjects.place import Place
+from audit.subjects.pool import Pool, open_pool
+
+SUSPECTED = 0.01  # probability that any cell of a library without faults is looked at twice, or seems to leave its law
+
+
+def conform(
+    library: Library,
+    *,
+    queries: Iterable[str] = (),
+    cases: Iterable[str] = (),
+    seed: int = 0,
+    workers: int | None = None,
+    timeout: float = 60.0,
+    draws: int = MANY,
+    confirmation: float = 1e-6,
+    progress: Callable[[Finding], object] | None = None,
+) -> list[Finding]:
+    """Return what came of each cell of a library.
+
+    Parameters
+    ----------
+    library : Library
+        Which.
+    queries, cases : iterable of str
+        Names; all by default.
+    seed : int >= 0
+        Of all draws that take the audit's generator.
+    workers : int >= 1, optional
+        Processes at a time, by default one for each core.
+    timeout : float > 0
+        Seconds for the inputs of one cell at one setting of the parameters.
+    draws : int >= 2
+        Most outputs per dataset.
+    confirmation : float in (0, 1)
+        Probability that a library without faults has a cell that fails by its outputs. What fails by the noiseless
+        values depends on no chance.
+    progress : callable, optional
+        Called with each finding.
+
+    Returns
+    -------
+    list of Finding
+        For each cell, in the order of the table, and one for each query that is not offered.
+
+    Raises
+    ------
+    InvalidArgument
+        For a name that is none of the table, or a value outside its admissible set.
+
+    References
+    ----------
+    Mironov 2012, On significance of the least significant bits; Casacuberta, Shoemate, Vadhan & Wagaman 2022,
+    Widespread underestimation of sensitivity in differentially private libraries: attacks among the cases.
+
+    Examples
+    --------
+    >>> from audit.conformance import Library, conform
+    >>> library = Library("mine", relation="add/remove")
+    >>> @library.query("count")
+    ... def _(p):
+    ...     return lambda data: len(data)
+    >>> [(found.status, found.claimed) for found in conform(library, queries=["count"], cases=["ordinary"], workers=1)]
+    [('FAIL A', 1.0)]
+    """
+    chosen = set(queries) or set(QUERIES)
+    cells = cells_of(library, chosen, cases)
+    missing = [
+        Finding(library.name, name, "", "not offered", "") for name in QUERIES
+        if name in chosen and name not in library.answers
+    ]  # fmt: skip
+    whole = Allowance.of(2, SUSPECTED, seed, confirmation=confirmation)
+    return [*_found(cells, whole, workers, timeout, integer(draws, "draws", at_least=2), progress), *missing]
+
+
+def parametrize(*libraries: Library, **settings: Any) -> Any:
+    """Return the decorator of a pytest test that is called with each cell, as `cell`; it calls `cell.check()`.
+
+    Parameters
+    ----------
+    *libraries : Library
+        Whose cells.
+    **settings
+        Of `conform`: `queries`, `cases`, `seed`, `timeout`, `draws`, `confirmation`, of each cell alone.
+
+    Returns
+    -------
+    decorator
+        Its items are named after query and case.
+
+    Raises
+    ------
+    TypeError
+        By the items, for a setting that `conform` does not have.
+
+    References
+    ----------
+    Named after `sklearn.utils.estimator_checks.parametrize_with_checks`.
+
+    Examples
+    --------
+    >>> from audit.conformance import Library, parametrize
+    >>> parametrize(Library("mine")).name
+    'parametrize'
+    """
+    import pytest
+
+    chosen = {name: settings.pop(name, ()) for name in ("queries", "cases")}
+    cells = [cell for library in libraries for cell in cells_of(library, **chosen)]
+    several = len(libraries) > 1
+    ids = [f"{cell.library.name}-{cell.id}" if several else cell.id for cell in cells]
+    return pytest.mark.parametrize("cell", [AskedCell(cell, settings) for cell in cells], ids=ids)
+
+
+@dataclass(frozen=True)
+class AskedCell:
+    """A cell as an item of pytest."""
+
+    cell: Cell
+    settings: Mapping[str, Any]
+
+    def check(self) -> Finding:
+        """Return the finding; skip what does not apply or is waived, and fail with what accuses or is not decided.
+
+        Raises
+        ------
+        pytest.fail.Exception
+            With status, meaning, reason and pair.
+        """
+        import pytest
+
+        (found,) = conform(
+            self.cell.library, queries=[self.cell.query], cases=[self.cell.case], workers=1, **self.settings
+        )
+        if found.status in ("does not apply", "waived"):
+            pytest.skip(f"{found.status}: {found.reason}")
+        pair = f"\nleft  = {found.left}\nright = {found.right}" if found.fails else ""
+        said = f"{found.status} ({STATUSES[found.status]}): {found.reason}{pair}"
+        if found.fails or found.status in ("undecided", "does not return"):
+            pytest.fail(said, pytrace=False)
+        return found
+
+
+def _found(
+    cells: Sequence[Cell], whole: Allowance, workers: int | None, timeout: float, draws: int, progress: Any
+) -> list[Finding]:
+    asked = [(cell, cell.parts()) for cell in cells]
+    parts = [part for _, found in asked if not isinstance(found, str) for part in found]
+    share = whole.share(max(1, len(parts)))
+    inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
+    with open_pool(Place(workers=workers), inherited) as pool, ThreadPoolExecutor(pool.width) as threads:
+        ask = _CellRunner(pool, share, timeout, draws)
+        found = []
+        for future in [threads.submit(ask.about, cell, each) for cell, each in asked]:
+            found.append(future.result())
+            if progress is not None:
+                progress(found[-1])
+        return found
+
+
+class _CellRunner:
+    """Ask about cells in the processes of a pool."""
+
+    def __init__(self, pool: Pool, share: Allowance, timeout: float, draws: int) -> None:
+        self.pool, self.share, self.timeout, self.draws = pool, share, timeout, draws
+
+    def about(self, cell: Cell, parts: list[CellPart] | str) -> Finding:
+        """Return the finding of a cell; of one that is waived, that it is, unless nothing fails."""
+        if isinstance(parts, str):
+            return finding(cell, "does not apply", parts)
+        found = self._found(cell, parts)
+        waiver = cell.library.waiver(cell.query, cell.case)
+        if waiver is None or (not found.fails and not waiver.strict):
+            return found
+        if found.fails or found.status in ("does not return", "excluded", "raises on both", "refused"):
+            return finding(cell, "waived", waiver.reason, pairs=found.pairs, seconds=found.seconds)
+        return finding(cell, "undecided", f"waived ({waiver.reason}), and nothing fails: take the waiver out")
+
+    def _found(self, cell: Cell, parts: list[CellPart]) -> Finding:
+        looks = [self._probe(part) for part in parts]
+        if (known := settled(cell, looks)) is not None:
+            return known
+        seen = [(part, look) for part, look in zip(parts, looks, strict=True) if isinstance(look, FirstLook)]
+        taken = [(part, look) for part, look in seen if not (look.refused or look.raises)]
+        results = [(part, look, self._result(part, i)) for i, (part, look) in enumerate(taken)]
+        return judged(results, refused=len(parts) - len(taken))
+
+    def _probe(self, part: CellPart) -> FirstLook | str:
+        try:
+            part.claim()
+        except (ArithmeticError, InvalidArgument) as error:  # of a function that computes it
+            return f"its claim cannot be stated at these parameters: {error}"
+        except AuditError:
+            raise
+        except Exception as error:  # the library computes it
+            return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
+        try:
+            return FirstLook(*self.pool.call(probe, part, timeout=self.timeout))
+        except AuditError:
+            raise
+        except Exception as error:  # it took too long, or its process died: the error says which
+            return str(error)
+
+    def _result(self, part: CellPart, number: int) -> Any:
+        """Return what comes of a part: by its law alone where outputs follow it, by a game as well where not."""
+        check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", self.draws)
+        share = replace(self.share, stream=Stream(self.share.stream.entropy, (name_key(check.name),)))
+        if isinstance(part.mechanism, LawfulCall):
+            found = run_check(replace(check, method="exact"), share, self.timeout, self.pool)
+            if found.verdict is Verdict.PASS:
+                return found
+        return run_check(check, share, self.timeout, self.pool)

@@ -1,0 +1,222 @@
+"""Find the output law of code: run it along every path of its random choices, the likeliest first."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
+from audit.extensions.enumeration.answers import Answer, Symbol
+from audit.extensions.enumeration.apart import UNSEEN, WatchState, found_apart, law_apart
+from audit.extensions.enumeration.conversions import with_conversions
+from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
+from audit.extensions.enumeration.exploring import Limits
+from audit.extensions.enumeration.following import Follower
+from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.replaying import EdgeReplay, StatedFollower, replay_edges
+from audit.extensions.enumeration.solving import explore
+from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
+from audit.extensions.enumeration.stated_graph import StatedGraph
+from audit.subjects.process import FORKS
+from audit.subjects.subject import PerCall
+
+T = TypeVar("T")
+Source = Literal["numpy", "random", "random_state", "bytes"]
+_STAND_INS: dict[str, Any] = {
+    "numpy": ForkingGenerator,
+    "random": ForkingRandom,
+    "random_state": ForkingRandomState,
+    "bytes": ForkingBytes,
+}
+
+
+def enumerate_law(
+    mechanism: Any,
+    dataset: Any,
+    *,
+    residual: float = 1e-12,
+    time_limit: float = 60.0,
+    states: int = 200_000,
+    rng: Source = "numpy",
+    generator: str | None = None,
+) -> EnumeratedLaw:
+    """Return the exact output law of code on one dataset, by following every random choice that it can make.
+
+    Parameters
+    ----------
+    mechanism : callable
+        `(dataset, rng)`, `(dataset)`, `audit.per_call` of such a function, or a mechanism `(dataset, size, rng)`, whose
+        first output in a call of size 1 is meant. It must behave alike in every call.
+    dataset : object
+        What the mechanism is called with; it must not be changed by the call. `Answer()` of this room stands for every
+        integer: it can be added to, and outputs say by how much.
+    residual : float > 0
+        Probability that may be left over. What can be followed to its end leaves none.
+    time_limit : float > 0
+        Seconds of the processor after which the rest is left over.
+    states : int >= 1
+        Number of states after which the rest is left over.
+    rng : {"numpy", "random", "random_state", "bytes"}
+        The type of the stand-in that the mechanism is given: `numpy.random.Generator`, `random.Random`,
+        `numpy.random.RandomState`, or a stream of random bytes with a method `read(size)`.
+    generator : str, optional
+        Name of the attribute that holds the generator, of the object whose method `mechanism` is (or of `mechanism`).
+        A stand-in of its type takes its place during the call.
+
+    Returns
+    -------
+    EnumeratedLaw
+        Lower bounds of all probabilities, and the residual.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments outside their admissible sets.
+
+    References
+    ----------
+    Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential privacy: samplers that draw on nothing but
+    integers, to whose running code this applies. Grassmann, Taksar & Heyman (1985): elimination of states of a chain.
+
+    Examples
+    --------
+    >>> import audit
+    >>> def die(sides, rng):
+    ...     while (face := rng.getrandbits(3)) >= sides:  # it may go on for ever, with probability 0
+    ...         pass
+    ...     return face + 1
+    >>> law = audit.enumerate_law(die, 6, rng="random")
+    >>> str(law.probabilities[3]), str(law.residual)
+    ('1/6', '0')
+    """
+    if not callable(mechanism):
+        raise InvalidArgument.of("mechanism", "be callable", mechanism)
+    if rng not in get_args(Source):
+        raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", rng)
+    if generator is not None:
+        _holder_of(mechanism, generator)
+    seconds = positive(time_limit, "time_limit")
+    limits = positive(residual, "residual"), integer(states, "states", at_least=1)
+
+    def enumerated(gate: WatchState) -> EnumeratedLaw:
+        return _enumerated(mechanism, dataset, Limits(*limits, gate), rng, generator)
+
+    if FORKS:
+        return law_apart(enumerated, seconds)
+    gate = WatchState()
+    gate.begin_here(seconds)
+    law = enumerated(gate)
+    return replace(law, assumed=(*law.assumed, UNSEEN))
+
+
+def replay_law(
+    mechanism: Any,
+    dataset: Any,
+    graph: StatedGraph,
+    *,
+    edges: int,
+    seed: int,
+    time_limit: float = 60.0,
+    rng: Source = "numpy",
+    generator: str | None = None,
+) -> EdgeReplay:
+    """Run code over a random sample of the edges of a stated graph, in a watched process of its own."""
+    follower = StatedFollower()
+
+    def replayed(gate: WatchState) -> EdgeReplay:
+        return _with_call(
+            lambda call: replay_edges(call, follower, gate, graph, edges, seed),
+            mechanism,
+            dataset,
+            follower,
+            rng,
+            generator,
+        )
+
+    if FORKS:
+        return found_apart(replayed, time_limit, EdgeReplay(0, 0))
+    gate = WatchState()
+    gate.begin_here(time_limit)
+    return replace(replayed(gate), assumed=(UNSEEN,))
+
+
+def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, generator: str | None) -> EnumeratedLaw:
+    """Return the law of code that runs in this process."""
+    follower = Follower()
+
+    def explored(call: Callable[[], Any]) -> EnumeratedLaw:
+        return explore(call, follower, limits, type(dataset) is Answer)
+
+    return _with_call(explored, mechanism, dataset, follower, rng, generator)
+
+
+def _with_call(
+    use: Callable[[Callable[[], Any]], T], mechanism: Any, dataset: Any, follower: Follower, rng: Source, generator: Any
+) -> T:
+    """Return what is made of a call that draws from the follower's stand-ins."""
+    if generator is None:
+        call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
+        return with_conversions(follower, lambda: use(call))
+    holder = _holder_of(mechanism, generator)
+    kept = getattr(holder, generator)
+    setattr(holder, generator, _stand_in_for(kept, follower))
+    try:
+        call = _call(mechanism, dataset, None, follower)
+        return with_conversions(follower, lambda: use(call))
+    finally:
+        setattr(holder, generator, kept)
+
+
+def _holder_of(mechanism: Any, generator: str) -> Any:
+    """Return the object that has a generator as an attribute of this name."""
+    holder = getattr(mechanism, "__self__", mechanism)
+    try:
+        kept = getattr(holder, generator)
+    except AttributeError:
+        raise InvalidArgument.of("generator", f"name an attribute of {type(holder).__name__}", generator) from None
+    _stand_in_for(kept, Follower())
+    return holder
+
+
+def _stand_in_for(kept: Any, follower: Follower) -> Any:
+    kinds = ((np.random.Generator, ForkingGenerator), (np.random.RandomState, ForkingRandomState))
+    for kind, stand_in in (*kinds, (random.Random, ForkingRandom)):
+        if isinstance(kept, kind):
+            return stand_in(follower)
+    raise InvalidArgument.of("generator", "name an attribute that holds a generator of random or of NumPy", kept)
+
+
+def _call(mechanism: Any, dataset: Any, rng: Any, follower: Follower) -> Callable[[], Any]:
+    """Return a call of the mechanism without arguments, which gives one output."""
+    if type(dataset) is Answer:
+        symbolic = _call(mechanism, Symbol(follower, dataset.offset), rng, follower)
+
+        def known() -> Any:
+            return _call(mechanism, int(follower.answer + dataset.offset), rng, follower)()
+
+        return lambda: symbolic() if follower.known is None else known()
+    if rng is None:
+        return partial(mechanism, dataset)
+    if type(mechanism) is PerCall:  # others call it in ways of their own
+        return (
+            partial(mechanism.function, dataset, rng) if mechanism.takes_rng else partial(mechanism.function, dataset)
+        )
+    try:
+        needed = [
+            parameter
+            for parameter in inspect.signature(mechanism).parameters.values()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            and parameter.default is parameter.empty
+        ]
+    except (TypeError, ValueError):
+        needed = [None] * 3  # type: ignore[list-item]
+    if len(needed) >= 3:
+        return lambda: mechanism(dataset, 1, rng)[0]
+    return partial(mechanism, dataset, rng) if len(needed) == 2 else partial(mechanism, dataset)

@@ -1,0 +1,280 @@
+"""Look at a mechanism by the enumerated output laws of its code: gather them, and judge a privacy claim in rationals.
+
+The table of a pair holds a lower bound of the probability of each output on either dataset. What it leaves of
+probability 1 is the residual: it may belong to any output, and counts against the claim on either side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+from audit.base.arguments import integer, positive
+from audit.base.errors import InvalidArgument
+from audit.base.forms import Count, Limits
+from audit.base.verdict import Verdict
+from audit.checks.base import Judgment, undecided
+from audit.checks.privacy.way import Case, Finding, Way
+from audit.claims import Claim, Point
+from audit.extensions.enumeration.domains import Domain
+from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
+from audit.extensions.enumeration.stated_graph import StatedGraph, contradiction
+from audit.subjects.identity import RAISED, shortened
+
+TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
+_RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
+_BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
+_HALVINGS = 40  # of an interval of epsilon
+_LARGEST = 64.0  # no epsilon is looked for beyond
+
+Ratio = Annotated[str, Limits(pattern="[0-9]+(/[1-9][0-9]*)?", longest=200)]
+Source = Literal["numpy", "random", "random_state", "bytes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Enumeration:
+    """Say how far the code of a check is followed by `method="enumerate"`, and from which source it draws.
+
+    Parameters
+    ----------
+    residual : float > 0
+        Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta undecided.
+    time_limit : float > 0
+        Seconds of the processor for each law. What is enumerated by then is used: it may refute the claim.
+    states : int >= 1
+        Number of states in each law.
+    rng : {"numpy", "random", "random_state", "bytes"}
+        The type of the source that the mechanism is given.
+    generator : str, optional
+        Name of the attribute that holds the generator, where the mechanism is given none.
+
+    Raises
+    ------
+    InvalidArgument
+        For an argument outside its admissible set.
+
+    References
+    ----------
+    Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential privacy: samplers with an exact law.
+
+    Examples
+    --------
+    >>> import audit
+    >>> def flipped(data, rng):
+    ...     return data ^ (rng.getrandbits(2) == 0)
+    >>> claim = audit.PrivacyClaim(1.1, relation=audit.Local())
+    >>> settings = audit.Enumeration(rng="random")
+    >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method="enumerate",
+    ...                              enumeration=settings)
+    >>> result.verdict, result.basis
+    (<Verdict.PASS: 'PASS'>, 'proved')
+    """
+
+    residual: float = _RESIDUAL
+    time_limit: float = 60.0
+    states: int = 200_000
+    rng: Source = "numpy"
+    generator: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("residual", "time_limit"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "states", integer(self.states, "states", at_least=1))
+        if self.rng not in get_args(Source):
+            raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", self.rng)
+        if not (self.generator is None or isinstance(self.generator, str)):
+            raise InvalidArgument.of("generator", "be the name of an attribute", self.generator)
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """Hold the laws of one pair, as a table of texts: an output, and lower bounds of its two probabilities."""
+
+    pair: int
+    law: tuple[tuple[str, Ratio, Ratio], ...]  # output, "n/d" on the left, "n/d" on the right
+    states: int  # of both enumerations together
+    draws: int
+    behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
+    not_followed: tuple[str, ...]  # why there is a residual
+    assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proved"
+    not_seen: tuple[str, ...]  # what is not looked for on this platform
+    merges: int  # ways into a state, of both enumerations, of which more was found by other ways
+    merges_tested: int  # those of them that were tested by going on so
+    graphs: tuple[Count, Count] = (0, 1)  # of either dataset, by their numbers
+
+    def tables(self) -> tuple[Table, Table]:
+        """Return the two laws."""
+        sides: tuple[dict[str, Fraction], dict[str, Fraction]] = {}, {}
+        for text, *probabilities in self.law:
+            for side, probability in zip(sides, probabilities, strict=True):
+                if text in side or (value := Fraction(probability)) < 0:
+                    raise ValueError(f"{text!r} is listed twice, or its probability is below 0")
+                side[text] = value
+        left, right = (Table(side, 1 - sum(side.values(), Fraction(0))) for side in sides)
+        if min(left.residual, right.residual) < 0:
+            raise ValueError("probabilities add up to more than 1")
+        return left, right
+
+
+@dataclass(frozen=True)
+class Enumerated(Way):
+    """Hold the laws of every pair, and what the pairs stand for."""
+
+    laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
+    covers: Domain | None = None  # what the pairs stand for, all together, if that is more than the pairs themselves
+    graphs: tuple[StatedGraph, ...] = ()  # one for each dataset
+
+    way: ClassVar[str] = "enumeration"
+
+    def finding(self, case: Case) -> Finding:
+        """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
+
+        Every event was examined, and every violation is seen. The upper bound holds at delta + 2^-40.
+        """
+        delta = case.point.delta
+        return Finding(
+            exact=self.decide(case.point),
+            lower_bound=self.epsilon_lower_bound(delta),
+            upper_bound=None if self._is_open else self._epsilons(delta, 1)[1],
+            resolution=case.point.epsilon,
+            trained_on=math.inf,
+        )
+
+    def decide(self, point: Point) -> Judgment:
+        """Judge the laws of all pairs at one (epsilon, delta)."""
+        if not point.epsilon <= _LARGEST:  # what was claimed there would take its time, and claim nothing
+            return undecided(f"no claim beyond epsilon = {_LARGEST:g} is judged by enumeration")
+        if behind := sorted({name for part in self.laws for name in part.behind}):
+            return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
+        outputs = [text for part in self.laws for text, *_ in part.law]
+        if outputs and all(text.startswith(RAISED) for text in outputs):
+            return undecided(f"the mechanism {outputs[0]}, in every run")
+        lower, upper = self.delta(point.epsilon)
+        allowed = Fraction(point.delta)
+        epsilon = f"epsilon = {point.epsilon:g}"
+        if lower > allowed + TOLERANCE:
+            said = f"by its exact output law delta >= {number(lower)} at {epsilon}, claimed {point.delta:g}"
+            return Judgment(Verdict.FAIL, self.basis, said)
+        if upper > allowed + TOLERANCE:
+            causes = "; ".join(sorted({name for part in self.laws for name in part.not_followed}))
+            said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
+            return undecided(f"{said} ({causes})")
+        states = sum(part.states for part in self.laws)
+        listed = f"for {len(self.laws)} pair{'s' * (len(self.laws) > 1)}, by {states:,} states of the code"
+        if large := sum(graph.states for graph in self.graphs if not graph.parts):
+            listed += f" (graph not stored: {large:,} nodes)"
+        listed += f" ({self.covers})" if self.covers else ""
+        if upper <= allowed:
+            return Judgment(Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {point.delta:g}, {listed}")
+        exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
+        said = f"{self.basis} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+        return Judgment(Verdict.PASS, self.basis, said)
+
+    @property
+    def basis(self) -> str:
+        """The word "proved", or "enumerated" where something about the code is only assumed."""
+        return "enumerated" if any(part.assumed for part in self.laws) else "proved"
+
+    def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
+        """Return the bracket of delta over all pairs and both directions."""
+        brackets = [
+            delta_bracket(above, below, epsilon)
+            for left, right in (part.tables() for part in self.laws)
+            for above, below in ((left, right), (right, left))
+        ]
+        return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
+
+    def contradiction(self, pairs: Sequence[Mapping[str, str]], relation: str) -> str | None:
+        """Return why the tables are not those of the graphs, or the pairs not those of the domain; None if they are."""
+        solved: dict[int, dict[str, Fraction]] = {}
+        for part in self.laws:
+            for number, law in zip(part.graphs, part.tables(), strict=True):
+                texts = {text: mass for text, mass in law.texts.items() if mass}
+                if solved.setdefault(number, texts) != texts:
+                    return "a dataset has two laws"
+                graph = self.graphs[number]
+                if part.states != sum(self.graphs[side].states for side in part.graphs):
+                    return "the graphs have another number of states"
+                if solved[number] is texts and (said := contradiction(graph, texts)) is not None:
+                    return said
+        return None if self.covers is None else self.covers.contradiction(pairs, relation)
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """Return the largest epsilon at which the bracket of delta exceeds `delta`."""
+        return 0.0 if self._is_open else self._epsilons(delta, 0)[0]
+
+    @property
+    def _is_open(self) -> bool:
+        return any(part.behind for part in self.laws)
+
+    def _epsilons(self, delta: float, end: int) -> tuple[float, float | None]:
+        allowed = Fraction(delta) + TOLERANCE
+        return _largest(lambda epsilon: self.delta(epsilon)[end] > allowed)
+
+
+def enumerated(mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration) -> tuple[Enumerated, int]:
+    """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
+    from audit.extensions.enumeration import enumerate_law, hash_seeds  # a replay does without
+
+    sides = {id(side): side for pair in pairs for side in pair}
+    found_laws = [enumerate_law(mechanism, side, **asdict(settings)) for side in sides.values()]
+    if not any(law.behind for law in found_laws):
+        found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), asdict(settings))
+    laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
+    at = {key: number for number, key in enumerate(sides)}
+    found = tuple(
+        _tabled(number, (at[id(left)], at[id(right)]), laws[id(left)], laws[id(right)])
+        for number, (left, right) in enumerate(pairs)
+    )
+    graphs = tuple(law.graph or StatedGraph(law.states, ()) for law in found_laws)
+    return Enumerated(found, getattr(pairs, "domain", None), graphs), sum(law.runs for law in laws.values())
+
+
+def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
+    texts = dict.fromkeys([*left.texts, *right.texts])
+    table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
+    parts = ("behind", "not_followed", "assumed", "not_seen")
+    behind, missing, assumed, not_seen = (
+        tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts
+    )
+    states, draws = left.states + right.states, left.draws + right.draws
+    merges, tested = left.merges + right.merges, left.merges_tested + right.merges_tested
+    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested, graphs)
+
+
+def _text(probability: Fraction | None) -> str:
+    if probability is None:
+        return "0"
+    if probability.denominator.bit_length() > _BITS + 1:
+        probability = Fraction((probability.numerator << _BITS) // probability.denominator, 1 << _BITS)
+    return str(probability)
+
+
+def require_point(claim: Claim) -> None:
+    """Raise for a claim about a curve: one point of it would prove less than is claimed."""
+    if claim.is_curve:
+        raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
+    epsilon = getattr(claim, "epsilon", 0.0)
+    if epsilon > _LARGEST:
+        raise InvalidArgument.of("claim", f"have an epsilon of at most {_LARGEST:g} for method 'enumerate'", epsilon)
+
+
+def _largest(holds: Any) -> tuple[float, float | None]:
+    """Return a number where a falling condition holds (or 0), and one above where it does not (None beyond 64)."""
+    if not holds(0.0):
+        return 0.0, 0.0
+    if holds(_LARGEST):
+        return _LARGEST, None
+    low, high = 0.0, _LARGEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def number(value: Fraction) -> str:
+    """Return a fraction whole where it is short, else its size."""
+    return str(value) if value.denominator < 10**6 else f"{float(value):.4g}"

@@ -1,0 +1,227 @@
+"""Follow one run of the code under audit: repeat the choices of a script, then choose, and remember every fork.
+
+A fork is a place where the code chooses at random. It is a node of a graph, with a probability for each branch. A run
+is a path through the graph. The code is called again for each run, and a script says which branches to take, so that
+nothing of the code needs to be copied. A fork that is met again must be the same, or the code draws on something else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from audit.extensions.enumeration.remedies import remedy_for
+
+_HERE = str(Path(__file__).parent)
+_RUNS = ("call_once", "_output")  # the functions of this package that call the code
+
+
+class EndOfRun(BaseException):
+    """Ends a run early; nothing of the code under audit should catch it."""
+
+
+class NotFollowed(EndOfRun):
+    """Says why a run cannot be followed further."""
+
+
+class Differs(EndOfRun):
+    """Says that the same choices led to another fork than before."""
+
+
+class Restart(EndOfRun):
+    """Says that the enumeration begins again, after calls in this code were converted."""
+
+    def __init__(self, code: CodeType) -> None:
+        super().__init__("calls in the code are converted")
+        self.code = code
+
+
+class Branches:
+    """The branches of a fork: what each needs to go on, and its weight; what is missing from `total` is lost."""
+
+    __slots__ = ("data", "lost", "origin", "total", "weights")
+
+    def __init__(
+        self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "", origin: Any = None
+    ) -> None:
+        self.data, self.weights, self.total, self.lost = data, weights, total, lost
+        self.origin = origin  # the graph of the call whose law this is
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A fork of the code, in one state of the code."""
+
+    signature: tuple[Any, ...]
+    branches: Branches
+    parent: Node | None
+    branch: int  # of the parent, by which it was first reached
+    mass: float  # estimated probability
+    number: int
+    key: Any = None  # of the state; None where it cannot be read
+    is_call: bool = False  # a whole call, whose law is known: the data of a branch are the choices of one such call
+    ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
+    ways: list[Any] = field(default_factory=list)  # per branch: the step before it, in the run that found its end
+    after: list[int | None] = field(default_factory=list)  # per branch: the state in which the code goes on, if known
+    out: int | None = None  # a branch that leads to an output, by the branches of that name on
+
+    @property
+    def way(self) -> Step | None:
+        """The step by which it was first reached."""
+        return None if self.parent is None else (self.parent, self.branch)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A run ended with this output."""
+
+    text: Any  # of a call: the state of what it returns
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A run was not followed to its end."""
+
+    reason: str
+
+
+Step = tuple[Node, int]
+
+
+class KnownRun(NamedTuple):
+    """A run whose numbers are known when they are drawn."""
+
+    script: list[Step]  # the choices that are made at once
+    numbers: tuple[Any, ...]
+    entered: list[bool]  # for each call that may be one draw: whether it was
+
+
+class Follower:
+    """Hand branches to the stand-ins for randomness, first by the script, then as they are met."""
+
+    def __init__(self) -> None:
+        self.script: list[Step] = []
+        self.position = 0
+        self.stopped: EndOfRun | None = None  # set for good when a run has ended, whatever the code catches
+        self.on_script_end: Callable[[], None] = lambda: None
+        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], list[Step]] | None = None
+        self.mark, self.on_mark = -1, self.on_script_end  # what to do at the draw of this number
+        self.draws = 0
+        self.is_replay = False  # whether a run must end where its script does
+        self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
+        self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
+        self.entered: list[bool] = []  # for each call that may be one draw: whether it was
+        self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
+        self.answer = 0  # in place of a symbol, in runs whose numbers are known
+        self.ask_for: Callable[[FrameType], None] = lambda frame: None  # have calls in its code converted, if it can be
+        self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by what is asked of them
+        self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
+
+    def begin(self, script: list[Step]) -> None:
+        """Begin a run."""
+        self.script, self.position, self.stopped, self.compound = script, 0, None, 0
+        self.drawn, self.known, self.entered = [], None, []
+        if not script:
+            self.on_script_end()
+
+    def make_known(self, values: Callable[[Any, int], list[Any]]) -> list[KnownRun]:
+        """Return runs like the one that has ended, with known numbers; a function gives those of each draw."""
+        numbers = list(zip(*(values(draw, number) for number, draw in enumerate(self.drawn)), strict=True)) or [()] * 4
+        at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
+        return [KnownRun(at_once, known, list(self.entered)) for known in numbers]
+
+    def begin_known(self, run: KnownRun) -> None:
+        """Begin a run again, with numbers that are known when they are drawn."""
+        self.script, self.position, self.stopped, self.compound = list(run.script), 0, None, 0
+        self.drawn, self.entered = [], []
+        self.known, self.entered_before = iter(run.numbers), iter(run.entered)
+
+    def is_used_up(self) -> bool:
+        """Test whether a run has made all choices of its script, and drawn all numbers."""
+        return self.position == len(self.script) and (self.known is None or next(self.known, None) is None)
+
+    def next_known(self) -> Any:
+        """Return the next number, in a run whose numbers are known."""
+        assert self.known is not None
+        number = next(self.known, None)
+        if number is None:
+            self.stop(Differs("more numbers are drawn when they are known"))
+        return number
+
+    def choose(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Any:
+        """Return the data of the branch that the run takes; `compute` is called at forks that are new."""
+        if self.stopped is not None:
+            raise self.stopped
+        at = self.position
+        if at == self.mark:
+            self.on_mark()
+        if at < len(self.script):
+            node, branch = self.script[at]
+            if node.signature != signature:
+                self.stop(Differs("the same choices did not lead to the same draw"))
+            self.position = at + 1
+            if at + 1 == len(self.script) and self.known is None:
+                self.on_script_end()
+            return node.branches.data[branch]
+        if self.known is not None:
+            self.stop(Differs("another choice is made when numbers are known"))
+        if self.is_replay:
+            self.stop(Differs("the same choices did not lead to the same output"))
+        assert self.on_new_fork is not None
+        steps = self.on_new_fork(signature, compute)
+        self.script += steps
+        self.position = at + 1
+        self.draws += 1
+        node, branch = steps[0]
+        return node.branches.data[branch]
+
+    @contextmanager
+    def in_parts(self) -> Iterator[None]:
+        """Say that what is drawn here is part of a larger draw, so that frames do not hold the whole state."""
+        self.compound += 1
+        yield
+        self.compound -= 1
+
+    def stopping(self, reason: EndOfRun) -> EndOfRun:
+        """Return what to raise to end the run."""
+        self.stopped = reason
+        return reason
+
+    def stop(self, reason: EndOfRun) -> None:
+        """End the run."""
+        raise self.stopping(reason)
+
+    def not_followed(self, reason: str) -> None:
+        """End the run, since it cannot be followed; say at which line of the code, and what to write instead."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = None if frame.f_code.co_name in _RUNS else frame.f_back
+        where = f" ({frame.f_code.co_name}, line {frame.f_lineno})" if frame is not None else ""
+        self.stop(NotFollowed(reason + where + remedy_for(reason)))
+
+
+def path_to(node: Node, branch: int) -> list[Step]:
+    """Return the branches that lead to one of a node, and it."""
+    steps: list[Step] = [(node, branch)]
+    while node.parent is not None:
+        steps.append((node.parent, node.branch))
+        node = node.parent
+    return steps[::-1]
+
+
+def script_to(node: Node, branch: int) -> list[Step]:
+    """Return the choices that lead to a branch of a node."""
+    return [step for each in path_to(node, branch) for step in steps_of(*each)]
+
+
+def steps_of(node: Node, branch: int) -> Sequence[Step]:
+    """Return the choices of a branch: one, or those of a call."""
+    if node.is_call:
+        steps: Sequence[Step] = node.branches.data[branch]
+        return steps
+    return [(node, branch)]

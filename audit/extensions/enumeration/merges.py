@@ -1,0 +1,137 @@
+"""Test on the code itself that states which read alike go on alike.
+
+A run that reaches a known state goes on by a branch that no run has taken there, or ends: the exploration concludes
+that all ways into a state go on as any of them was seen to. Here a state is entered by each way, and the run goes on by
+a branch that was found by another one, and along the graph to an output. The draws must be those of the graph, in its
+order, and so must the output. From each way runs go on differently, first by branches that none has taken from there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from audit.extensions.enumeration.alike import INFERRED
+from audit.extensions.enumeration.following import Node, Output, Step, path_to, steps_of
+
+DIFFER = "states that read alike do not go on alike"
+_SHARE = 3  # runs of the exploration, for each one that tests it in another way than before
+_LONGEST = 400  # draws of a run by the graph, after which it takes the shortest way to an output
+_WAYS = 6  # runs from one state, at most
+
+
+class Merges(NamedTuple):
+    """Count the merges of a graph, and those that runs have gone through."""
+
+    number: int
+    tested: int
+
+
+class Tester:
+    """Plan runs along a graph that go through merges: ways into a state of which more is known by other ways."""
+
+    def __init__(self, nodes: list[Node], seed: int) -> None:
+        self.nodes, self._random = nodes, random.Random(seed)
+        self._nearest = _distances(nodes)
+        self.merges = [
+            (node, branch)
+            for node in nodes
+            for branch, end in enumerate(node.ends)
+            if node.ways[branch] is INFERRED or (type(end) is Node and self._found_otherwise((node, branch), end))
+        ]
+        self.tested: set[tuple[int, int]] = set()
+        self._taken: dict[int, set[tuple[int, int]]] = {}  # by state: what was taken after it was entered anew
+
+    def _found_otherwise(self, way: Step | None, node: Node) -> list[int]:
+        """Return the branches of a state that lead to outputs and were found by other ways into it."""
+        return [at for at, found in enumerate(node.ways) if found != way and self._distance(node.ends[at]) is not None]
+
+    def runs(self, at_least: int, explored: int) -> Iterator[tuple[list[Step], Any]]:
+        """Yield scripts and the outputs that they must lead to: each merge once, then further ways on."""
+        order = list(self.merges)
+        self._random.shuffle(order)
+        most, made = max(at_least, explored), 0
+        for round_ in range(_WAYS):
+            again = []
+            for node, branch in order:
+                if made >= most:
+                    return
+                if round_ == 0 and (node.number, branch) in self.tested:
+                    again.append((node, branch))
+                    continue
+                path, end, is_new = self._path(node, branch)
+                if round_ == 0 or is_new:
+                    made += 1
+                    again.append((node, branch))
+                    yield [step for each in path for step in steps_of(*each)], end
+            order, most = again, max(at_least, explored // _SHARE)
+
+    def _path(self, node: Node, branch: int) -> tuple[list[Step], Any, bool]:
+        """Return the branches through a merge and on to an output, and whether any is new from there."""
+        path, now = path_to(node, branch), node.ends[branch]
+        if type(now) is Output:
+            self._passed(path)
+            return path, now, False
+        taken, is_new = self._taken.setdefault(now.number, set()), False
+        among = self._found_otherwise((node, branch), now) or self._open(now)
+        for count in range(10 * _LONGEST):
+            chosen = self._next(now, among, taken, count)
+            is_new |= (now.number, chosen) not in taken
+            taken.add((now.number, chosen))
+            path.append((now, chosen))
+            now = now.ends[chosen]
+            if type(now) is Output:
+                self._passed(path)
+                return path, now, is_new
+            among = self._open(now)
+        return path, None, False
+
+    def _passed(self, path: list[Step]) -> None:
+        """Count the merges on the way of a run to an output."""
+        passed = [way for way, (at, to) in pairwise(path) if at.ways[to] != way]
+        passed += [(node, branch) for node, branch in path if node.ways[branch] is INFERRED]
+        self.tested.update((before.number, by) for before, by in passed)
+
+    def _open(self, node: Node) -> list[int]:
+        return [branch for branch, end in enumerate(node.ends) if self._distance(end) is not None]
+
+    def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int) -> int:
+        """Return a branch that was not taken, else any, at last one that is nearest to an output."""
+        if count < _LONGEST:
+            fresh = [branch for branch in among if (node.number, branch) not in taken]
+            return self._random.choice(fresh or among)
+        return min(among, key=lambda branch: self._distance(node.ends[branch]) or 0)
+
+    def _distance(self, end: Any) -> int | None:
+        return 0 if type(end) is Output else self._nearest.get(end.number) if type(end) is Node else None
+
+
+def tested_merges(
+    nodes: list[Node], replayed: Callable[[list[Step]], Any], fewest: int, explored: int
+) -> tuple[Merges, bool]:
+    """Run through the merges of a graph, and count them; return also whether all go on as the graph says."""
+    tester = Tester(nodes, len(nodes))
+    is_alike = all(replayed(script) == end.text for script, end in tester.runs(fewest, explored))
+    return Merges(len(tester.merges), len(tester.tested)), is_alike
+
+
+def _distances(nodes: list[Node]) -> dict[int, int]:
+    """Return for each state how many draws it is from an output at least."""
+    into: dict[int, list[int]] = {}
+    waiting: deque[tuple[int, int]] = deque()
+    for node in nodes:
+        for end in node.ends:
+            if type(end) is Node:
+                into.setdefault(end.number, []).append(node.number)
+        if any(type(end) is Output for end in node.ends):
+            waiting.append((node.number, 1))
+    found: dict[int, int] = {}
+    while waiting:
+        number, distance = waiting.popleft()
+        if number not in found:
+            found[number] = distance
+            waiting.extend((before, distance + 1) for before in into.get(number, ()))
+    return found

@@ -1,0 +1,161 @@
+"""Read values as plain data, so that two states of the code can be compared: what is shared in them shows as well."""
+
+from __future__ import annotations
+
+import sys
+import types
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.enumeration.answers import Symbol
+from audit.extensions.enumeration.conversions import own_code
+from audit.extensions.enumeration.deferred import Deferred
+from audit.extensions.enumeration.drawn_arrays import DrawnArray
+from audit.extensions.enumeration.frames import UNBOUND
+from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
+from audit.subjects.identity import fields_of
+
+_PLAIN_KINDS = frozenset((int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND)))
+_SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "", np.empty(0))
+_ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
+_OVER_ROWS: tuple[type, ...] = (type(iter([])), type(iter(np.empty(0))))
+_LASTING = (type, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+class NoState(Exception):
+    """Says why a state cannot be read."""
+
+
+def _rest_of(iterator: Any) -> Any:
+    """Return what an iterator holds; of a row that nothing else holds only what is still to come."""
+    made: Any = iterator.__reduce__()
+    if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) in (list, DrawnArray):
+        (row,), at = made[1:]
+        if sys.getrefcount(row) == _ALONE:
+            return list(row)[at:]
+    return made[1:]
+
+
+def _references() -> int:
+    """Return how many references there are to a row that only an iterator holds, where `_rest_of` counts them."""
+    iterator = iter([0])
+    made: Any = iterator.__reduce__()
+    (row,), _ = made[1:]
+    return sys.getrefcount(row)
+
+
+class Reading:
+    """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
+
+    __slots__ = ("around", "lowest", "numbers", "split")
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.numbers: dict[int, int] = {}
+        self.lowest = sys.maxsize  # number of an object that is met again
+        self.split: Any = None  # the draw that a branch leaves less of than there is now
+
+    def of(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in _PLAIN_KINDS:
+            return kind, value
+        if kind is float:
+            return kind, value.hex()
+        if kind is Deferred:
+            return self._deferred(value)
+        if kind is Symbol:
+            return kind, self.of(value.offset)
+        if identity(value) in self.around.pinned:
+            return "outside", identity(value), self._of_source(value)
+        if kind is Fraction and hasattr(value, "_denominator"):  # else it is being made
+            return kind, self.of(value._numerator), self.of(value._denominator)
+        if isinstance(value, np.generic) and value.dtype != object:
+            return kind, value.dtype.str, value.tobytes()
+        if kind is tuple:
+            return (kind, *map(self.of, value))
+        if isinstance(value, _LASTING):
+            self._add(value)
+            return "outside", identity(value), None
+        if kind is types.BuiltinFunctionType:
+            return "function", value.__name__, self.of(value.__self__)
+        if kind is types.MethodType:
+            return kind, self.of(value.__func__), self.of(value.__self__)
+        if kind in (range, complex, slice):
+            return kind, repr(value)
+        return self._changeable(value, kind)
+
+    def _add(self, thing: Any) -> None:
+        """Add a class, or what lasts as long, to the surroundings; one that a call has made ends with the call."""
+        if isinstance(thing, type) and "<locals>" in thing.__qualname__ and identity(thing) not in self.around.pinned:
+            raise NoState("a class is held that a call has made")
+        self.around.add(thing)
+
+    def _of_source(self, value: Any) -> Any:
+        return self.of(value.gauss_next) if isinstance(value, STAND_INS) and hasattr(value, "gauss_next") else None
+
+    def _deferred(self, value: Deferred) -> Any:
+        draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
+        if draw is self.split:
+            raise NoState("what is left of a number is not known yet")
+        if (number := self.numbers.get(identity(draw))) is not None:
+            self.lowest = min(self.lowest, number)
+            return Deferred, number, steps
+        number = self.numbers[identity(draw)] = len(self.numbers)
+        linked = None
+        if (group := draw.group) is not None:  # what is known of the draw is shared with others
+            self.lowest = min(self.lowest, self.numbers.get(identity(group), sys.maxsize))
+            linked = (
+                self.numbers.setdefault(identity(group), len(self.numbers)),
+                group.region,
+                group.members.index(draw),
+            )
+        return Deferred, number, steps, draw.support, draw.kind, linked
+
+    def _changeable(self, value: Any, kind: type) -> Any:
+        number = self.numbers.get(identity(value))
+        if number is not None:
+            self.lowest = min(self.lowest, number)
+            return "again", number
+        number = self.numbers[identity(value)] = len(self.numbers)
+        if kind is list:
+            if _PLAIN_KINDS.issuperset(map(type, value)):
+                return kind, number, *map(type, value), *value
+            return (kind, number, *map(self.of, value))
+        if kind is dict:
+            return (kind, number, *((self.of(key), self.of(entry)) for key, entry in value.items()))
+        if kind is types.GeneratorType and value.gi_running:  # its frame is read, and the loop that runs it holds it
+            return kind, number
+        if kind is types.CellType:
+            try:
+                return kind, number, self.of(value.cell_contents)
+            except ValueError:
+                return kind, number
+        if kind in _ITERATORS:
+            return (kind, number, *map(self.of, _rest_of(value)))
+        if kind is partial:
+            return (kind, number, *map(self.of, (value.func, value.args, value.keywords, vars(value))))
+        if kind is np.ndarray or kind is DrawnArray:
+            return self._array(value, number)
+        if kind is types.FunctionType:
+            code = own_code(value)
+            self.around.add_code(code, value.__globals__)
+            parts = (value.__closure__, value.__defaults__, value.__kwdefaults__, vars(value))
+            return (kind, number, identity(code), *map(self.of, parts))
+        if is_of_python(kind) and not hasattr(kind, "__del__"):
+            self._add(kind)
+            fields = fields_of(value)
+            return (kind, number, *((name, self.of(fields[name])) for name in fields))
+        raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
+
+    def _array(self, value: np.ndarray, number: int) -> Any:
+        if value.base is not None:  # what it shares memory with may be held elsewhere
+            raise NoState("an array is held that shares memory")
+        content = tuple(map(self.of, value.ravel())) if value.dtype == object else value.tobytes()
+        return type(value), number, value.dtype.str, value.shape, value.strides, value.flags.writeable, content
+
+
+_ALONE = _references()

@@ -1,0 +1,311 @@
+"""Tell whether two runs are in the same state, so that all that can follow is the same.
+
+A state is what the frames of the code hold: its place in each function, the variables that are live there, the values
+of half-evaluated expressions, and all that these reach, with what is shared by two of them. Where any of it cannot be
+seen, or where C code waits in between, there is no state, and runs are not merged.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+import types
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audit.extensions.enumeration.bytecode import Place, iterates_over_sets, places_of
+from audit.extensions.enumeration.deferred import Deferred
+from audit.extensions.enumeration.frames import UNBOUND, Slots, slots_of
+from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.reading import NoState, Reading
+from audit.extensions.enumeration.surroundings import Surroundings
+from audit.extensions.enumeration.watching import HERE, Watch, is_own
+
+RUN = "call_once"  # the function of this package that calls the code
+# they ask for the number before they do anything else
+_WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index, list.pop)
+_TRUTHS = (bool, np.bool_)
+_OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
+_CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
+_IS_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below what it is called on
+_ASK_THE_TOP = (  # one value of the stack, and leave it there until it has answered
+    *("LOAD_ATTR", "LOAD_METHOD"),
+    *("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "UNARY_NOT"),
+    *("POP_JUMP_BACKWARD_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "UNARY_NEGATIVE"),
+    *("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "TO_BOOL"),  # since CPython 3.12
+)
+_GENERATOR, _COROUTINES = 0x20, 0x80 | 0x200  # flags of code
+
+
+class State(NamedTuple):
+    """Hold a state: equal numbers stand for equal states."""
+
+    number: int
+    frames: list[FrameType]  # of the code, from the innermost
+    parts: list[int | None]  # the state of the frames up to each one; None where it shares objects with the others
+
+
+def _is_handling() -> bool:
+    """Test whether an exception is handled: no frame holds it, and `raise` alone raises it again."""
+    return sys.exc_info()[1] is not None
+
+
+def subject_frames() -> list[FrameType]:
+    """Return the running frames of the code from the innermost, behind the frame of this package that they called."""
+    frame: FrameType | None = sys._getframe(1)
+    found: list[FrameType] = []
+    is_above = True
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(HERE):
+            if not is_above:  # behind the code
+                return found if RUN in (code.co_name, frame.f_back and frame.f_back.f_code.co_name) else []
+            if code.co_name == RUN:  # the code has returned
+                return []
+            found = [frame]
+        else:
+            is_above = False
+            found.append(frame)
+        frame = frame.f_back
+    return []
+
+
+class StateReader:
+    """Read the states of one mechanism's runs."""
+
+    def __init__(self, call: Callable[[], Any], watch: Watch) -> None:
+        self.notes: set[str] = set()
+        self._follower, self._behind = watch.follower, watch.behind
+        self._numbers: dict[Any, int] = {}
+        self._slots: dict[int, Slots | None] = {}  # of frames at the fork
+        self._known: dict[int, Any] = {}  # what frames hold at the fork, of those that hold nothing that can change
+        self.around = Surroundings(watch.behind)
+        watch.on_code = self._on_code
+        if isinstance(call, partial):
+            for part in (call.func, *call.args):
+                self.around.add(part)
+        else:  # a function of this package
+            for cell in call.__closure__ or ():
+                self.around.add(cell.cell_contents)
+
+    def _on_code(self, frame: FrameType) -> None:
+        if not is_own(frame.f_globals.get("__name__")) and iterates_over_sets(frame.f_code):
+            self._behind.add("the order of a set, which may depend on hash randomization")
+        self.around.add_code(frame.f_code, frame.f_globals)
+
+    @staticmethod
+    def is_of_code(frame: FrameType) -> bool:
+        """Test whether a frame is one of the code under audit, and not of a library or of this package."""
+        file, module = frame.f_code.co_filename, frame.f_globals.get("__name__") or ""
+        return (
+            not file.startswith((HERE, "<in between>")) and not is_own(module) and not module.startswith("namedtuple_")
+        )
+
+    def is_unchanged(self) -> bool:
+        """Test whether a run has left its surroundings as they were."""
+        return self.around.is_unchanged()
+
+    def state(self, signature: tuple[Any, ...]) -> State | None:
+        """Return the state of the running code, which is about to choose as `signature` says; None if it has none."""
+        try:
+            if self._follower.compound:
+                raise NoState("several numbers are drawn at once")
+            if self.around.blocked:
+                raise NoState(min(self.around.blocked))
+            if not self.around.is_unchanged():
+                raise NoState("it changes what lies outside of its frames")
+            if _is_handling():
+                raise NoState("an exception is handled")
+            return self._state(signature, subject_frames())
+        except NoState as reason:
+            self.notes.add(f"states were not merged: {reason}")
+            return None
+
+    def after(self, state: State, data: Sequence[Any]) -> list[State | None]:
+        """Return for each branch of a comparison in a state the one in which the code jumps on, if it is known."""
+        if not all(type(entry) is tuple and type(entry[0]) in _TRUTHS for entry in data):
+            return []
+        found: dict[Any, State | None] = {entry[0]: None for entry in data}
+        with suppress(NoState):
+            jump = _Split.of(state.frames[0], self._slots_of(state.frames[0]))
+            for truth in found:
+                with suppress(NoState):
+                    found[truth] = self._state("after", [state.frames[0], *state.frames], (jump, bool(truth)))
+        return [found[truth] for truth, *_ in data]
+
+    def is_readable(self) -> bool:
+        """Test whether states can be compared at all."""
+        return not self.around.blocked and self.is_unchanged()
+
+    def returned(self, value: Any) -> Any:
+        """Return the state of what a call returns; None where the law of such calls cannot be remembered."""
+        return None if value is None or not self.is_readable() else self.unchangeable(value)
+
+    def unchangeable(self, value: Any) -> Any:
+        """Return the state of what is known and cannot change; None for anything else."""
+        reading = Reading(self.around)
+        try:
+            state = reading.of(value)
+        except NoState:
+            return None
+        return None if reading.numbers else state
+
+    def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Split, bool] | None = None) -> State:
+        """Number the states of the innermost frame, of the two innermost ones, and so on; here, or behind a jump."""
+        reading = Reading(self.around)
+        if not frames:
+            raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
+        number, found, ends, lowest = self._number((-1, signature)), list[int](), list[int](), list[int]()
+        if behind is None:
+            self._known.clear()
+            self._slots.clear()
+        for above, frame in pairwise(frames):
+            reading.lowest, before = sys.maxsize, len(reading.numbers)
+            if behind is not None and not found:
+                content = behind[0].content(behind[1], reading)
+            elif (content := self._known.get(identity(frame))) is None:  # the other frames are as they were at the fork
+                content = self._frame(frame, above, reading)
+                if len(reading.numbers) == before and reading.lowest == sys.maxsize:  # it holds nothing that can change
+                    self._known[identity(frame)] = content
+            number = self._number((number, content))
+            found.append(number)
+            ends.append(len(reading.numbers))
+            lowest.append(reading.lowest)
+        parts: list[int | None] = list(found)
+        least = sys.maxsize
+        for index in reversed(range(len(parts))) if min(lowest, default=least) < least else ():
+            if least < ends[index]:  # an object of the inner frames is held by an outer one, too
+                parts[index] = None
+            least = min(least, lowest[index])
+        return State(number, frames[1:], parts)
+
+    def _slots_of(self, frame: FrameType) -> Slots | None:
+        """Return the parts of a frame, as they are at the fork."""
+        key = identity(frame)
+        if (found := self._slots.get(key)) is None:
+            found = self._slots[key] = slots_of(frame)
+        return found
+
+    def _number(self, part: Any) -> int:
+        return self._numbers.setdefault(part, len(self._numbers))
+
+    def _frame(self, frame: FrameType, above: FrameType, reading: Reading) -> Any:
+        slots, over = self._slots_of(frame), self._slots_of(above)
+        if slots is None or over is None:
+            raise NoState("frames cannot be read on this interpreter")
+        code = slots.code
+        if not slots.is_plain or code.co_flags & _COROUTINES:
+            raise NoState(f"{code.co_name} is a coroutine, or the body of a class or module")
+        place = places_of(code).get(frame.f_lasti)
+        if place is None or place.before is None or place.after is None:
+            raise NoState(f"the bytecode of {code.co_name} is not understood")
+        if place.name in _CALLS and over.code.co_flags & _GENERATOR:  # perhaps `sum` goes through it
+            self._follower.ask_for(frame)
+        return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
+
+
+class _Split(NamedTuple):
+    """Hold the innermost frame where a comparison decides which way the code jumps."""
+
+    slots: Slots
+    sides: Any
+    depth: int  # of the stack, without what is asked
+    draw: Any  # which is less behind the jump than it is now
+
+    @classmethod
+    def of(cls, frame: FrameType, slots: Slots | None) -> _Split:
+        """Read the frame; raise `NoState` where no jump follows, or more than one number is asked."""
+        place = places_of(frame.f_code)[frame.f_lasti]
+        if slots is None or place.sides is None or place.before is None:
+            raise NoState("no jump follows")
+        depth = place.before - place.sides.asked
+        asked = slots.read(slots.variables + depth, slots.variables + place.before)
+        drawn = [value._draw for value in asked if type(value) is Deferred]
+        if len(drawn) != 1 or drawn[0].group is not None:
+            raise NoState("more than one number is asked")
+        return cls(slots, place.sides, depth, drawn[0])
+
+    def content(self, truth: bool, reading: Reading) -> Any:
+        """Return what the frame holds behind the jump, where less is live and less of the draw is left than before."""
+        reading.split = self.draw
+        held = _held(self.slots, self.sides.live[truth], self.depth, reading)
+        return identity(self.slots.code), "to", self.sides.to[truth], *held
+
+
+def _held(slots: Slots, live: int, kept: int, reading: Reading) -> list[Any]:
+    """Read what a frame holds in its live variables and cells, and on the stack up to a depth."""
+    code = slots.code
+    key = identity(code), live
+    if (numbers := _needed.get(key)) is None:
+        is_cell = [name in code.co_cellvars for name in code.co_varnames]
+        numbers = _needed[key] = [
+            number
+            for number in range(slots.variables)
+            if number >= code.co_nlocals or live >> number & 1 or is_cell[number]
+        ]
+    found = slots.read(0, slots.variables + kept)
+    return [*(reading.of(found[number]) for number in numbers), *map(reading.of, found[slots.variables :])]
+
+
+_needed: dict[tuple[int, int], list[int]] = {}  # numbers of variables that are read, by code and what is live
+
+
+def _kept(place: Place, slots: Slots, over: Slots, above: FrameType) -> int:
+    """Return how many values of the stack are still needed when the call that the frame waits for has returned."""
+    code, called_code = slots.code, over.code
+    assert place.before is not None
+    assert place.after is not None
+    if over.caller != slots.inner:  # one of the interpreter's own lies in between, such as that of a call of a class
+        raise NoState(f"another frame waits between {code.co_name} and {called_code.co_name}")
+    if not over.is_entry:
+        waits = {"FOR_ITER": place.before, **dict.fromkeys(_CALLS, place.after - 1)}
+        if slots.top != waits.get(place.name):
+            raise NoState(f"the value stack of {code.co_name} is not understood")
+        return slots.top
+    own = over.read(0, 1)[0] if called_code.co_argcount else UNBOUND
+    base, depth = slots.variables, place.before
+    if place.name in _OPERATORS and called_code.co_name not in ("__bool__", "__len__"):  # the operands may be gone
+        operands = slots.read(base + depth - 2, base + depth)
+        if any(operand is own for operand in operands):
+            container = operands[0]
+            if place.name != "BINARY_SUBSCR" or type(container) in (list, tuple, str, bytes):
+                return depth
+    elif place.name == "FOR_ITER":
+        iterator = slots.read(base + depth - 1, base + depth)[0]
+        if type(iterator) is types.GeneratorType and iterator.gi_frame is above:
+            return depth
+    elif place.name in _ASK_THE_TOP and slots.read(base + depth - 1, base + depth)[0] is own:
+        return depth
+    elif place.name in (*_CALLS, "PRECALL"):  # CPython 3.11 calls some functions before it is at the call
+        start = place.after - (2 if place.name == "PRECALL" else 1)
+        first, second = slots.read(base + start, base + start + 2)
+        called = second if first is UNBOUND and not _IS_CALLED_FIRST else first
+        end = start + 2 + place.argument
+        asks_first = any(called is known for known in _WITHOUT_STATE) and place.name in ("CALL", "PRECALL")
+        if asks_first and any(argument is own for argument in slots.read(base + start + 1, base + end)):
+            return end
+        if place.name == "CALL" and _makes(called, called_code):
+            return end  # what is called and its arguments: `__init__` is called with them afterwards
+        function = getattr(called, "__func__", called)
+        if type(function) is types.FunctionType and function.__code__ is called_code:
+            return start
+    raise NoState(f"C code waits between {code.co_name} and {called_code.co_name}")
+
+
+def _makes(kind: Any, code: CodeType) -> bool:
+    """Test whether a class has this code make its objects, and the usual way of calling a class."""
+    if not isinstance(kind, type) or type(kind).__call__ is not type.__call__:
+        return False
+    return getattr(kind.__new__, "__code__", None) is code
+
+
+def is_generator(frame: FrameType) -> bool:
+    """Test whether a frame goes on after it has given a value: what it gave is then not all that is left of it."""
+    return bool(frame.f_code.co_flags & _GENERATOR)

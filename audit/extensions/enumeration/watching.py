@@ -1,0 +1,220 @@
+"""Watch what code under audit does behind the back of the stand-ins, and put stand-ins in place of global sources.
+
+Calls of C functions from Python code are seen by a profile function while a run goes where no run went before. Other
+generators are compared with what they were. What is seen bars a proof, by name.
+"""
+
+from __future__ import annotations
+
+import _random
+import _thread
+import builtins
+import datetime
+import gc
+import os
+import random
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.enumeration import conversions
+from audit.extensions.enumeration.apart import WatchState, generators
+from audit.extensions.enumeration.following import Follower
+from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.monotone import replacements
+from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.sources import ForkingRandom, below, some_bytes, uniform
+
+HERE = str(Path(__file__).parent)
+_SYSTEM = ("urandom", "getrandom", "getpid", "getppid", "times", "getloadavg", "cpu_count", "fork")
+_OWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "audit", "builtins"}
+_ARE_OF_THE_MOMENT = ("now", "today", "utcnow")
+
+
+def _watched() -> dict[int, str]:
+    found = {identity(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
+    found |= {identity(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
+    found |= {identity(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
+    found |= {
+        identity(function): f"a thread ({name})" for name, function in vars(_thread).items() if callable(function)
+    }
+    return found
+
+
+_WATCHED = _watched()
+_CLOCKS = sorted(name for name, function in vars(time).items() if type(function) is BuiltinFunctionType)
+_HARMLESS_IN_LIBRARIES = {
+    identity(builtins.id),
+    identity(builtins.hash),
+    identity(_thread.get_ident),
+    identity(_thread.RLock),
+}
+
+
+def name_of_watched(function: Any) -> str | None:
+    """Return the name of a function that asks for entropy, time or the outside; None for any other."""
+    return _WATCHED.get(identity(function))
+
+
+def is_own(module: str | None) -> bool:
+    """Test whether a module is one whose code is trusted to keep no state that outputs depend on."""
+    return (module or "").partition(".")[0] in _OWN_MODULES
+
+
+class Watch:
+    """Watch one enumeration."""
+
+    def __init__(self, follower: Follower, gate: WatchState) -> None:
+        self.follower, self.gate = follower, gate
+        self.behind: set[str] = set()
+        self.on_code: Callable[[FrameType], None] = lambda frame: None
+        self.returning: FrameType | None = None  # the frame whose return is waited for
+        self.on_return: Callable[[Any], None] = lambda value: None
+        self.on_time: Callable[[], None] = lambda: None  # called now and then: code may go on without drawing
+        self._events = 0
+        self._codes: dict[int, CodeType] = {}  # by identity: equal code may have other globals
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._undo_at_end: list[Callable[[], None]] = []
+        self._others: list[tuple[Any, str]] = []
+        self.collects = False
+
+    def __enter__(self) -> Watch:
+        self.collects = gc.isenabled()
+        gc.disable()  # what the finalizers of garbage do is not what the code does
+        self._others = [(other, _state(other)) for other in _others(self.gate)]
+        follower, plain = self.follower, ForkingRandom(self.follower)
+        legacy = ForkingRandomState(follower)
+        for name in random.__all__:
+            if isinstance(getattr(getattr(random, name), "__self__", None), random.Random):
+                self._replace(random, name, getattr(plain, name))
+        for name in dir(np.random.mtrand._rand):
+            if not name.startswith("_") and name in vars(np.random) and hasattr(legacy, name):
+                self._replace(np.random, name, getattr(legacy, name))
+        make = np.random.default_rng
+        self._replace(
+            np.random, "default_rng", lambda seed=None: ForkingGenerator(follower) if seed is None else make(seed)
+        )
+        self._replace(random.SystemRandom, "random", lambda own: uniform(follower))
+        self._replace(random.SystemRandom, "getrandbits", lambda own, k: below(follower, 1 << int(k)))
+        self._replace(random.SystemRandom, "randbytes", lambda own, n: some_bytes(follower, n))
+        self._replace(random.SystemRandom, "_randbelow", lambda own, n: below(follower, n))
+        for place, name, value in (*replacements(), *conversions.replacements()):
+            self._replace(place, name, value)
+        # C code that is given one of these calls it where no profile function sees
+        for place, name in ((builtins, "id"), (builtins, "hash"), *((time, name) for name in _CLOCKS)):
+            said = name if place is builtins else f"time.{name}"
+            self._replace(place, name, self._told(said, getattr(place, name)))
+        self._replace(secrets, "randbits", lambda k: below(follower, 1 << int(k)))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+        if self.collects:
+            gc.enable()
+        for undo in reversed(self._undo_at_end):
+            undo()
+        for place, name, value in reversed(self._undo):
+            if value is _MISSING:
+                delattr(place, name)
+            else:
+                setattr(place, name, value)
+        for other, state in self._others:
+            if _state(other) != state:
+                self.behind.add(f"another generator ({type(other).__name__})")
+
+    def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does the same, and names itself; libraries may compare identities and hashes."""
+        is_harmless = identity(function) in _HARMLESS_IN_LIBRARIES
+
+        def told(*arguments: Any, **named: Any) -> Any:
+            frame = sys._getframe(1)
+            is_library = is_harmless and is_own(frame.f_globals.get("__name__"))
+            if self.gate.is_open and not is_library and not frame.f_code.co_filename.startswith(HERE):
+                self.behind.add(name)
+            return function(*arguments, **named)
+
+        return told
+
+    def _replace(self, place: Any, name: str, value: Any) -> None:
+        self._undo.append((place, name, vars(place).get(name, _MISSING)))
+        setattr(place, name, value)
+
+    def undo_at_end(self, undo: Callable[[], None]) -> None:
+        """Call this when the enumeration ends."""
+        self._undo_at_end.append(undo)
+
+    def start(self) -> None:
+        """Watch from here on."""
+        sys.setprofile(self._see)
+        self.gate.open()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self.gate.close()
+        sys.setprofile(None)
+        if self.collects and gc.get_count()[0] > _GARBAGE:
+            gc.collect(0)  # what is older is mostly the graph, which grows and stays
+
+    def _see(self, frame: FrameType, event: str, argument: Any) -> None:
+        self._events += 1
+        if not self._events % _OFTEN:
+            self.on_time()
+        if event == "c_call":
+            self._see_call(frame, argument)
+        elif event == "return":
+            if frame is self.returning:
+                self.on_return(argument)
+        elif event == "call":
+            code = frame.f_code
+            if identity(code) not in self._codes:
+                self._codes[identity(code)] = code
+                if not code.co_filename.startswith(HERE):
+                    self.on_code(frame)
+
+    def _see_call(self, frame: FrameType, function: Any) -> None:
+        owner = function.__self__ if type(function) is BuiltinFunctionType else None
+        name = (
+            _WATCHED.get(identity(function))
+            if owner is None or type(owner) is ModuleType
+            else _of_object(owner, function)
+        )
+        if name is None or frame.f_code.co_filename.startswith(HERE):
+            return
+        if identity(function) in _HARMLESS_IN_LIBRARIES and is_own(frame.f_globals.get("__name__")):
+            return
+        self.behind.add(name)
+
+
+_MISSING = object()
+_GARBAGE = 100_000  # new objects that may be garbage
+_OFTEN = 4096  # events between two looks at the clock
+
+
+def _of_object(owner: Any, function: Any) -> str | None:
+    """Return a name for a method that reads the clock or another generator."""
+    if isinstance(owner, type):
+        is_clock = issubclass(owner, datetime.date) and function.__name__ in _ARE_OF_THE_MOMENT
+        return f"{owner.__name__}.{function.__name__}" if is_clock else None
+    is_other = isinstance(owner, _random.Random) and type(owner) is not ForkingRandom
+    return f"another generator ({type(owner).__name__})" if is_other else None
+
+
+def _others(gate: WatchState) -> list[Any]:
+    """Return the generators of the process, but for those that stand for them while the code runs."""
+    stand_ins = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
+    found = {id(each): each for each in (*gate.generators, *generators())}
+    return [each for each in found.values() if not isinstance(each, stand_ins)]
+
+
+def _state(generator: Any) -> str:
+    if isinstance(generator, np.random.Generator):
+        return str(generator.bit_generator.state)
+    if isinstance(generator, np.random.RandomState):
+        return str([str(part) for part in generator.get_state(legacy=False).items()])
+    return str(generator.state if isinstance(generator, np.random.BitGenerator) else generator.getstate())

@@ -1,0 +1,396 @@
+"""Check a privacy claim about an object that is asked again by somebody who has read its answers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from statistics import median
+from typing import Any, ClassVar, Self, Unpack
+
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.allowance import Allowance
+from audit.checks.base import Result
+from audit.checks.privacy.check import Method, PrivacyCheck
+from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.result import PrivacyResult
+from audit.checks.running import SharedAlone, alone, run_alone
+from audit.claims import Claim, PrivacyClaim
+from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
+from audit.extensions.interactive.forks import Fork, forked
+from audit.extensions.interactive.learning import learned
+from audit.extensions.interactive.told import Ledger, Payment, Told, Turn, overspent, rational
+from audit.subjects import SubjectFailed, encode
+from audit.subjects.identity import Raised
+from audit.subjects.subject import per_call, show
+
+_LEDGER, _TELLING, _LEARNING = 31, 32, 34  # children of a check's stream
+_RECORDED = 50  # conversations on each dataset whose ledger is read
+_TOLD = 500  # conversations on each dataset with which one that breaks a claim is compared
+_SHOWN = 120  # characters of a move or an answer
+
+
+@dataclass(frozen=True, repr=False)
+class InteractiveResult(PrivacyResult):
+    """The outcome of a check of conversations: that of a privacy check, with the conversation that breaks the claim.
+
+    Examples
+    --------
+    >>> import audit
+    >>> class Open:
+    ...     def __init__(self, data, rng):
+    ...         self.data = data
+    ...     def ask(self, row):
+    ...         return self.data[row]
+    >>> result = audit.check_interactive(
+    ...     Open, audit.PrivacyClaim(1.0), [([0], [1])], analyst=[("ask", 0)], budget=2_000)
+    >>> [(turn.move, turn.left, turn.right) for turn in result.conversation]
+    [('ask(0)', 200, 0)]
+    """
+
+    @property
+    def conversation(self) -> tuple[Turn | Payment, ...]:
+        """The conversation that breaks the claim, turn by turn; empty where none does."""
+        ledger, told = self.evidence.by(Ledger), self.evidence.by(Told)
+        if self.verdict is not Verdict.FAIL:
+            return ()
+        return told.turns if told is not None else ledger.payments if ledger is not None else ()
+
+    def details(self) -> Iterator[str]:
+        """Yield setting and witness, and the conversation."""
+        yield from super().details()
+        told = self.evidence.by(Told)
+        if told is not None and self.conversation:
+            yield f"a conversation on {told.side}; of {told.conversations:,} on each dataset went the same way:"
+        for number, turn in enumerate(self.conversation, 1):
+            cost = f"{turn.left:,} left, {turn.right:,} right" if isinstance(turn, Turn) else f"costs {turn.cost}"
+            if isinstance(turn, Payment) and turn.charged is not None:
+                cost += f", charged {turn.charged} so far"
+            yield f"{number}. {turn.move} -> {turn.answer}: {cost}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InteractiveCheck(PrivacyCheck):
+    """A privacy claim about a whole conversation with an object that answers, keeps a budget, and is asked again.
+
+    The transcript is the output: every answer, and in place of an exception its type and text. Answers of the type of
+    the object, or of `handles`, are objects to be asked in turn, and are recorded by the name of their type.
+
+    Parameters
+    ----------
+    make : callable (dataset, rng) or (dataset)
+        Opens the object under audit. For a stream, the dataset is the stream, and the object takes its next event at
+        each move. `rng` is a `numpy.random.Generator`; without it the object draws its own randomness.
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+        What is claimed of the whole conversation. Streams that differ in one event are neighbors under
+        `Substitution()`, streams that differ in k events of one user under `Group(k)`.
+    analyst : generator function, sequence of moves, or Moves
+        Who asks: `answer = yield move`, deterministic given the answers; exceptions come back as `audit.Refusal`. A
+        move is `("method", argument, ...)`, `(object, "method", argument, ...)` for an object that was answered, or a
+        callable that is given the object. Of `audit.Moves` the auditor searches the worst conversation, on runs that
+        certify nothing, and certifies it on fresh ones.
+    law : callable (dataset, moves) or (dataset, moves, answers), optional
+        The law of the answer to the last move, from `audit.laws`. With answers given, it is of finitely many values,
+        and every branch of the conversation is followed; without, the analyst is a list of moves, and answers are
+        independent. A refusal is the outcome `Refusal(text)`. The verdict is then exact, and the object is tested
+        against the laws turn by turn.
+    cost : callable (move, answer), optional
+        What an answer costs by the object's own documentation: a number. Conversations whose answers cost more than
+        `limit` are a FAIL without sampling; a refusal that used no noise costs 0. Sums are of fractions: 0.1 is 1/10.
+    charged : callable (object), optional
+        What the object says it has charged so far. Less than the costs (by more than rounding) is a FAIL.
+    limit : number >= 0, optional
+        What a conversation may cost: the epsilon of a pure claim unless given.
+    handles : tuple of types, optional
+        Of answers that are objects to be asked.
+    fork : callable (object, memo), optional
+        `copy.deepcopy`, for objects that it copies with all that their answers depend on. Conversations are forked
+        between turns, which shows events too rare for whole ones: a larger epsilon is certified of long conversations.
+        It gives no PASS. The claim must be pure, and `budget` counts answers on each dataset.
+    name, pairs, datasets, method, tolerance, expected, budget, timeout
+        See `audit.PrivacyCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+    NotNeighboring
+        For a pair that is not neighboring under the claim's relation.
+
+    References
+    ----------
+    Vadhan and Wang (2021), Concurrent composition of differential privacy, definition 2: the view of an adversary.
+    Rogers, Roth, Ullman and Vadhan (2016), Privacy odometers and filters: pay-as-you-go composition.
+
+    Examples
+    --------
+    >>> import audit
+    >>> class Counts:
+    ...     def __init__(self, data, rng):
+    ...         self.data, self.rng, self.left = data, rng, 2
+    ...     def ask(self, row):
+    ...         if not self.left:
+    ...             raise PermissionError("the budget is spent")
+    ...         self.left -= 1
+    ...         return self.data[row] + self.rng.laplace(scale=2.0)
+    >>> def analyst():
+    ...     first = yield "ask", 0
+    ...     yield "ask", int(first > 0.5)
+    >>> check = audit.InteractiveCheck(
+    ...     name="two counts", make=Counts, claim=audit.PrivacyClaim(1.0), pairs=[([0, 0], [1, 0])], analyst=analyst)
+    >>> print(audit.run([check], budget=2_000, workers=0).results[0].verdict is audit.Verdict.FAIL)
+    False
+    """
+
+    make: Any
+    analyst: Any
+    law: Callable[..., Any] | None = None
+    cost: Callable[[Any, Any], Any] | None = None
+    charged: Callable[[Any], Any] | None = None
+    limit: Any | None = None
+    handles: tuple[type, ...] = ()
+    fork: Fork | None = None
+    mechanism: Any = field(default=None, init=False)  # made of the others
+
+    kind: ClassVar[str] = "interactive"
+    noun: ClassVar[str] = "the object"
+    result_type: ClassVar[type[Result]] = InteractiveResult
+
+    def _validate(self) -> None:
+        given = per_call(self.make) if callable(self.make) else None
+        if given is None:
+            raise InvalidArgument.of("make", "be callable as (dataset, rng)", self.make)
+        object.__setattr__(self, "analyst", analyst_of(self.analyst))
+        parts = given.function, given.takes_rng, () if isinstance(self.analyst, Moves) else self.analyst, self.handles
+        conversation = Conversation(*parts)
+        if self.law is not None:
+            sees = "answers" in inspect.signature(self.law).parameters
+            conversation = StatedConversation(*parts, stated=self.law, sees_answers=sees)
+        object.__setattr__(self, "mechanism", conversation)
+        if isinstance(self.analyst, Moves) and self.analyst.learned:
+            if self.datasets is not None or self.law is not None or self.fork is not None:
+                raise InvalidArgument("moves that are learned need pairs: leave out `datasets`, `law` and `fork`")
+        elif isinstance(self.analyst, Moves):
+            object.__setattr__(self, "parameters", {"plan": self.analyst.strategy()})
+        elif self.parameters is not None:
+            raise InvalidArgument("`parameters` must be left out: give analyst=audit.Moves(...)")
+        if self.fork is not None:
+            self._require_forkable()
+        if self.charged is not None and self.cost is None:
+            raise InvalidArgument("`charged` needs `cost`: give cost=lambda move, answer: ..., what an answer costs")
+        if self.cost is not None:
+            _ = self._limit
+        super()._validate()
+
+    def _require_forkable(self) -> None:
+        if not callable(self.fork):
+            raise InvalidArgument.of("fork", "be callable as (object, memo)", self.fork, "type fork=copy.deepcopy")
+        if isinstance(self.analyst, Moves) or self.law is not None or self.datasets is not None:
+            raise InvalidArgument("`fork` needs an analyst and pairs, and no `law`: leave out `law` and `datasets`")
+        if not (isinstance(self.claim, PrivacyClaim) and self.claim.delta == 0):
+            raise InvalidArgument.of("claim", "be pure where conversations are forked", self.claim)
+
+    @property
+    def _limit(self) -> Any:
+        if self.limit is not None:
+            return rational(self.limit)
+        if isinstance(self.claim, PrivacyClaim) and self.claim.delta == 0:
+            return rational(self.claim.epsilon)
+        raise InvalidArgument("`limit` must be given with `cost` unless the claim is pure: type limit=1.0, for example")
+
+    def at(self, setting: Mapping[str, Any]) -> Self:
+        """Return the check with the analyst that makes these moves."""
+        if not isinstance(self.analyst, Moves):
+            return self
+        plan = Plan(tuple(map(tuple, setting["plan"])), self.analyst.functions)
+        return replace(self, analyst=plan, parameters=None)
+
+    def gather(self, allowance: Allowance) -> PrivacyEvidence:
+        """Read ledgers, gather evidence as for a privacy check, and tell the conversation that breaks the claim."""
+        if isinstance(self.analyst, Moves):  # a search comes first, and then the check that it found
+            return self._learned(allowance) if self.analyst.learned else super().gather(allowance)
+        samples, ways = 0, list[Any]()
+        try:
+            if self.cost is not None:
+                ledger, samples = self._ledger(allowance)
+                ways.append(ledger)
+                if overspent(ledger.payments, self._limit):
+                    return PrivacyEvidence(samples, tuple(ways))
+            if self.fork is not None:
+                found, drawn = forked(self.mechanism, self.pairs, self.fork, allowance)
+                return PrivacyEvidence(samples + drawn, (*ways, found))
+            evidence = super().gather(allowance)
+            if (game := evidence.game) is not None and game.events is not None:
+                judged = self.judge(self.terms(), evidence, allowance.significance)
+                if judged.verdict is Verdict.FAIL:
+                    told, drawn = self._told(evidence, allowance, judged)
+                    samples, ways = samples + drawn, [*ways, *told]
+        except SubjectFailed as failure:
+            return PrivacyEvidence(samples, tuple(ways), failure=f"the object {failure}")
+        return replace(evidence, samples=evidence.samples + samples, ways=(*ways, *evidence.ways))
+
+    def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
+        """Yield the game on fresh outputs; an analyst that learns does so anew."""
+        if isinstance(self.analyst, Moves) and self.analyst.learned:
+            yield from super(PrivacyCheck, self).confirm(evidence, allowance, level)
+        else:
+            yield from super().confirm(evidence, allowance, level)
+
+    def _learned(self, allowance: Allowance) -> PrivacyEvidence:
+        """Learn an analyst, and audit its conversations."""
+        assert isinstance(self.analyst, Moves)
+        try:
+            plan, opened = learned(self.mechanism, self.pairs, self.analyst, allowance.stream.child(_LEARNING))
+        except SubjectFailed as failure:
+            return PrivacyEvidence(0, failure=f"the object {failure}")
+        found = replace(self, analyst=plan).gather(allowance)
+        return replace(found, samples=found.samples + opened)
+
+    def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
+        """Return the ledger of the conversation that was worst for the budget, and how many were held."""
+        found = [
+            (tuple(self._paid(dataset, rng)), index, side)
+            for index, pair in enumerate(self.pairs)
+            for number, (side, dataset) in enumerate(zip(("left", "right"), pair, strict=True))
+            for rng in [allowance.stream.child(_LEDGER, index, number).rng()] * _RECORDED
+        ]
+        excess = [
+            (bool(overspent(paid, self._limit)), sum(rational(each.cost) for each in paid)) for paid, _, _ in found
+        ]
+        payments, index, side = found[excess.index(max(excess))]
+        return Ledger(len(found), index, side, str(self._limit), payments), len(found)
+
+    def _paid(self, dataset: Any, rng: Any) -> Iterator[Payment]:
+        assert self.cost is not None
+        opened = self.mechanism.open(dataset, rng)
+        answers: list[Any] = []
+        for move, answer in self.mechanism.turns(opened):
+            cost = str(rational(self.cost(move, answer)))
+            charged = None if self.charged is None else str(rational(self.charged(opened)))
+            yield Payment(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged)
+            answers.append(answer)
+
+    def _told(self, evidence: PrivacyEvidence, allowance: Allowance, judged: Any) -> tuple[list[Told], int]:
+        """Return a conversation of the event that breaks the claim, with how often others went the same way."""
+        game = evidence.game
+        assert game is not None
+        assert game.events is not None
+        size = min(_TOLD, allowance.budget // 10)
+        counts = game.counts
+        sign = 1 if counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus else -1
+        sides = [
+            [self._said(data, allowance.stream.child(_TELLING, number, run).rng()) for run in range(size)]
+            for number, data in enumerate(self.pairs[game.pair])
+        ]
+        own = sides[sign < 0]
+        event = game.events.guess(encode([answers for _, answers in own], size)) == sign
+        chosen = next((talk for talk, is_in in zip(own, event, strict=True) if is_in), None)
+        if chosen is None:
+            return [], 2 * size
+        moves, answers = chosen
+        turns, alike = [], [list(side) for side in sides]
+        for turn, (move, answer) in enumerate(zip(moves, answers if moves else (), strict=True)):
+            reached = [talk[1][turn] for side in alike for talk in side if len(talk[0]) > turn]
+            like = _alike(answer, reached)
+            alike = [
+                [talk for talk in side if len(talk[0]) > turn and talk[0][turn] == move and like(talk[1][turn])]
+                for side in alike
+            ]
+            turns.append(Turn(move, _text(answer), len(alike[0]), len(alike[1])))
+        return [Told(size, game.pair, ("left", "right")[sign < 0], tuple(turns))], 2 * size
+
+    def _said(self, dataset: Any, rng: Any) -> tuple[list[str], Any]:
+        """Return the moves of one conversation as text, and its transcript."""
+        try:
+            opened = self.mechanism.open(dataset, rng)
+        except Exception as error:
+            return [], Raised(error)
+        moves, answers = list[str](), list[Any]()
+        for move, answer in self.mechanism.turns(opened):
+            moves.append(_move(move, answers))
+            answers.append(answer)
+        return moves, tuple(self.mechanism.said(answer, opened) for answer in answers)
+
+
+def _alike(answer: Any, reached: list[Any]) -> Callable[[Any], bool]:
+    """Return the test of answers that count as the same: equal, or on the same side of the median of numbers."""
+    numbers = [each for each in reached if isinstance(each, float)]
+    if not isinstance(answer, float) or len(set(numbers)) < len(numbers) / 2:
+        return lambda other: type(other) is type(answer) and show(other) == show(answer)
+    middle = median(numbers)
+    return lambda other: isinstance(other, float) and (other >= middle) == (answer >= middle)
+
+
+def _move(move: Any, answers: list[Any]) -> str:
+    """Return a move as text; an argument that repeats an earlier answer is named so."""
+    if callable(move):
+        return str(getattr(move, "__name__", type(move).__name__))
+    target, name, *arguments = ("", *move) if isinstance(move[0], str) else (f"{type(move[0]).__name__}.", *move[1:])
+    earlier = {answer: f"answer {turn}" for turn, answer in enumerate(answers, 1) if isinstance(answer, float)}
+    said = (earlier.get(each) or _text(each) if isinstance(each, float) else _text(each) for each in arguments)
+    return f"{target}{name}({', '.join(said)})"
+
+
+def _text(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else show(value, _SHOWN)
+
+
+@alone(InteractiveCheck, SharedAlone)
+def check_interactive(
+    make: Any,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]] = (),
+    *,
+    analyst: Any,
+    law: Callable[..., Any] | None = None,
+    cost: Callable[[Any, Any], Any] | None = None,
+    charged: Callable[[Any], Any] | None = None,
+    limit: Any | None = None,
+    handles: tuple[type, ...] = (),
+    fork: Fork | None = None,
+    datasets: Any | None = None,
+    method: Method = "auto",
+    tolerance: float | None = None,
+    **settings: Unpack[SharedAlone],
+) -> InteractiveResult:
+    """Test a privacy claim about whole conversations with an object that answers.
+
+    Examples
+    --------
+    >>> import audit
+    >>> class Counts:  # charges after it has answered: two answers at 0.9 under a claim of 1
+    ...     def __init__(self, data, rng):
+    ...         self.data, self.rng, self.spent = data, rng, 0.0
+    ...     def ask(self, epsilon):
+    ...         if self.spent > 1.0:
+    ...             raise PermissionError("the budget is spent")
+    ...         self.spent += epsilon
+    ...         return self.data[0] + self.rng.laplace(scale=1 / epsilon)
+    >>> result = audit.check_interactive(
+    ...     Counts, audit.PrivacyClaim(1.0), [([0], [1])], analyst=[("ask", 0.9)] * 3,
+    ...     cost=lambda move, answer: 0 if isinstance(answer, audit.Refusal) else move[1])
+    >>> print(result.verdict, result.reason)
+    FAIL the 3 turns of a conversation cost 9/5 (1.8), and 1 is claimed (taking the costs for granted)
+    """
+    return run_alone(
+        InteractiveResult,
+        partial(
+            InteractiveCheck,
+            make=make,
+            claim=claim,
+            pairs=pairs,
+            analyst=analyst,
+            law=law,
+            cost=cost,
+            charged=charged,
+            limit=limit,
+            handles=handles,
+            fork=fork,
+            datasets=datasets,
+            method=method,
+            tolerance=tolerance,
+        ),
+        settings,
+    )

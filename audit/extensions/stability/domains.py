@@ -1,0 +1,113 @@
+"""Contracts of values: what a declared domain says of a number, of the records of a dataset, and of their order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.base.errors import InvalidArgument
+from audit.extensions.stability.lengths import exact, record_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Say which values a transformation admits, or returns.
+
+    Whatever is not a list, tuple or array is held to the conditions of records.
+
+    Parameters
+    ----------
+    type : type, optional
+        Of every record: `int`, `float`, `str`, ...; NumPy's scalars count as their Python types.
+    bounds : tuple of two numbers, optional
+        Inclusive.
+    size : int >= 0, optional
+        Number of records.
+    nan, null : bool
+        Whether a record may be NaN, or None.
+    ordered : bool
+        Whether the records must not decrease.
+    unique : bool
+        Whether no record may occur twice.
+
+    Raises
+    ------
+    InvalidArgument
+        For bounds that are not two finite numbers, the lower one first.
+
+    References
+    ----------
+    Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP: domains and their members.
+
+    Examples
+    --------
+    >>> from audit import Domain
+    >>> Domain(type=float, bounds=(0, 1)).why_not([0.5, 1.5])
+    'record 1 is 1.5, above 1'
+    >>> Domain(ordered=True).why_not([1, 2, 2]) is None
+    True
+    """
+
+    type: type | None = None
+    bounds: tuple[Any, Any] | None = None
+    size: int | None = None
+    nan: bool = False
+    null: bool = False
+    ordered: bool = False
+    unique: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bounds is not None and not exact(self.bounds[0]) <= exact(self.bounds[1]):
+            raise InvalidArgument.of("bounds", "be two finite numbers, the lower one first", self.bounds)
+
+    def why_not(self, value: Any) -> str | None:
+        """Return what keeps a value out of the domain, or None."""
+        if not isinstance(value, (list, tuple, np.ndarray)):
+            return self._why_not_record(value, "it")
+        if self.size is not None and len(value) != self.size:
+            return f"it has {len(value)} records, not {self.size}"
+        for place, record in enumerate(value):
+            if reason := self._why_not_record(record, f"record {place}"):
+                return reason
+        if self.ordered and any(value[place] > value[place + 1] for place in range(len(value) - 1)):
+            return "its records are not in order"
+        if self.unique and len({record_key(record) for record in value}) < len(value):
+            return "a record occurs twice"
+        return None
+
+    def _why_not_record(self, record: Any, where: str) -> str | None:
+        if isinstance(record, np.generic):
+            record = record.item()
+        if record is None:
+            return None if self.null else f"{where} is None"
+        if self.type is not None and type(record) is not self.type:
+            return f"{where} is {record!r}, no {self.type.__name__}"
+        if isinstance(record, float) and math.isnan(record):
+            return None if self.nan else f"{where} is NaN"
+        if self.bounds is not None and not self.bounds[0] <= record:
+            return f"{where} is {record!r}, below {self.bounds[0]!r}"
+        if self.bounds is not None and not record <= self.bounds[1]:
+            return f"{where} is {record!r}, above {self.bounds[1]!r}"
+        return None
+
+
+def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
+    """Return what says why a value is not in a domain, of a `Domain`, of a predicate, or of None.
+
+    Raises
+    ------
+    InvalidArgument
+        For what is none of these.
+    """
+    if domain is None:
+        return None
+    if hasattr(domain, "why_not"):
+        found: Callable[[Any], str | None] = domain.why_not
+        return found
+    if not callable(domain):
+        raise InvalidArgument.of(name, "be an audit.Domain or a predicate (value) -> bool", domain)
+    return lambda value: None if domain(value) else f"{name} refuses it"

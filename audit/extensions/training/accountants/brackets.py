@@ -1,0 +1,349 @@
+"""Bracket the true epsilon of what a training run releases, from both sides, to hold accountants to it.
+
+`epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module for what dp_accounting has
+no word for: epochs of shuffled batches, and batches of a fixed size. A lower bound is the loss of one pair of datasets,
+so that an accountant that says less is wrong. An upper bound holds for every pair.
+
+* Noise without sampling: exact losses, from `audit.extensions.training.accountants.dp_events`.
+* Poisson-sampled Gaussian noise, add/remove: the worst pair is known in both directions (Zhu, Dong & Wang 2022, theorem
+  11), and its privacy loss is rounded down and up on a lattice, by dp_accounting.
+* Balls in bins: `audit.extensions.training.accountants.bins`.
+* The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
+  events "the largest of all steps is at least C" and of half-spaces under one pair (Chua et al. 2024, How private are
+  DP-SGD implementations?, theorem 4.2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from dp_accounting import dp_event as events
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.pld import privacy_loss_distribution as distributions
+from dp_accounting.privacy_accountant import NeighboringRelation
+from dp_accounting.rdp import RdpAccountant
+from scipy import special
+
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import InvalidArgument
+from audit.claims import AddRemove, Substitution, ZeroOut
+from audit.extensions.training.accountants.bins import BallsInBins, best_event, bins_bracket
+from audit.extensions.training.accountants.dp_events import event_loss
+from audit.laws import GaussianLoss
+
+_CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
+_FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
+_ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
+_THRESHOLDS = 4_000  # events that are tried
+_BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
+_KNOWN: dict[str, tuple[float, float]] = {}  # brackets, which take up to seconds each
+_MOST_KNOWN = 1_000
+_RECORDS = 10**6  # of a dataset from which batches of a fixed size are drawn: only their share matters
+
+
+@dataclass(frozen=True)
+class ShuffledEpochs:
+    """Epochs of Gaussian sums over batches of shuffled records: every record is in one batch of each epoch.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+    steps : int >= 1
+        Batches of an epoch.
+    epochs : int >= 1, default 1
+    """
+
+    noise_multiplier: float
+    steps: int
+    epochs: int = 1
+
+    def __post_init__(self) -> None:
+        _check_steps(self)
+        integer(self.epochs, "epochs", at_least=1)
+
+
+@dataclass(frozen=True)
+class FixedSizeBatches:
+    """Gaussian sums over batches of a fixed size, each drawn without replacement.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+    sampling_rate : float in (0, 1)
+        Size of a batch over the number of records.
+    steps : int >= 1
+    """
+
+    noise_multiplier: float
+    sampling_rate: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        _check_steps(self)
+        open_probability(self.sampling_rate, "sampling_rate")
+
+
+@dataclass(frozen=True)
+class BestOfRuns:
+    """The best of several runs, each of which releases Gaussian noise on a statistic of sensitivity 1: tuning.
+
+    The run with the largest noisy statistic is released, and nothing of the others.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+        Of each run.
+    runs : float >= 1
+        How many there are; their mean where the number is random.
+    number : {"fixed", "geometric"}, default "fixed"
+        Whether the number of runs is fixed, which is naive tuning, or geometric and secret.
+    """
+
+    noise_multiplier: float
+    runs: float
+    number: Literal["fixed", "geometric"] = "fixed"
+
+    def __post_init__(self) -> None:
+        positive(self.noise_multiplier, "noise_multiplier")
+        if self.number not in ("fixed", "geometric"):
+            raise InvalidArgument.of("number", "be fixed or geometric", self.number)
+        if self.number == "fixed":
+            integer(self.runs, "runs", at_least=1)
+        elif not 1 <= positive(self.runs, "runs") < math.inf:
+            raise InvalidArgument.of("runs", "be at least 1", self.runs)
+
+
+def usual_events() -> list[Any]:
+    """Return events for accountants of training, small and large, so that nobody need choose: Gaussian noise.
+
+    One release; many; and Poisson sampling with rates from 0.001 to 0.5, few steps or many, much noise or little.
+    """
+    one, many = events.GaussianDpEvent(1.0), events.SelfComposedDpEvent(events.GaussianDpEvent(10.0), 100)
+    sampled = ((1.0, 0.01, 1_000), (0.7, 0.001, 1_000), (2.0, 0.1, 100), (0.8, 0.5, 10))
+    return [one, many] + [
+        events.SelfComposedDpEvent(events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(noise)), steps)
+        for noise, rate, steps in sampled
+    ]
+
+
+def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[float, float]:
+    """Return bounds of the smallest epsilon at which an event is (epsilon, delta)-differentially private.
+
+    Parameters
+    ----------
+    event : dp_accounting.DpEvent, ShuffledEpochs, FixedSizeBatches, BallsInBins or BestOfRuns
+    delta : float in (0, 1)
+    relation : relation, default AddRemove()
+        ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
+        default to these. Balls in bins take AddRemove() and ZeroOut(), which are the same there. The best of runs is
+        that of any relation under which each run has sensitivity 1.
+
+    Returns
+    -------
+    tuple of two floats
+        The epsilon of one pair of datasets, and one that suffices for all.
+
+    Raises
+    ------
+    InvalidArgument
+        If nothing is known of the event under the relation.
+
+    References
+    ----------
+    Chua et al. (2024), How private are DP-SGD implementations? Zhu, Dong & Wang (2022), Optimal accounting of
+    differential privacy via characteristic function.
+
+    Examples
+    --------
+    >>> from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
+    >>> lower, upper = epsilon_bracket(ShuffledEpochs(0.7, steps=1_000), 1e-5)
+    >>> round(lower, 2), round(upper, 2)
+    (6.53, 6.65)
+    """
+    level = open_probability(delta, "delta")
+    key = repr((event, level, relation))
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = _bracket(event, level, relation)
+    return _KNOWN[key]
+
+
+def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
+    if isinstance(event, BestOfRuns):
+        return _best_of_runs(event, level)
+    if isinstance(event, BallsInBins):
+        _require(relation, AddRemove, ZeroOut)
+        return bins_bracket(event, level)
+    if isinstance(event, ShuffledEpochs):
+        _require(relation, ZeroOut)
+        return _shuffled(event, level)
+    if isinstance(event, FixedSizeBatches):
+        _require(relation, Substitution)
+        return _fixed_size(event, level)
+    neighbors = AddRemove() if relation is None else relation
+    if (sampled := _poisson_parts(event)) is not None:
+        return _poisson(sampled, level, neighbors)
+    loss = event_loss(event, neighbors)
+    return loss.epsilon_lower_bound(level), loss.epsilon(level)
+
+
+def _require(relation: Any, *kinds: type) -> None:
+    if relation is not None and not isinstance(relation, kinds):
+        named = " or ".join(f"{kind.__name__}()" for kind in kinds)
+        raise InvalidArgument.of("relation", f"be {named} for this event, or left out", relation)
+
+
+def _check_steps(event: Any) -> None:
+    positive(event.noise_multiplier, "noise_multiplier")
+    integer(event.steps, "steps", at_least=1)
+
+
+def _poisson_parts(event: Any) -> list[tuple[float, float, int]] | None:
+    """Return (noise multiplier, rate, count) of an event that is made of Poisson-sampled Gaussian noise, else None."""
+    if isinstance(event, events.SelfComposedDpEvent):
+        inner = _poisson_parts(event.event)
+        return inner and [(noise, rate, count * event.count) for noise, rate, count in inner]
+    if isinstance(event, events.ComposedDpEvent):
+        parts = [_poisson_parts(inner) for inner in event.events]
+        return None if None in parts else [part for inner in parts for part in inner or []]
+    if isinstance(event, events.PoissonSampledDpEvent) and isinstance(event.event, events.GaussianDpEvent):
+        return [(event.event.noise_multiplier, event.sampling_probability, 1)]
+    return None
+
+
+def _poisson(parts: list[tuple[float, float, int]], delta: float, relation: Any) -> tuple[float, float]:
+    if isinstance(relation, Substitution):  # one record is +1 or -1
+        lower = max(_largest_step(noise, rate, count, delta) for noise, rate, count in parts)
+        accountant = PLDAccountant(NeighboringRelation.REPLACE_ONE)
+        for noise, rate, count in parts:
+            accountant.compose(events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(noise)), count)
+        return lower, float(accountant.get_epsilon(delta))
+    if not isinstance(relation, AddRemove):
+        raise InvalidArgument.of("relation", "be AddRemove() or Substitution() for Poisson sampling", relation)
+    lower, upper = (distribution_epsilon(parts, delta, pessimistic) for pessimistic in (False, True))
+    return max(0.0, lower), upper
+
+
+def distribution_epsilon(
+    parts: list[tuple[float, float, int]], delta: float, pessimistic: bool, direction: str | None = None
+) -> float:
+    """Return epsilon of Poisson-sampled Gaussian noise, add/remove, rounded to one side.
+
+    Parameters
+    ----------
+    parts : list of (noise multiplier, sampling rate, count)
+    delta : float in (0, 1)
+    pessimistic : bool
+        Whether losses are rounded up.
+    direction : "add" or "remove", optional
+        One direction of the worst pair alone, which is not a bound of the truth from above; None takes both.
+    """
+    steps = sum(count for *_, count in parts)
+    step = min(_COARSEST, max(_FINEST, 2 * _CELLS / steps))
+    total = None
+    for noise, rate, count in parts:
+        one = distributions.from_gaussian_mechanism(
+            noise,
+            pessimistic_estimate=pessimistic,
+            value_discretization_interval=step,
+            sampling_prob=rate,
+            use_connect_dots=pessimistic,
+        )
+        many = one.self_compose(count)
+        total = many if total is None else total.compose(many)
+    assert total is not None
+    shifted = max(delta - _ROUNDING, 1e-300) if pessimistic else delta + _ROUNDING
+    if direction is None:
+        return float(total.get_epsilon_for_delta(shifted))
+    side = total._pmf_add if direction == "add" else total._pmf_remove
+    return float(side.get_epsilon_for_delta(shifted))
+
+
+def _thresholds(largest: float, sigma: float) -> np.ndarray:
+    """Return thresholds of events, where a sum is `largest` at most without its noise, and 0 in most steps."""
+    return np.linspace(_BELOW * sigma, largest + _ABOVE * sigma, _THRESHOLDS)
+
+
+def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
+    """Return the bracket of shuffled epochs: a blanked record moves one coordinate of each epoch from 2 to 1.
+
+    All other records say -1, so that a batch with the record stands out by 2, and by 1 where it is blanked. For a known
+    batch this is Gaussian noise, and not to know it is a mixture of such pairs.
+    """
+    sigma, others = event.noise_multiplier, event.steps - 1
+    c = _thresholds(2, sigma)
+    rest = others * special.log_ndtr(c / sigma)
+    with_it = -np.expm1(special.log_ndtr((c - 2) / sigma) + rest)
+    blanked = -np.expm1(special.log_ndtr((c - 1) / sigma) + rest)
+    return best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
+
+
+def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
+    """Return the bracket of tuning: from below by how large the released statistic is, with the record or without.
+
+    From above, a fixed number of runs is their composition; a geometric one by Renyi divergences.
+    """
+    sigma = event.noise_multiplier
+    c = _thresholds(1, sigma)
+    tails = [-np.expm1(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (1, 0)]
+    below = [np.exp(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (0, 1)]
+    lower = max(best_event(tails[0], tails[1], delta), best_event(below[0], below[1], delta))
+    if event.number == "fixed":
+        return lower, GaussianLoss(math.sqrt(event.runs) / sigma).epsilon(delta)
+    return lower, selection_epsilon(sigma, event.runs, delta)
+
+
+def _log_all_below(event: BestOfRuns, log_one: np.ndarray) -> np.ndarray:
+    if event.number == "fixed":
+        return event.runs * log_one
+    chance = 1 / event.runs
+    return np.asarray(math.log(chance) + log_one - np.log1p(-(1 - chance) * np.exp(log_one)))
+
+
+def selection_epsilon(noise_multiplier: float, runs: float, delta: float) -> float:
+    """Return an epsilon that suffices for the best of a geometric number of runs with Gaussian noise.
+
+    If a run has Renyi divergence e(a) at order a, here a / (2 sigma^2), the best one has at order a at most
+    e(a) + 2 (1 - 1 / b) e(b) + 2 log(runs) / b + log(runs) / (a - 1), for any b >= 1.
+
+    References
+    ----------
+    Papernot & Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorem 2 with eta = 1. Liu &
+    Talwar (2019), Private selection from private candidates.
+    """
+    a, b = np.meshgrid(1 + np.geomspace(1e-2, 1e4, 800), 1 + np.geomspace(1e-2, 1e4, 800))
+    divergence = 1 / (2 * noise_multiplier**2)
+    renyi = a * divergence + 2 * (b - 1) * divergence + 2 * math.log(runs) / b + math.log(runs) / (a - 1)
+    return float(np.min(renyi + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)))
+
+
+def _fixed_size(event: FixedSizeBatches, delta: float) -> tuple[float, float]:
+    lower = _largest_step(event.noise_multiplier, event.sampling_rate, event.steps, delta)
+    size = max(1, round(event.sampling_rate * _RECORDS))
+    drawn = events.SampledWithoutReplacementDpEvent(_RECORDS, size, events.GaussianDpEvent(event.noise_multiplier))
+    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(drawn, event.steps)
+    return lower, float(accountant.get_epsilon(delta))
+
+
+def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
+    """Return a lower bound from one record that says +1 or -1 in the steps that draw it, the others saying 0."""
+    c = _thresholds(1, sigma)
+    below = [np.logaddexp(math.log1p(-rate) + special.log_ndtr(c / sigma),
+                          math.log(rate) + special.log_ndtr((c - sign) / sigma)) for sign in (1, -1)]  # fmt: skip
+    best = best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
+    most = np.arange(steps + 1) if steps <= _THRESHOLDS else np.arange(int(steps * rate + 20 * math.sqrt(steps)))
+    chance = np.exp(_log_binomial(most, steps, rate))
+    spread = sigma * math.sqrt(steps)
+    cuts = np.linspace(0, steps * rate + 8 * (spread + math.sqrt(steps)), 400)
+    sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
+    floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # what the cut of the binomial law leaves out
+    return max(best, best_event(sums[0] - floor, sums[1] + floor, delta))
+
+
+def _log_binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
+    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return np.asarray(ways + k * math.log(p) + (n - k) * math.log1p(-p))

@@ -1,0 +1,309 @@
+"""Check a privacy claim by canaries: what one training run shows about records that were included by fair coins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from audit.base.arguments import Budget, closed_probability
+from audit.base.errors import InvalidArgument
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, Judgment, Result, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.stated import StatedCheck
+from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
+from audit.claims.claim import require_claim
+from audit.extensions.training.canaries.judge import (
+    Canary,
+    CanaryEvidence,
+    CanaryTerms,
+    Group,
+    Guessed,
+    Judged,
+    Threshold,
+)
+from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
+from audit.extensions.training.canaries.program import Weights
+from audit.extensions.training.canaries.retrained import canary_scores, right_guesses
+from audit.game.means import Unusable, call
+
+DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
+_CURVE = 60  # points of the recorded curve of true and false positives
+_EXTREMES = 8  # canaries at either end that a certificate lists
+_RUN, _POINTS = 0, 1  # children of the check's stream
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Hold the scores of the canaries of one run: larger for those that look included."""
+
+    included: np.ndarray
+    left_out: np.ndarray
+
+    @classmethod
+    def of(cls, scores_in: Any, scores_out: Any) -> Scores:
+        """Return checked scores; raise `InvalidArgument` for those that are not numbers."""
+        scores = cls(canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out"))
+        if not len(scores.included) + len(scores.left_out):
+            raise InvalidArgument("`scores_in` and `scores_out` must hold the score of at least one canary, got none")
+        return scores
+
+
+@dataclass(frozen=True, repr=False)
+class CanaryResult(Result):
+    """The outcome of a check by canaries; see `audit.Result`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import AddRemove, PrivacyClaim, check_canaries
+    >>> result = check_canaries(np.ones(100), np.zeros(100), PrivacyClaim(1.0, relation=AddRemove()))
+    >>> print(result.verdict, round(result.epsilon_lower_bound, 2))
+    FAIL 3.98
+    """
+
+    def _bounds(self, start: str) -> list[float]:
+        return [part.lower for part in self.found if part.quantity.startswith(start)] or [0.0]
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """Lower bound of epsilon at the check's delta; for a Gaussian claim, of the epsilon that its mu implies.
+
+        It exceeds the truth with probability `significance` at most, whatever is claimed.
+        """
+        return max(self._bounds("epsilon"))
+
+    @property
+    def confirmed_epsilon_lower_bound(self) -> float:
+        """The same at the error probability of the verdict: `confirmation` where one run refutes the claim."""
+        return min(self._bounds("epsilon"))
+
+    @property
+    def mu_lower_bound(self) -> float:
+        """Lower bound of mu at `significance` where the claim is Gaussian; 0.0 otherwise."""
+        return max(self._bounds("mu"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanaryCheck(StatedCheck):
+    """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
+
+    A claim limits how many guesses of the coins are right. A single run whose scores are given cannot be drawn again,
+    so it is judged FAIL only at the confirmation level, 1e-6 unless given; with `train`, fresh runs confirm.
+
+    Parameters
+    ----------
+    claim : claim
+        What is claimed; one coin must be one step of its relation. Any kind of claim; a Gaussian one gains most.
+    scores_in, scores_out : array-like, shape (included,) and (left out,), optional
+        A score of each canary, larger for "was included"; a function of what the run released, the same for all; no
+        NaN.
+    train : callable (rng) -> (scores_in, scores_out), optional
+        Draws the coins, trains, and returns such scores. Either it or the scores are given.
+    guesses : int >= 1 or pair of int >= 0, optional
+        How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before scores are seen. None plans
+        three numbers from how many canaries there are, and shares the significance among them.
+    delta : float in [0, 1], optional
+        At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
+    structure : "any" or "independent"
+        "independent" declares that canaries act independently of each other: what is released about one depends on its
+        own coin alone. Bounds are wrong where that is wrong; the verdict repeats the declaration.
+    budget : int >= 2, optional
+        Outputs of `train`; one is drawn, and others if it refutes the claim. None takes the run's budget.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    Steinke, Nasr & Jagielski (2023), Privacy auditing with one (1) training run. Mahloujifar, Melis & Chaudhuri (2025),
+    Auditing f-differential privacy in one run.
+
+    Examples
+    --------
+    >>> from audit import AddRemove, CanaryCheck, GaussianClaim, run
+    >>> def train(rng):
+    ...     return rng.normal(3.0, 1.0, 500), rng.normal(0.0, 1.0, 500)
+    >>> check = CanaryCheck(name="sgd", claim=GaussianClaim(0.5, relation=AddRemove()), train=train)
+    >>> print(run([check], workers=0).verdict)
+    FAIL
+    """
+
+    claim: Claim = field()  # required, though a utility check states its claim by a property of this name
+    scores_in: Any | None = None
+    scores_out: Any | None = None
+    train: Callable[[np.random.Generator], Any] | None = None
+    guesses: int | tuple[int, int] | None = None
+    delta: float | None = None
+    structure: Structure = "any"
+
+    kind: ClassVar[str] = "canaries"
+    noun: ClassVar[str] = "the training run"
+    unit: ClassVar[str] = "training runs"
+    usual_budget: ClassVar[Budget] = 2
+    callables: ClassVar = {"train": "(rng)"}
+    terms_type: ClassVar[type[Any]] = CanaryTerms
+    evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
+    result_type: ClassVar[type[Result]] = CanaryResult
+
+    def _validate(self) -> None:
+        require_claim(self.claim)
+        if not self.source:
+            object.__setattr__(self, "source", self.claim.source)
+        given = self.scores_in is not None, self.scores_out is not None
+        if any(given) == (self.train is not None) or any(given) != all(given):
+            raise InvalidArgument("give either `train`, or both `scores_in` and `scores_out`")
+        if all(given):
+            scores = Scores.of(self.scores_in, self.scores_out)
+            if self.guesses is not None:
+                right_guesses(scores.included, scores.left_out, self.guesses)  # refuses what cannot be guessed
+        if self.structure not in STRUCTURES:
+            raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
+        self._convert(delta=closed_probability)
+
+    @property
+    def subject(self) -> Any:
+        return self.train or Scores
+
+    @property
+    def usual_name(self) -> str:
+        return "canaries" if self.train is None else super().usual_name
+
+    @property
+    def uses(self) -> str:
+        return "canaries"
+
+    @property
+    def summary(self) -> str:
+        declared = ", canaries declared independent" if self.structure == "independent" else ""
+        return f"{self.claim.short} {self.claim.relation.name}, by canaries{declared}"
+
+    def terms(self) -> CanaryTerms:
+        delta = self.delta
+        if delta is None:
+            delta = self.claim.delta if isinstance(self.claim, PrivacyClaim) else DEFAULT_DELTA
+        return CanaryTerms(json.dumps(claim_record(self.claim), sort_keys=True), delta, self.structure)
+
+    def gather(self, allowance: Allowance) -> CanaryEvidence:
+        """Guess the coins of the given scores, or of one training run."""
+        try:
+            pair = self.scores_in, self.scores_out
+            if self.train is not None:
+                pair = _pair(call(self.train, allowance.stream.child(_RUN).rng(), what="train(rng)"))
+            scores = Scores.of(*pair)
+            guessed = self._looks(scores, allowance.significance, allowance.stream.child(_POINTS).rng())
+        except (Unusable, InvalidArgument) as unusable:
+            return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
+        parts = [np.sort(part) for part in (scores.included, scores.left_out)]
+        digest = hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in parts)).hexdigest()
+        counts = len(parts[0]) + len(parts[1]), len(parts[0])
+        return CanaryEvidence(
+            1,
+            *counts,
+            guessed,
+            uses=self.uses,
+            curve=_curve(*parts),
+            extremes=_extremes(scores),
+            digest=digest,
+            is_final=self.train is None,
+        )
+
+    def _looks(self, scores: Scores, level: float, rng: np.random.Generator) -> tuple[Guessed, ...]:
+        canaries = len(scores.included) + len(scores.left_out)
+        if self.guesses is not None:
+            right = right_guesses(scores.included, scores.left_out, self.guesses)
+            total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
+            return (Guessed(total, right, 1.0),)
+        return tuple(
+            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
+            if weighing is None
+            else _weighed(scores, guesses, share, weighing, rng)
+            for guesses, share, weighing in plan_guesses(self.claim, canaries, level, self.structure)
+        )
+
+    @staticmethod
+    def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:
+        """Return the judgment: a true claim FAILs with probability <= significance."""
+        if not evidence.guessed:
+            return undecided("no coin was guessed")
+        claim = claim_of(json.loads(terms.claim))
+        return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
+
+
+def _weighed(scores: Scores, guesses: int, share: float, weighing: Weights, rng: np.random.Generator) -> Guessed:
+    right, *rights = (right_guesses(scores.included, scores.left_out, cut) for cut in (guesses, *weighing.cuts))
+    groups = tuple(map(Group, weighing.cuts, rights, weighing.points))
+    return Guessed(guesses, right, share, groups, weighing.width, weighing.draw(rng))
+
+
+def _pair(returned: Any) -> tuple[Any, Any]:
+    try:
+        included, left_out = returned
+    except (TypeError, ValueError):
+        raise InvalidArgument.of("train", "return a pair, (scores_in, scores_out)", returned) from None
+    return included, left_out
+
+
+def _curve(included: np.ndarray, left_out: np.ndarray) -> tuple[Threshold, ...]:
+    """Return counts above thresholds, dense at both ends, from sorted scores."""
+    cuts = np.unique(np.concatenate([included, left_out]))
+    ends = np.unique(np.geomspace(1, len(cuts), _CURVE // 2).astype(int))
+    kept = cuts[np.unique(np.r_[ends - 1, len(cuts) - ends])]
+    above = [len(part) - np.searchsorted(part, kept) for part in (left_out, included)]
+    return tuple(Threshold(int(false), int(true)) for false, true in zip(*above, strict=True))
+
+
+def _extremes(scores: Scores) -> tuple[Canary, ...]:
+    """Return the canaries that a guesser would name first, at either end."""
+    parts = ((scores.included, True), (scores.left_out, False))
+    canaries = [Canary(place, part, float(score)) for values, part in parts for place, score in enumerate(values)]
+    ordered = sorted(canaries, key=lambda canary: -canary.score)
+    return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
+
+
+@alone(CanaryCheck, StatedAlone)
+def check_canaries(
+    scores_in: Any,
+    scores_out: Any,
+    claim: Claim,
+    *,
+    guesses: int | tuple[int, int] | None = None,
+    delta: float | None = None,
+    structure: Structure = "any",
+    **settings: Unpack[StatedAlone],
+) -> CanaryResult:
+    """Test a privacy claim by the scores of canaries in one training run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import AddRemove, GaussianClaim, check_canaries
+    >>> rng = np.random.default_rng(0)
+    >>> included, left_out = rng.normal(1.0, 1.0, 5_000), rng.normal(0.0, 1.0, 5_000)
+    >>> result = check_canaries(included, left_out, GaussianClaim(1.0, relation=AddRemove()))
+    >>> print(result.verdict, round(result.mu_lower_bound, 2))
+    PASS 0.72
+    """
+    return run_alone(
+        CanaryResult,
+        partial(
+            CanaryCheck,
+            scores_in=scores_in,
+            scores_out=scores_out,
+            claim=claim,
+            guesses=guesses,
+            delta=delta,
+            structure=structure,
+        ),
+        settings,
+    )

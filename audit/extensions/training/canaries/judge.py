@@ -1,0 +1,210 @@
+"""Judge what canaries showed of a privacy claim: a pure function, called live and by a replay."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from audit.base.forms import Probability
+from audit.checks.base import Evidence, Interval, Judgment, conclude
+from audit.claims import Claim, GaussianClaim
+from audit.extensions.training.canaries.one_run import (
+    SHARPENED,
+    epsilon_lower_bound,
+    is_refuted,
+    mu_lower_bound,
+    pvalue,
+    recursion_mu,
+    smallest_detected,
+    weighed_mu,
+)
+from audit.extensions.training.canaries.program import Weights
+from audit.game.intervals import largest_refuted
+
+_FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
+
+
+@dataclass(frozen=True)
+class Group:
+    """The guesses up to one cut, and what a wrong one since the cut before costs."""
+
+    guesses: int
+    right: int  # the fewest, over all ways to break ties
+    points: int
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """The guesses at one cut, with their share of the significance, and those of its groups."""
+
+    guesses: int
+    right: int  # the fewest, over all ways to break ties
+    share: Probability
+    groups: tuple[Group, ...] = ()
+    width: int = 0  # up to which points are drawn and added to those of the groups
+    added: int = 0  # the points that were drawn
+
+    @property
+    def weighing(self) -> Weights:
+        """The points of the groups; those of one group where there are none."""
+        groups = self.groups or (Group(self.guesses, self.right, 1),)
+        cuts, points = tuple(group.guesses for group in groups), tuple(group.points for group in groups)
+        return Weights(cuts, points, self.width)
+
+    @property
+    def points(self) -> int:
+        """The points that wrong guesses cost in all, at most, with those that were drawn."""
+        groups = self.groups or (Group(self.guesses, self.right, 1),)
+        steps = zip(self.weighing.steps, groups, strict=True)
+        return self.added + sum(step * (group.guesses - group.right) for step, group in steps)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The canaries whose score is at least a threshold: those left out, and those included, counted."""
+
+    false: int
+    true: int
+
+
+@dataclass(frozen=True)
+class Canary:
+    """One canary: its place among those of its part, whether it was included, and its score."""
+
+    place: int
+    included: bool
+    score: float
+
+
+@dataclass(frozen=True)
+class CanaryTerms:
+    claim: str  # as JSON
+    delta: float
+    structure: str
+
+
+@dataclass(frozen=True)
+class CanaryEvidence(Evidence):
+    """The evidence of one run; `samples` counts training runs."""
+
+    canaries: int = 0
+    included: int = 0
+    guessed: tuple[Guessed, ...] = ()
+    curve: tuple[Threshold, ...] = ()
+    extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
+    digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
+    is_final: bool = False  # given scores, which no fresh run can confirm
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The guesses of one run, held against a claim at a significance."""
+
+    claim: Claim
+    delta: float
+    structure: Any
+    evidence: CanaryEvidence
+    significance: float
+
+    def judgment(self) -> Judgment:
+        """Return the judgment: a true claim FAILs with probability <= significance."""
+        found = self.found()
+        if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:
+            broken = min(map(self.why_broken, refuting))[1]
+            return conclude("statistical", found, broken=broken, why_open=None, kept="")
+        claimed, name = self._claimed
+        least = max(_FACTOR * claimed, claimed + _STEP)
+        seen = self._detected(least)
+        why_open = self.why_open(found[-1].lower, seen, least)
+        return conclude(
+            "statistical", found, broken=None, why_open=why_open, kept=self.kept(found, f"{name} = {seen:.3g}")
+        )
+
+    def refutes(self, look: Guessed) -> bool:
+        level = look.share * self.significance
+        return is_refuted(self.claim, look.right, look.guesses, self.evidence.canaries, level, self.structure)
+
+    def why_broken(self, look: Guessed) -> tuple[float, str]:
+        """Return how improbable a look is, and the reason that it gives."""
+        chance = pvalue(self.claim, look.right, look.guesses, self.evidence.canaries, self.structure) / look.share
+        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
+        shared = "" if look.share == 1 else " for all cuts together"
+        return chance, f"{told}: {self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
+
+    @property
+    def _declared(self) -> str:
+        return "; canaries are declared to act independently" if self.structure == "independent" else ""
+
+    def found(self) -> tuple[Interval, ...]:
+        """Return lower bounds of mu, for a Gaussian claim, and of epsilon, with their error probability."""
+        error = f"error probability {self.significance:.3g}"
+        if not isinstance(self.claim, GaussianClaim):
+            best = max((self._epsilon(look) for look in self.evidence.guessed), default=0.0)
+            return (Interval(f"epsilon at delta {self.delta:g}, {error}", best, math.inf),)
+        best = self._mu()
+        implied = _epsilon_at(GaussianClaim(best, relation=self.claim.relation), self.delta)
+        of_this = f"epsilon of this mu at delta {self.delta:g}, {error}"
+        return Interval(f"mu, {error}", best, math.inf), Interval(of_this, implied, math.inf)
+
+    def _epsilon(self, look: Guessed) -> float:
+        level = look.share * self.significance
+        return epsilon_lower_bound(look.right, look.guesses, self.evidence.canaries, self.delta, level, self.structure)
+
+    def _mu(self) -> float:
+        """Return a lower bound of mu; the linear program takes longest, and is asked about the clearest look alone."""
+        canaries, bounds = self.evidence.canaries, []
+        for look in self.evidence.guessed:
+            counts, level = (look.right, look.guesses, canaries), look.share * self.significance
+            if self.structure == "independent":
+                bounds.append((mu_lower_bound(*counts, level, self.structure), look))
+            else:
+                bounds.append((recursion_mu(*counts, level) if look.right else 0.0, look))
+        best, clearest = max(bounds, key=lambda found: found[0])
+        level = clearest.share * self.significance
+        if self.structure == "independent" or not best or level < SHARPENED:
+            return best
+        return weighed_mu(clearest.weighing, clearest.points, canaries, level)
+
+    def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
+        """Return what bars a PASS, or None."""
+        claimed, name = self._claimed
+        if math.isinf(seen):
+            return f"{self.evidence.canaries} canaries are too few: not even right guesses alone refute {self.claim}"
+        if seen > least:
+            return (
+                f"not refuted, but too coarse: of a claimed {name} of {claimed:.3g}, the best guesses about "
+                f"{self.evidence.canaries} canaries refute only {seen:.3g} with power 0.8, and a PASS needs {least:.3g}"
+            )
+        if epsilon == 0:
+            return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"
+        return None
+
+    def kept(self, found: tuple[Interval, ...], seen: str) -> str:
+        look = self.evidence.guessed[0]
+        bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
+        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
+        would = f"{seen} would have been seen with power 0.8 by the best scores"
+        return f"not refuted: {told}, {bound}; {would}{self._declared}"
+
+    @property
+    def _claimed(self) -> tuple[float, str]:
+        if isinstance(self.claim, GaussianClaim):
+            return self.claim.mu, "mu"
+        return _epsilon_at(self.claim, self.delta), "epsilon"
+
+    def _detected(self, enough: float) -> float:
+        """Return the smallest leak that some look detects; looks after the first one if that is not enough."""
+        seen = math.inf
+        for look in self.evidence.guessed:
+            level = look.share * self.significance
+            counts = look.guesses, self.evidence.canaries
+            seen = min(seen, smallest_detected(self.claim, *counts, level, self.structure))
+            if seen <= enough:
+                break
+        return seen
+
+
+def _epsilon_at(claim: Claim, delta: float) -> float:
+    """Return the epsilon that a claim implies at a delta, just below; 0.0 where it implies any."""
+    return largest_refuted(lambda epsilon: claim.profile(epsilon) > delta)

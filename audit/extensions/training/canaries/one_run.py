@@ -1,0 +1,341 @@
+"""Bound what a claim lets one training run show about its canaries: exact tails of the number of right guesses.
+
+m canaries are included by independent fair coins, which are one step of the claim's relation each. From the output, r
+of the coins are guessed; W guesses are right. A claim with the symmetric trade-off function f bounds P(W >= v), and
+data that are less probable than that refute it. `docs/canaries.md` has the proofs.
+
+structure="any": for every event A that a coin b makes more probable, P_b(A) <= 1 - f(P_(1-b)(A)). Take for each canary
+"it is guessed right and W >= i", average over canaries and coins, and use that 1 - f is concave: with T_i = P(W >= i),
+
+    T_(i-1) >= max(T_i, (T_i + S_i + m g((i T_i + S_i) / m)) / (r - i + 1)),   S_i = T_(i+1) + ... + T_r,
+    g(y) = f(1 - y), the least probability of wrong guesses beside right ones of probability y.
+
+The right side increases with T_i and S_i. So T_v = level forces all T_i below v from below, and one above 1 refutes
+(Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
+the events {W = i} give a sharper bound, `tail_at_a_point`, and at many points together a linear program gives the
+sharpest one, `program.py`. The smallest of these bounds the same tail: it is free. The program also bounds a sum in
+which the clearest guesses weigh more, and to which a drawn number is added.
+
+structure="independent": what is released about a canary depends on its own coin alone, independently of all others.
+Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
+at most the number of right guesses about the r clearest of these draws: given the quantile u of the (r + 1)-th
+clearest, a binomial with the success rate of the best guess about the clearest share u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from audit.base.errors import InvalidArgument
+from audit.claims import Claim, GaussianClaim, PrivacyClaim
+from audit.extensions.training.canaries.program import Weights, least_tail, program_mu
+from audit.game.intervals import largest_refuted
+from audit.game.resolution import POWER
+
+Structure = Literal["any", "independent"]
+STRUCTURES = ("any", "independent")
+FloatArray = np.ndarray[Any, np.dtype[np.float64]]
+LeastWrong = Callable[[Any], FloatArray]  # of numbers or arrays
+
+_DOWN = 1 - 1e-12  # covers the rounding of one step of the recursion: a few operations, `ndtr` and `ndtri`
+_UP = 1 + 1e-7  # covers the rounding of a sum of up to 1e6 terms and of the gamma functions in it
+_LINES = np.r_[0.0, np.geomspace(0.01, 40.0, 320)]  # epsilons at which a claimed curve is read off
+_QUANTILES = np.r_[0.0, np.geomspace(1e-15, 1e-3, 60), np.linspace(2e-3, 1.0, 999)]  # cells of a mixing law
+_CANDIDATES, _ROUNDS = 33, 4  # of a search on a grid that is refined
+_LEAST = 1e-15  # p-values below this are not told apart
+_LARGEST_MU = 40.0
+_HALVINGS = 60
+_MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
+SHARPENED = 1e-3  # level from which on the linear program is asked
+STEPS = 12  # groups of guesses that weigh differently
+_MANY = 50_000  # canaries from which on weights tell clearly more than a count, and are worth up to 20 seconds
+_GAIN = 4.0  # by which it lowers a tail at most, as far as it is asked
+_PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
+_SHARES = (0.5, 0.25, 0.25)  # of the level, for the planned numbers of guesses
+
+
+@lru_cache(maxsize=16)
+def least_wrong(claim: Claim) -> LeastWrong:
+    """Return g(y) = f(1 - y) for the trade-off function f of a claim, rounded down: a claim that is implied."""
+    if isinstance(claim, GaussianClaim):
+        return _gaussian(np.array(claim.mu))
+    epsilons = np.array([claim.epsilon]) if isinstance(claim, PrivacyClaim) else _LINES
+    deltas = np.array([claim.profile(float(epsilon)) for epsilon in epsilons])
+
+    def by_lines(right: FloatArray) -> FloatArray:
+        y = np.asarray(right, dtype=float)[..., None]
+        steep, flat = 1 - deltas - np.exp(epsilons) * (1 - y), np.exp(-epsilons) * (y - deltas)
+        return np.maximum(np.maximum(steep, flat).max(axis=-1) - (1 - _DOWN), 0.0)
+
+    return by_lines
+
+
+def _gaussian(mu: FloatArray) -> LeastWrong:
+    return lambda right: np.asarray(special.ndtr(special.ndtri(right) - mu) * _DOWN)
+
+
+def tail_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: FloatArray) -> Any:
+    """Return whether the recursion admits P(W >= right) = level, elementwise: False is a proof that it is less."""
+    tail = np.array(level, dtype=float)  # T_i, rounded down
+    above = np.zeros_like(tail)  # S_i
+    for i in range(right, 0, -1):
+        share = np.minimum((i * tail + above) / canaries, 1.0) * _DOWN
+        forced = (tail + above + canaries * wrong(share)) / (guesses - i + 1) * _DOWN
+        above = (above + tail) * _DOWN
+        tail = np.maximum(tail, forced)
+        if np.all(tail > 1):
+            break
+    return tail <= 1
+
+
+def level_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: float) -> bool:
+    """Return what `tail_is_possible` says of one level, in plain numbers: a search asks it thousands of times."""
+    tail, above = level, 0.0
+    for i in range(right, 0, -1):
+        share = min((i * tail + above) / canaries, 1.0) * _DOWN
+        forced = (tail + above + canaries * float(wrong(share))) / (guesses - i + 1) * _DOWN
+        above = (above + tail) * _DOWN
+        tail = max(tail, forced)
+        if tail > 1:
+            return False
+    return True
+
+
+def tail_at_a_point(right: int, guesses: int, canaries: int, epsilon: float, delta: float) -> float:
+    """Return an upper bound of P(W >= right) under (epsilon, delta)-differential privacy, whatever the dependence.
+
+    With b the binomial law of r guesses at the rate e^epsilon / (1 + e^epsilon) and B its tail at `right`, it is
+
+        B + m delta max over j of [P(b < j) B for j <= right, P(b >= j) (1 - B) above] / (j b(j)),
+
+    the optimum of the linear program of all P(W = i) with sum of (i P(W = i) - e^epsilon (r - i + 1) P(W = i - 1))+
+    at most m delta, unless delta is so large that it leaves no mass below j.
+    """
+    if right <= 0:
+        return 1.0
+    i = np.arange(guesses + 1)
+    ways = special.gammaln(guesses + 1) - special.gammaln(i + 1) - special.gammaln(guesses - i + 1)
+    mass = ways + i * special.log_expit(epsilon) + (guesses - i) * special.log_expit(-epsilon)
+    below = np.logaddexp.accumulate(mass)  # log P(b <= j)
+    above = np.logaddexp.accumulate(mass[::-1])[::-1]  # log P(b >= j)
+    tail = math.exp(above[right])
+    if delta > 0:
+        j = np.arange(1, guesses + 1)
+        weight = np.where(j <= right, above[right] + below[:-1], below[right - 1] + above[1:])
+        tail += canaries * delta * math.exp(min(700.0, float(np.max(weight - np.log(j) - mass[1:]))))
+    return min(1.0, tail * _UP)
+
+
+def best_rate(wrong: LeastWrong, shares: FloatArray) -> FloatArray:
+    """Return the largest rate of right guesses about one canary, by the share of runs in which it is guessed.
+
+    Rounded up. A share u splits into right guesses x and wrong ones g(x), with x + g(x) = u.
+    """
+    low, high = shares / 2, shares.copy()
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fits = middle + wrong(middle) <= shares
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return np.minimum(1.0, high / np.maximum(shares, 1e-300) / _DOWN)
+
+
+def tail_of_independent(wrong: LeastWrong, right: int, guesses: int, canaries: int) -> float:
+    """Return an upper bound of P(W >= right) for canaries that act independently: the exact tail, by an upper sum."""
+    if right <= 0:
+        return 1.0
+    rates, cells = _mixed_rates(wrong, guesses, canaries)
+    return min(1.0, float(cells @ special.betainc(right, guesses - right + 1, rates)) * _UP)
+
+
+@lru_cache(maxsize=64)
+def _mixed_rates(wrong: LeastWrong, guesses: int, canaries: int) -> tuple[FloatArray, FloatArray]:
+    """Return the rates of right guesses about the clearest canaries, with their probabilities."""
+    if guesses == canaries:
+        return best_rate(wrong, np.ones(1)), np.ones(1)
+    # the quantile of the (r + 1)-th clearest of m is a beta law; the rate falls with it
+    quantiles = special.betaincinv(guesses + 1, canaries - guesses, _QUANTILES[:-1])
+    rates = np.where(quantiles > 0, best_rate(wrong, np.maximum(quantiles * _DOWN, 1e-300)), 1.0)
+    return rates, np.diff(_QUANTILES)
+
+
+def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Structure = "any") -> float:
+    """Return an upper bound of the probability of `right` right guesses or more under a claim.
+
+    The number of guesses is fixed before the scores are seen; 0 <= right <= guesses <= canaries.
+    """
+    _require_structure(structure)
+    if right <= 0:
+        return 1.0
+    wrong = least_wrong(claim)
+    if structure == "independent":
+        return tail_of_independent(wrong, right, guesses, canaries)
+    at_points = min(tail_at_a_point(right, guesses, canaries, *point) for point in _points(claim))
+    low, high = _LEAST, at_points
+    if isinstance(claim, PrivacyClaim) or high <= low:  # its one point is all that it says
+        return at_points
+    for _ in range(_ROUNDS):
+        levels = np.geomspace(low, high, _CANDIDATES)
+        possible = tail_is_possible(wrong, right, guesses, canaries, levels)
+        if not possible[0]:
+            return float(levels[0])
+        last = int(np.flatnonzero(possible)[-1])
+        if last == _CANDIDATES - 1:
+            break
+        low, high = float(levels[last]), float(levels[last + 1])
+    return high if high < SHARPENED else min(high, least_tail(claim, one_group(guesses), guesses - right, canaries))
+
+
+def is_refuted(
+    claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure, *, program: bool = True
+) -> bool:
+    """Return whether `right` right guesses or more have a probability of at most `level` under a claim.
+
+    Without the linear program it takes less time, and refutes a little less.
+    """
+    if right <= 0:
+        return False
+    wrong = least_wrong(claim)
+    if structure == "independent":
+        return tail_of_independent(wrong, right, guesses, canaries) <= level
+    if any(tail_at_a_point(right, guesses, canaries, *point) <= level for point in _points(claim)):
+        return True
+    if isinstance(claim, PrivacyClaim):
+        return False
+
+    def admits(tail: float) -> bool:
+        return level_is_possible(wrong, right, guesses, canaries, tail)
+
+    if not admits(level):
+        return True
+    is_close = program and level >= SHARPENED and not admits(min(1.0, _GAIN * level))
+    return is_close and least_tail(claim, one_group(guesses), guesses - right, canaries) <= level
+
+
+def one_group(guesses: int) -> Weights:
+    """Return the weighing by which all wrong guesses count alike."""
+    return Weights((guesses,), (1,))
+
+
+def _points(claim: Claim) -> list[tuple[float, float]]:
+    return [(point.epsilon, point.delta) for point in claim.points]
+
+
+def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, structure: Structure = "any") -> float:
+    """Return the mu below which every claim of Gaussian differential privacy is refuted at `level`; 0.0 if none is."""
+    if right <= 0:
+        return 0.0
+    if structure == "independent":
+        return largest_refuted(
+            lambda mu: tail_of_independent(_gaussian(np.array(mu)), right, guesses, canaries) <= level
+        )
+    if level < SHARPENED:
+        return recursion_mu(right, guesses, canaries, level)
+    return weighed_mu(one_group(guesses), guesses - right, canaries, level)
+
+
+def weighed_mu(weighing: Weights, points: int, canaries: int, level: float) -> float:
+    """Return the mu below which Gaussian claims are refuted at `level` by the points of wrong guesses.
+
+    With one group they are a count of right guesses, which the recursion bounds too.
+    """
+    if len(weighing.cuts) > 1:
+        return program_mu(weighing, points, canaries, level)
+    guesses = weighing.cuts[0]
+    low = recursion_mu(guesses - points, guesses, canaries, level)
+    return max(low, program_mu(weighing, points, canaries, level, low))
+
+
+def recursion_mu(right: int, guesses: int, canaries: int, level: float) -> float:
+    """Return the mu below which the recursion alone refutes Gaussian claims at `level`, whatever the dependence."""
+    low, high = 0.0, _LARGEST_MU
+    for _ in range(_ROUNDS):
+        mus = np.linspace(low, high, _CANDIDATES)
+        possible = tail_is_possible(_gaussian(mus), right, guesses, canaries, np.full(_CANDIDATES, level))
+        first = int(np.argmax(possible)) if possible.any() else _CANDIDATES - 1
+        low, high = float(mus[max(first - 1, 0)]), float(mus[first])
+    return low
+
+
+def epsilon_lower_bound(
+    right: int, guesses: int, canaries: int, delta: float, level: float, structure: Structure = "any"
+) -> float:
+    """Return the epsilon below which every claim of (epsilon, delta)-differential privacy is refuted at `level`."""
+
+    def refuted(epsilon: float) -> bool:
+        return is_refuted(PrivacyClaim(epsilon, delta), right, guesses, canaries, level, structure)
+
+    return largest_refuted(refuted)
+
+
+def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
+    """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do.
+
+    The linear program is not asked, so that it may be a few guesses too large.
+    """
+    low, high = 0, guesses + 1  # not refuted, refuted
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_refuted(claim, middle, guesses, canaries, level, structure, program=False):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _require_structure(structure: object) -> None:
+    if structure not in STRUCTURES:
+        raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", structure)
+
+
+def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
+    """Return the leak whose best guesses refute a claim with power 0.8: mu for a Gaussian claim, else epsilon.
+
+    It is that of Gaussian noise on every canary, or of randomized response; inf where not even right guesses refute.
+    """
+    right = fewest_refuting(claim, guesses, canaries, level, structure)
+    if right > guesses:
+        return math.inf
+    rate = float(special.betaincinv(right, guesses - right + 1, POWER))
+    if not isinstance(claim, GaussianClaim):
+        return float(special.logit(rate))
+    share = np.array([guesses / canaries])
+    return largest_refuted(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
+
+
+def plan_guesses(
+    claim: Claim, canaries: int, level: float, structure: Structure
+) -> list[tuple[int, float, Weights | None]]:
+    """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
+
+    So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
+    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many. For a Gaussian claim the
+    clearest guesses weigh more, whatever the dependence between canaries, if there are many of them.
+    """
+    if isinstance(claim, PrivacyClaim):
+        planned = _planned(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
+        several = [min(canaries, max(1, round(times * planned))) for times in (1.0, 4.0, 0.25)]
+        return [(guesses, share, None) for guesses, share in zip(several, _SHARES, strict=True)]
+    looks = []
+    for mu, share in zip((1.0, 2.0, 0.5), _SHARES, strict=True):
+        guesses = _planned(GaussianClaim(mu), canaries, level * share, structure)
+        is_weighed = isinstance(claim, GaussianClaim) and structure == "any" and canaries >= _MANY
+        looks.append((guesses, share, _weighing(mu, canaries) if is_weighed else None))
+    return looks
+
+
+@lru_cache(maxsize=64)
+def _weighing(mu: float, canaries: int) -> Weights:
+    return Weights.even(mu, canaries, STEPS)
+
+
+@lru_cache(maxsize=64)
+def _planned(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
+    most = canaries if structure == "independent" else min(canaries, _MOST_PLANNED)
+    grid = sorted({max(1, round(most / _APART**step)) for step in range(_PLANS)}, reverse=True)
+    return min(grid, key=lambda guesses: smallest_detected(claim, guesses, canaries, level, structure))

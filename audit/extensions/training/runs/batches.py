@@ -1,0 +1,389 @@
+"""The batches of a training run: their sizes, which records are in them, and how often; and their tests.
+
+Poisson sampling makes every size binomial and every record's number of inclusions binomial, all independent. A fixed
+size, an epoch and a second look at the same batch show against that with exact or finite-sample probabilities. Cyclic
+Poisson sampling is that of its rounds, each of as many steps as there are groups; of bins only the first round is
+random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from audit.base.errors import InvalidArgument
+from audit.extensions.training.runs.claim import SPACED, TrainingClaim
+from audit.extensions.training.runs.findings import (
+    Finding,
+    Missing,
+    chernoff_pvalue,
+    count_pvalue,
+    distance_pvalue,
+    number,
+    two_sided,
+)
+
+_CENTRAL = 0.5  # share of the sizes that are central; a fixed size is in the middle at every step
+
+Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
+
+
+@dataclass(frozen=True)
+class BatchEvidence:
+    """Hold what the batches of a run showed."""
+
+    records: int  # in the training data
+    sizes: Counts = ()  # of batches: size, steps
+    inclusions: Counts = ()  # number of inclusions, records; empty where only sizes were recorded
+    shared: int = 0  # records that two successive batches have in common; each batch is in one such pair
+    pairs: Counts = ()  # product of the two sizes, pairs of batches
+    repeated: int = 0  # batches that are the same as an earlier one
+    twice: int = 0  # records that are more than once in a batch
+    again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
+    close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group or bin
+
+    @property
+    def steps(self) -> int:
+        """The number of batches; of rounds where groups take turns, and of bins."""
+        return sum(times for _, times in self.sizes)
+
+    @property
+    def included(self) -> int:
+        return sum(size * times for size, times in self.sizes)
+
+
+class Batches:
+    """Collect the batches of a run, step by step."""
+
+    def __init__(self, claim: TrainingClaim, records: int) -> None:
+        self._records = records
+        self._epoch = max(1, records // claim.batch) if claim.batch else 0  # steps
+        self.sizes: list[int] = []  # of all steps
+        self._kind, self._rounds, self._held = claim.sampling, list[int](), 0
+        self._round: Any = np.zeros(records, dtype=bool)
+        self._counts, self._has_records = np.zeros(records, dtype=np.int64), True
+        self._seen: set[bytes] = set()
+        self._in_epoch = np.zeros(records, dtype=bool)
+        self._last: Any = None
+        self._shared, self._pairs = 0, Counter[int]()
+        self._repeated = self._twice = self._again = self._close = 0
+        self._separation, self._seen_at = claim.separation or 1, np.full(records, -(10**9))
+
+    def add(self, batch: Any) -> int:
+        """Add a batch: indices of its records, a mask of all records, or only its size. Return the size."""
+        if isinstance(batch, (int, np.integer)) and not isinstance(batch, bool):
+            self._has_records = False
+            self._count(int(batch))
+            return int(batch)
+        places = np.asarray(batch)
+        if places.dtype == bool and places.shape == (self._records,):
+            places = np.flatnonzero(places)
+        if places.ndim != 1 or (places.size and (places.dtype.kind not in "iu" or not self._within(places))):
+            rule = f"be indices below {self._records}, a mask of {self._records} records, or the size of the batch"
+            raise InvalidArgument.of("batch", rule, batch)
+        self._add_records(places.astype(np.int64))
+        self._count(places.size)
+        return places.size
+
+    def _count(self, size: int) -> None:
+        self.sizes.append(size)
+        self._held += size
+        if self._kind != "cyclic" or len(self.sizes) % self._separation == 0:
+            self._rounds.append(self._held)
+            self._held = 0
+
+    def _within(self, places: np.ndarray) -> bool:
+        return bool(places.min() >= 0 and places.max() < self._records)
+
+    def _add_records(self, places: np.ndarray) -> None:
+        step, mask = len(self.sizes), np.zeros(self._records, dtype=bool)
+        mask[places] = True
+        distinct = np.flatnonzero(mask)
+        self._twice += places.size - distinct.size
+        waited = step - self._seen_at
+        close = mask & (waited < self._separation)
+        if self._kind != "separated" and self._separation > 1:
+            close |= mask & (self._seen_at >= 0) & (waited % self._separation != 0)
+        if self._kind == "bins" and step >= self._separation:
+            close = mask ^ (waited == self._separation)
+        self._close += int(close.sum())
+        self._seen_at[distinct] = step
+        if self._kind == "cyclic":
+            self._round |= mask
+            if (step + 1) % self._separation == 0:
+                self._add_round(step // self._separation, self._round.copy())
+                self._round[:] = False
+        elif self._kind != "bins" or step < self._separation:
+            self._add_round(step, mask)
+
+    def _add_round(self, step: int, mask: np.ndarray) -> None:
+        distinct = np.flatnonzero(mask)
+        self._counts += mask
+        key = distinct.tobytes()
+        self._repeated += key in self._seen
+        self._seen.add(key)
+        self._epoch = self._epoch or max(1, self._records // max(1, distinct.size))
+        if step % self._epoch == 0:
+            self._in_epoch[:] = False
+        self._again += int((self._in_epoch & mask).sum())
+        self._in_epoch |= mask
+        if step % 2 and self._last is not None:
+            self._shared += int((self._last & mask).sum())
+            self._pairs[int(self._last.sum()) * distinct.size] += 1
+        self._last = mask
+
+    def evidence(self) -> BatchEvidence:
+        """Return what was collected, as plain data."""
+        sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
+        if not (self._has_records and self.sizes):
+            return BatchEvidence(self._records, sizes)
+        return BatchEvidence(
+            self._records,
+            sizes,
+            _counted(self._counts.tolist()),
+            self._shared,
+            tuple(sorted(self._pairs.items())),
+            self._repeated,
+            self._twice,
+            self._again,
+            self._close,
+        )
+
+
+def _counted(values: list[int]) -> Counts:
+    return tuple(sorted(Counter(values).items()))
+
+
+def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    """Yield the tests of the batches, in the order in which they explain a run."""
+    if batches.twice:
+        said = f"{batches.twice} records are in a batch more than once; a batch of {claim.summary} holds each once"
+        yield Finding("repeats within a batch", 0.0, lambda: said)
+    if claim.sampling in SPACED:
+        yield from _separated(claim, batches)
+    if claim.sampling in ("poisson", "cyclic"):
+        yield from _poisson(claim, batches)
+    elif claim.sampling == "bins":
+        yield from _bins(claim, batches)
+    elif claim.sampling != "separated":
+        yield from _fixed(claim, batches)
+    if batches.inclusions and claim.sampling not in ("separated", "bins"):
+        yield _repetition(claim, batches)
+
+
+def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    n, steps, rate = batches.records, batches.steps, claim.rate_among(batches.records)
+    deviation = (n * rate * (1 - rate)) ** 0.5
+
+    def spread() -> str:
+        values = np.repeat(*np.array(batches.sizes).T)
+        if len(batches.sizes) == 1:
+            return f"every batch has {values[0]} records; {_expected(n, rate, deviation)}"
+        return f"the batch sizes vary with standard deviation {number(values.std())}; {_expected(n, rate, deviation)}"
+
+    yield Finding(
+        "sampling rate",
+        count_pvalue(batches.included, n * steps, rate),
+        lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(rate)}",
+    )
+    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches), spread)
+    sizes = batches.sizes[0][0], batches.sizes[-1][0]
+    yield Finding(
+        "smallest and largest batch",
+        _extremes_pvalue(n, rate, batches),
+        lambda: f"the smallest batch has {sizes[0]} records, the largest {sizes[1]}; {_expected(n, rate, deviation)}",
+    )
+    if not batches.inclusions:
+        return
+    yield Finding("inclusions of records", *_inclusions(batches, rate))
+    trials = n * sum(times for _, times in batches.pairs)
+    yield Finding(
+        "batches that share records",
+        count_pvalue(batches.shared, trials, rate**2),
+        lambda: f"successive batches share {batches.shared} records in place of about {number(trials * rate**2)}",
+    )
+
+
+def _expected(records: int, rate: float, deviation: float) -> str:
+    return (
+        f"Poisson sampling at rate {number(rate)} of {records:,} records gives {number(records * rate)} with standard "
+        f"deviation {number(deviation)}"
+    )
+
+
+def _spread_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
+    """Return the p-value of how many batch sizes are central: a binomial count, exactly."""
+    inside, chance = central_sizes(records, rate)
+    central = sum(times for size, times in batches.sizes if inside[0] <= size <= inside[1])
+    return count_pvalue(central, batches.steps, chance)
+
+
+def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
+    """Return the p-value of the smallest and the largest size, by their exact laws: sizes are independent."""
+    steps, least, most = batches.steps, batches.sizes[0][0], batches.sizes[-1][0]
+
+    def below(size: int) -> float:
+        return float(special.bdtr(size, records, rate)) if size >= 0 else 0.0
+
+    return min(1.0, 4 * min(
+        (1 - below(least - 1)) ** steps, -math.expm1(steps * math.log1p(-min(below(least), 1 - 1e-16))),
+        below(most) ** steps, -math.expm1(steps * math.log1p(-float(special.bdtrc(most - 1, records, rate)))) if most
+        else 1.0,
+    ))  # fmt: skip
+
+
+def central_sizes(records: int, rate: float) -> tuple[tuple[int, int], float]:
+    """Return the narrowest interval around the mean size that has probability 1/2 at least, and its probability."""
+    mean = records * rate
+    for reach in range(records + 2):
+        low, high = int(np.floor(mean)) - reach, int(np.ceil(mean)) + reach
+        below = float(special.bdtr(low - 1, records, rate)) if low > 0 else 0.0
+        chance = float(special.bdtr(min(high, records), records, rate)) - below
+        if chance >= _CENTRAL:
+            return (low, high), min(1.0, chance)
+    return (0, records), 1.0
+
+
+def _inclusions(batches: BatchEvidence, rate: float) -> tuple[float, Any]:
+    """Return the p-value of the records' numbers of inclusions, and what they say: their law and their extremes."""
+    counts, records = np.array(batches.inclusions).T
+    n, steps = int(records.sum()), batches.steps
+    below = np.cumsum(records) / n
+    grid = np.arange(steps + 1)
+    law = special.bdtr(grid, steps, rate)
+    found = np.concatenate([[0.0], below])[np.searchsorted(counts, grid, side="right")]
+    by_law = distance_pvalue(float(np.max(np.abs(found - law))), n)
+    least, most = int(counts[0]), int(counts[-1])
+    rarest = special.bdtr(least, steps, rate), special.bdtrc(most - 1, steps, rate) if most else 1.0
+    by_extremes = min(1.0, n * two_sided(float(rarest[0]), float(rarest[1])))
+    mean, deviation = float(np.average(counts, weights=records)), (steps * rate * (1 - rate)) ** 0.5
+
+    def says() -> str:
+        spread = float(np.average((counts - mean) ** 2, weights=records)) ** 0.5
+        return (
+            f"records are included {least} to {most} times, with mean {number(mean)} and standard deviation "
+            f"{number(spread)}; each by a coin of its own at every step gives {number(steps * rate)} and "
+            f"{number(deviation)}"
+        )
+
+    return min(1.0, 2 * min(by_law, by_extremes)), says
+
+
+def _separated(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    if batches.close:
+        said = {
+            "separated": f"records return {batches.close} times within {claim.separation} steps",
+            "cyclic": f"records are {batches.close} times in a step of another group",
+            "bins": f"records are {batches.close} times in another bin, or not in theirs",
+        }[claim.sampling]
+        yield Finding("separation", 0.0, lambda: said)
+    most = batches.inclusions[-1][0] if batches.inclusions else 0
+    if most > claim.most_participations:
+        often = f"some record is in {most} batches, in place of {claim.most_participations} at most"
+        yield Finding("participations", 0.0, lambda: often)
+
+
+def _bins(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    """Yield whether each record has a bin, and whether the sizes of bins are as uneven as independent draws make them.
+
+    Given their sum, Poisson numbers are multinomial: an event is at most as much more probable as the sum is seldom.
+    """
+    n, bins = batches.records, claim.separation or 1
+    if batches.steps < bins:
+        return
+    if batches.inclusions and batches.inclusions[0][0] == 0:
+        said = f"{batches.inclusions[0][1]} records are in no bin"
+        yield Finding("participations", 0.0, lambda: said)
+    sizes = [size for size, _ in batches.sizes]
+    uneven = bins * min(count_pvalue(size, n, 1 / bins) for size in (sizes[0], sizes[-1])) if bins > 1 else 1.0
+    yield Finding(
+        "spread of the batch sizes",
+        min(1.0, 2 * uneven, 2 * _evenness(n, bins, max(sizes[-1] - n / bins, n / bins - sizes[0]))),
+        lambda: (
+            f"the bins have {sizes[0]} to {sizes[-1]} records; records that are drawn each by itself give "
+            f"{number(n / bins)} with standard deviation {number((n * (bins - 1)) ** 0.5 / bins)}"
+        ),
+    )
+
+
+def _evenness(n: int, bins: int, deviation: float) -> float:
+    """Return a bound of the probability that all bins are within a deviation of their mean."""
+    mean = n / bins
+    low, high = math.ceil(mean - deviation - 1e-9), math.floor(mean + deviation + 1e-9)
+    one = special.pdtr(high, mean) - (special.pdtr(low - 1, mean) if low > 0 else 0.0)
+    total = special.xlogy(n, n) - n - special.gammaln(n + 1)
+    return float(min(1.0, math.exp(bins * math.log(one) - total))) if 0 < one < 1 and bins > 1 else 1.0
+
+
+def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+    n, due = batches.records, batches.records if claim.sampling == "all" else int(claim.batch or 0)
+    if wrong := [size for size, _ in batches.sizes if size != due]:
+        said = f"batches have {min(wrong)} to {max(wrong)} records in place of {due}"
+        yield Finding("size of the batches", 0.0, lambda: said)
+    if not batches.inclusions:
+        return
+    if claim.sampling == "shuffled" and batches.again:
+        again = f"{batches.again} records are in a second batch of their epoch; a shuffled epoch has each once"
+        yield Finding("inclusions within an epoch", 0.0, lambda: again)
+    if claim.sampling == "fixed":
+        pairs = sum(times for _, times in batches.pairs)
+        yield Finding(
+            "batches that share records",
+            chernoff_pvalue(batches.shared, due * pairs, due / n),
+            lambda: (
+                f"successive batches share {batches.shared} records in place of about {number(due * pairs * due / n)}"
+            ),
+        )
+
+
+def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
+    """Test for whole batches that return: by the union over all pairs of steps."""
+    n, pairs = batches.records, batches.steps * (batches.steps - 1) / 2
+    if claim.sampling in ("poisson", "cyclic"):
+        rate = claim.rate_among(n)
+        same = n * np.log(rate**2 + (1 - rate) ** 2)
+    else:
+        due = int(claim.batch or n)
+        same = special.betaln(due + 1, n - due + 1) + np.log(n + 1)  # 1 / (n choose batch)
+    chance = min(1.0, float(pairs * np.exp(same))) if batches.repeated and claim.sampling != "all" else 1.0
+    said = f"{batches.repeated} of {batches.steps} batches are the same as an earlier one"
+    return Finding("batches that return", chance, lambda: said)
+
+
+def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, tolerance: float) -> Iterator[Missing]:
+    """Yield what the recorded batches could not have shown at the level of one test."""
+    if not batches.sizes:
+        yield Missing("batches", "give `batch` at each step")
+        return
+    if not batches.inclusions:
+        yield Missing("which records are in the batches", "give `batch` as indices, not as a size")
+    if claim.sampling == "bins":
+        bins = claim.separation or 1
+        if batches.steps < bins or _evenness(batches.records, bins, 0.5) > level / 2:
+            yield Missing(
+                "balls in bins against equal bins", f"{bins} bins show it too seldom, or were not all recorded"
+            )
+    if claim.sampling not in ("poisson", "cyclic"):
+        return
+    n, rate = batches.records, claim.rate_among(batches.records)
+    if (fewest := 2 * central_sizes(n, rate)[1] ** batches.steps) > level:
+        yield Missing(
+            "Poisson against fixed size",
+            f"{batches.steps} batches of one size have probability {fewest:.2g}; record more",
+        )
+    seen = rate_resolution(batches, rate, level)
+    if seen > tolerance:
+        yield Missing("the sampling rate", f"only a change by {seen:.2g} would have been seen; record more steps")
+
+
+def rate_resolution(batches: BatchEvidence, rate: float, level: float) -> float:
+    """Return the relative change of the sampling rate that is seen with power 0.8, by the normal approximation."""
+    trials = batches.records * batches.steps
+    deviations = special.ndtri(1 - level / 2) + special.ndtri(0.8)
+    return float(deviations * ((1 - rate) / (rate * trials)) ** 0.5)

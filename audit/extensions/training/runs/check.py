@@ -1,0 +1,234 @@
+"""Check whether a training run was the mechanism that its accountant was told about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, TypedDict, Unpack
+
+from audit.base.arguments import positive
+from audit.base.errors import AuditError, InvalidArgument
+from audit.base.forms import Limits, Positive
+from audit.base.text import described
+from audit.checks.allowance import Allowance
+from audit.checks.base import Check, Evidence, Result, Settings
+from audit.checks.plain import from_plain, to_plain
+from audit.checks.running import Alone, alone, run_alone
+from audit.extensions.training.runs.as_run import epsilons
+from audit.extensions.training.runs.claim import TrainingClaim
+from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
+from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
+from audit.subjects.supervisor import is_of_subject
+
+
+class TrainingClaimRecord(TypedDict):
+    """The claim in words and in numbers."""
+
+    statement: str
+    summary: str
+    source: str
+    terms: TrainingClaim
+
+
+class TrainingSettings(Settings):
+    """Settings of a check of a training run."""
+
+    tolerance: Positive
+    unchecked: tuple[Annotated[str, Limits(pattern="|".join(PARTS))], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingResult(Result):
+    """The outcome of a check of a training run; see `PrivacyResult` for what all results have.
+
+    Examples
+    --------
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=50, clip=1.0, rate=0.1)
+    >>> result = audit.check_training(audit.extensions.training.Recorder(claim, records=500), claim)
+    >>> result.verdict, result.epsilon_claimed
+    (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, None)
+    """
+
+    evidence: TrainingEvidence
+
+    @property
+    def epsilon_claimed(self) -> float | None:
+        """The accountant's epsilon of the claim, at its delta; None before anything was recorded."""
+        return self.evidence.epsilons[-1][1] if self.evidence.epsilons else None
+
+    @property
+    def epsilon_run(self) -> float | None:
+        """The accountant's epsilon of the mechanism that was run; None where none is known."""
+        return self.evidence.epsilons[-1][2] if self.evidence.epsilons else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingCheck(Check):
+    """The claim that one training run was the mechanism that its accountant was told about.
+
+    The run is recorded step by step: its batches, the contributions of records, the noise, and what the optimizer sees.
+    Facts are compared with the claim, and the random parts are tested by laws that hold in finite samples. A FAIL is
+    about this mechanism, also where the run added more noise than it claims; it says which epsilon was run.
+
+    Parameters
+    ----------
+    run : Recorder, or callable
+        The record of a run, or `(rng) -> Recorder`, which trains and returns it.
+    claim : TrainingClaim
+        What the accountant is told.
+    tolerance : float > 0, default 0.1
+        A PASS needs that a relative change of the noise multiplier, or of the sampling rate, by this much would have
+        been a FAIL with power 0.8.
+    unchecked : tuple of str
+        Parts without which a PASS is said nonetheless: "alone" (the gradient of a record alone), "released" (what
+        the optimizer sees), "records" (which records are in the batches), "clipping". The certificate names them.
+    budget
+        Outputs are not drawn: a run has the steps that it has.
+    name, expected, timeout
+        As for `audit.PrivacyCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    Abadi et al. (2016), Deep learning with differential privacy. Massart (1990), The tight constant in the
+    Dvoretzky-Kiefer-Wolfowitz inequality.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=100, clip=1.0, rate=0.2)
+    >>> def train(rng):
+    ...     recorder = audit.extensions.training.Recorder(claim, records=500)
+    ...     for step in range(100):
+    ...         batch = rng.permutation(500)[:100]  # always 100 records
+    ...         clipped = np.full((len(batch), 100), 0.1)
+    ...         recorder.step(batch, clipped=clipped, noisy_sum=clipped.sum(axis=0) + rng.normal(size=100))
+    ...     return recorder
+    >>> check = audit.TrainingCheck(name="fixed size", run=train, claim=claim)
+    >>> print(audit.run([check], workers=0)["fixed size"].reason[:32])
+    every batch has 100 records; Poi
+    """
+
+    run: Recorder | Callable[..., Any]
+    claim: TrainingClaim
+    tolerance: float = 0.1
+    unchecked: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "training"
+    noun: ClassVar[str] = "the training"
+    unit: ClassVar[str] = "steps"
+    evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
+    result_type: ClassVar[type[Result]] = TrainingResult
+
+    def _validate(self) -> None:
+        if not (isinstance(self.run, Recorder) or callable(self.run)):
+            raise InvalidArgument.of("run", "be a Recorder, or callable as (rng) -> Recorder", self.run)
+        if not isinstance(self.claim, TrainingClaim):
+            raise InvalidArgument.of("claim", "be a TrainingClaim", self.claim)
+        if isinstance(self.run, Recorder):
+            _require_claim(self.run, self.claim)
+        object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
+        object.__setattr__(self, "unchecked", tuple(self.unchecked))
+        if wrong := [part for part in self.unchecked if part not in PARTS]:
+            raise InvalidArgument.of("unchecked", f"hold only {', '.join(map(repr, PARTS))}", wrong[0])
+
+    @property
+    def subject(self) -> Any:
+        """The function that trains, or the recorder."""
+        return self.run
+
+    @property
+    def usual_name(self) -> str:
+        return "training run" if isinstance(self.run, Recorder) else super().usual_name
+
+    @property
+    def stated(self) -> str:
+        """The claim in words."""
+        return self.claim.summary
+
+    def gather(self, allowance: Allowance) -> TrainingEvidence:
+        """Train where asked, and return the record with the accountant's epsilons."""
+        try:
+            recorder = self.run if isinstance(self.run, Recorder) else self.run(allowance.stream.rng())
+        except AuditError:
+            raise
+        except BaseException as error:
+            if not is_of_subject(error):
+                raise
+            return TrainingEvidence(0, failure=f"the training raised {type(error).__name__}: {described(error)}")
+        if not isinstance(recorder, Recorder):
+            raise InvalidArgument.of("run", "return its Recorder", recorder)
+        _require_claim(recorder, self.claim)
+        evidence = recorder.evidence()
+        return replace(evidence, epsilons=epsilons(self.claim, evidence))
+
+    def terms(self) -> TrainingTerms:
+        """Return claim, tolerance and what is not required."""
+        return TrainingTerms(self.claim, self.tolerance, self.unchecked)
+
+    judge = staticmethod(judge)
+
+    @classmethod
+    def recorded_terms(cls, record: Mapping[str, Any]) -> TrainingTerms:
+        """Return the terms that a record holds."""
+        settings = record["settings"]
+        claim = from_plain(TrainingClaim, record["claim"]["terms"])
+        return TrainingTerms(claim, positive(settings["tolerance"], "tolerance"), tuple(settings["unchecked"]))
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        """Return the types of claim and settings."""
+        parts = super().record_types()
+        return {**parts, "claim": TrainingClaimRecord, "settings": TrainingSettings}
+
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim as plain data."""
+        claim = self.claim
+        return {"statement": str(claim), "summary": claim.summary, "source": claim.source, "terms": to_plain(claim)}
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return tolerance and what is not required."""
+        return {"tolerance": self.tolerance, "unchecked": list(self.unchecked)}
+
+
+def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
+    if recorder.claim != claim:
+        raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
+
+
+@alone(TrainingCheck, Alone)
+def check_training(
+    run: Recorder | Callable[..., Any],
+    claim: TrainingClaim,
+    *,
+    tolerance: float = 0.1,
+    unchecked: tuple[str, ...] = (),
+    **settings: Unpack[Alone],
+) -> TrainingResult:
+    """Test whether one training run was the mechanism that its accountant was told about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=100, clip=1.0, rate=0.2)
+    >>> recorder, rng = audit.extensions.training.Recorder(claim, records=500), np.random.default_rng(0)
+    >>> for step in range(100):
+    ...     batch = np.flatnonzero(rng.random(500) < 0.2)
+    ...     clipped = np.full((len(batch), 100), 0.1)
+    ...     noisy_sum = clipped.sum(axis=0) + 0.8 * rng.normal(size=100)
+    ...     recorder.step(batch, clipped=clipped, noisy_sum=noisy_sum)
+    >>> result = audit.check_training(recorder, claim)
+    >>> print(result.verdict, result.reason[:45])
+    FAIL the noise multiplier is 0.7997 in place of 1,
+    """
+    return run_alone(
+        TrainingResult, partial(TrainingCheck, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked), settings
+    )

@@ -1,0 +1,215 @@
+"""State what an accountant is told about a training run: noise, clipping, sampling and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from audit.base.arguments import integer, open_probability, positive
+from audit.base.errors import InvalidArgument
+from audit.extensions.training.runs.strategy import Strategy
+
+Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"]
+SPACED = ("separated", "cyclic", "bins")  # a record returns after some steps, and noise may be correlated
+_WORDS = {
+    "poisson": "Poisson sampling at rate {rate:.4g}",
+    "fixed": "{batch} records drawn without replacement at each step",
+    "shuffled": "batches of {batch} from shuffled epochs",
+    "all": "all records at each step",
+    "separated": "each record at most once in {separation} steps",
+    "cyclic": "Poisson sampling at rate {rate:.4g} from one of {separation} groups in turn",
+    "bins": "each record in one of {separation} bins, which return in turn",
+}
+
+
+_NEEDED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("rate", ("poisson", "cyclic")),
+    ("batch", ("fixed", "shuffled")),
+    ("separation", SPACED),
+)
+_MEANING = {
+    "rate": "the probability that a record enters a batch",
+    "batch": "the number of records in a batch",
+    "separation": "the least number of steps from one participation of a record to the next, or that of groups or bins",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingClaim:
+    """The mechanism that an accountant is told about: T noisy sums of clipped gradients over sampled batches.
+
+    At each step a batch is sampled, the gradient of each of its records is clipped to the norm `clip`, and independent
+    Gaussian noise of standard deviation `noise_multiplier * clip` is added to every coordinate of their sum. The noisy
+    sum, divided by the public number `divisor`, is all that the optimizer sees.
+
+    Parameters
+    ----------
+    noise_multiplier : float > 0
+        Standard deviation of the noise on the sum, in units of `clip`.
+    steps : int >= 1
+        Noisy sums that are released.
+    clip : float > 0
+        Bound on the Euclidean norm of the gradient of one record.
+    sampling : {"poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"}
+        Each record by a coin of its own; `batch` records without replacement; epochs that are shuffled and cut; no
+        sampling; any batches in which a record returns after `separation` steps at the earliest; `separation` groups
+        that take turns, from which each record enters by a coin; `separation` bins that take turns as they are, each
+        record in one of them, drawn by itself.
+    rate : float in (0, 1), optional
+        Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
+    batch : int >= 1, optional
+        Records in a batch of fixed size or of a shuffled epoch; only there.
+    separation : int >= 1, optional
+        Of separated batches, or the number of groups or bins; only there.
+    participations : int >= 1, optional
+        In how many of their steps a record may be at most; as many as fit unless given; only with separated batches.
+    strategy : Strategy, optional
+        Of noise that is correlated over the steps; only with a separation. The noise on the sum, whitened by it,
+        has the standard deviation `noise_multiplier * clip * sensitivity`: where that is an upper bound, a multiplier
+        in units of a smaller sensitivity has to be stated in its units. For cyclic sampling it is that of one step, and
+        the strategy needs at most `separation` bands.
+    divisor : float > 0, default 1.0
+        Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
+    delta : float in (0, 1), default 1e-5
+        At which epsilons are stated.
+    source : str
+        Where the claim is made.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set, and for an event that is not one of DP-SGD.
+
+    References
+    ----------
+    Abadi et al. (2016), Deep learning with differential privacy, algorithm 1. Chua et al. (2024), How private are
+    DP-SGD implementations?: what the kinds of sampling differ in.
+
+    Examples
+    --------
+    >>> import audit
+    >>> claim = audit.TrainingClaim(noise_multiplier=1.1, steps=300, clip=1.0, rate=0.05, divisor=64)
+    >>> print(claim.summary)
+    Poisson sampling at rate 0.05, clip 1, noise multiplier 1.1, 300 steps
+    """
+
+    noise_multiplier: float
+    steps: int
+    clip: float
+    sampling: Sampling = "poisson"
+    rate: float | None = None
+    batch: int | None = None
+    separation: int | None = None
+    participations: int | None = None
+    strategy: Strategy | None = None
+    divisor: float = 1.0
+    delta: float = 1e-5
+    source: str = field(default="", metadata={"recorded": False})  # beside the terms of a record
+
+    def __post_init__(self) -> None:
+        for name in ("noise_multiplier", "clip", "divisor"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
+        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
+        if self.sampling not in get_args(Sampling):
+            raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
+        if not isinstance(self.source, str):
+            raise InvalidArgument.of("source", "be text", self.source)
+        for name, kinds in _NEEDED:
+            if getattr(self, name) is None and self.sampling in kinds:
+                raise InvalidArgument(f"sampling={self.sampling!r} needs `{name}`: {_MEANING[name]}")
+            if getattr(self, name) is not None and self.sampling not in kinds:
+                others = " or ".join(f"sampling={kind!r}" for kind in kinds)
+                raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
+        if self.rate is not None:
+            object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
+        for name in ("batch", "separation", "participations"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, integer(value, name, at_least=1))
+        if self.strategy is not None and not isinstance(self.strategy, Strategy):
+            raise InvalidArgument.of("strategy", "be an audit.extensions.training.Strategy", self.strategy)
+        admitted: dict[str, tuple[str, ...]] = {"strategy": SPACED, "participations": ("separated",)}
+        for name, kinds in admitted.items():
+            if getattr(self, name) is not None and self.sampling not in kinds:
+                given = f"got sampling={self.sampling!r}"
+                raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, with `separation`; {given}")
+        if self.sampling == "cyclic" and self.strategy and self.strategy.bands(self.steps) > (self.separation or 1):
+            rule = f"have at most {self.separation} bands for cyclic sampling from as many groups"
+            raise InvalidArgument.of("strategy", rule, self.strategy.bands(self.steps))
+
+    @classmethod
+    def of_event(
+        cls, event: Any, *, clip: float, divisor: float = 1.0, delta: float = 1e-5, source: str = ""
+    ) -> TrainingClaim:
+        """Return the claim of a `dp_accounting.DpEvent`: Gaussian noise, sampled or not, composed with itself or not.
+
+        Parameters
+        ----------
+        event : dp_accounting.DpEvent
+            `SelfComposedDpEvent(PoissonSampledDpEvent(rate, GaussianDpEvent(noise_multiplier)), steps)`, or with
+            `SampledWithoutReplacementDpEvent(records, batch, ...)`, or without sampling.
+        clip, divisor, delta, source
+            As for the class: an event does not say them.
+        """
+        from dp_accounting import dp_event as events
+
+        steps, inner = 1, event
+        settings: dict[str, Any] = {"sampling": "all"}
+        if isinstance(inner, events.SelfComposedDpEvent):
+            steps, inner = inner.count, inner.event
+        if isinstance(inner, events.PoissonSampledDpEvent):
+            settings, inner = {"rate": inner.sampling_probability}, inner.event
+        elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
+            settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
+        if not isinstance(inner, events.GaussianDpEvent):
+            raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed with itself", event)
+        settings |= {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
+        return cls(noise_multiplier=inner.noise_multiplier, steps=steps, **settings)
+
+    @property
+    def summary(self) -> str:
+        """The claim in a few words."""
+        sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch, separation=self.separation)
+        noise = "" if self.strategy is None else f", {self.strategy.kind} correlation of the noise"
+        steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
+        return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}{noise}, {steps}"
+
+    def __str__(self) -> str:
+        return f"each step releases the sum of clipped gradients with Gaussian noise, divided by {self.divisor:.6g}"
+
+    @property
+    def noise_scale(self) -> float:
+        """Standard deviation of the noise on each coordinate of the sum, whitened where it is correlated."""
+        return self.noise_multiplier * self.clip * self.sensitivity
+
+    @property
+    def sensitivity(self) -> float:
+        """By how many clipping norms one record moves the whitened sums of all its steps together.
+
+        Where records are sampled step by step, of one step alone: 1.0 unless the noise is correlated.
+        """
+        if self.sampling not in SPACED:
+            return 1.0
+        strategy, separation = self.strategy or Strategy("banded", (1.0,)), self.separation or 1
+        if self.sampling == "bins":
+            return strategy.sensitivity_in_turn(self.steps, separation)
+        return strategy.sensitivity(self.steps, separation, 1 if self.sampling == "cyclic" else self.participations)
+
+    @property
+    def most_participations(self) -> int:
+        """In how many steps one record may be."""
+        most = -(-self.steps // (self.separation or 1))
+        return min(most, self.participations or most)
+
+    def rate_among(self, records: int) -> float:
+        """Return the probability that a record is in the batch of a step, for a number of records."""
+        if self.sampling in ("all", "separated"):
+            return 1.0
+        if self.sampling == "bins":
+            return 1 / (self.separation or 1)
+        return min(1.0, self.rate or (self.batch or 0) / max(1, records))
+
+    @property
+    def is_amplified(self) -> bool:
+        """Say if epsilon uses that sampling is secret: it does, but for correlated noise with balls in bins."""
+        return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1

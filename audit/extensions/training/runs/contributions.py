@@ -1,0 +1,190 @@
+"""Compare the contributions of records, and what the optimizer sees of the noisy sum, with the claim: without noise.
+
+A contribution is compared with that of the record alone, clipped here, and its norm with the bound. The released vector
+is compared with the noisy sum divided by the public number. Rounding is all that is tolerated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.training.runs.claim import TrainingClaim
+from audit.extensions.training.runs.findings import Finding, Missing, number
+
+ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and epsilon moves by no more than this
+
+
+APART = (
+    1e-2  # of two gradients of one record, in clipping norms: products of 10 bits, as accelerators use, differ by less
+)
+_STORED = 1e-6  # relative: parameters that are kept in float32
+_SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
+
+
+@dataclass(frozen=True)
+class ContributionEvidence:
+    """Hold what the contributions of records showed, and what is released."""
+
+    norms: int = 0  # of contributions that were looked at
+    largest_norm: float = 0.0
+    beyond: int = 0  # norms beyond the bound
+    alone: int = 0  # contributions that were compared with that of the record alone
+    apart: float = 0.0  # largest distance of the two, in units of the bound
+    released: int = 0  # steps at which the released vector was compared with the noisy sum
+    divisors: tuple[float, float] = (0.0, 0.0)  # least and largest, of the noisy sum over the released vector
+    per_record: tuple[float, float] = (0.0, 0.0)  # the same, over the size of the batch
+    residual: float = 0.0  # largest part of a released vector that no divisor explains, relative
+    shrunk: float = 0.0  # largest distance where each coordinate of the gradient became smaller, and no other one
+    updates: int = 0  # steps whose parameters were compared with those that the optimizer makes
+    moved: float = 0.0  # largest difference of the two, in lengths of a step
+
+
+class Contributions:
+    """Collect contributions and released vectors, step by step."""
+
+    def __init__(self, claim: TrainingClaim) -> None:
+        self._bound = claim.clip
+        self._norms = self._beyond = self._alone = self._updates = 0
+        self._largest = self._apart = self._residual = self._shrunk = self._moved = 0.0
+        self._divisors: list[tuple[float, int]] = []
+
+    def add_norms(self, norms: np.ndarray) -> None:
+        if norms.size:
+            self._norms += norms.size
+            self._largest = max(self._largest, float(norms.max()))
+            self._beyond += int((norms > self._bound * (1 + ROUNDING)).sum())
+
+    def add_alone(
+        self, contribution: np.ndarray, due: np.ndarray, gradient: np.ndarray | None, records: int = 1
+    ) -> None:
+        """Compare a contribution with that of the record alone; all in units of the bound.
+
+        Where it is the gradient with smaller coordinates, it is clipped otherwise, and may be so rightly.
+        """
+        self._alone += records
+        apart = float(np.linalg.norm(contribution - due))
+        least = ROUNDING * float(np.abs(due).max(initial=0.0))
+        is_shrunk = gradient is not None and bool(
+            np.all(contribution * np.sign(gradient) >= -least)
+            and np.all(np.abs(contribution) <= np.abs(gradient) * (1 + ROUNDING) + least)
+        )
+        if is_shrunk:
+            self._shrunk = max(self._shrunk, apart)
+        else:
+            self._apart = max(self._apart, apart)
+
+    def add_update(self, now: np.ndarray, before: np.ndarray, due: np.ndarray) -> None:
+        """Compare parameters with those that are due after a step."""
+        self._updates += 1
+        step = max(float(np.linalg.norm(due - before)), 1e-300)
+        off = float(np.linalg.norm(now - due)) - _STORED * float(np.linalg.norm(due))
+        self._moved = max(self._moved, off / step)
+
+    def add_released(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
+        """Compare what the optimizer sees with the noisy sum: the one should be a multiple of the other."""
+        squared = float(released @ released)
+        factor = float(noisy_sum @ released) / squared if squared else float("inf")
+        rest = float(np.linalg.norm(noisy_sum - factor * released)) if squared else float(np.linalg.norm(noisy_sum))
+        self._residual = max(self._residual, rest / max(float(np.linalg.norm(noisy_sum)), 1e-300))
+        self._divisors.append((factor, size))
+
+    def evidence(self) -> ContributionEvidence:
+        """Return what was collected, as plain data."""
+        factors = [factor for factor, _ in self._divisors]
+        shares = [factor / size for factor, size in self._divisors if size]
+        return ContributionEvidence(
+            self._norms,
+            self._largest,
+            self._beyond,
+            self._alone,
+            self._apart,
+            len(factors),
+            (min(factors), max(factors)) if factors else (0.0, 0.0),
+            (min(shares), max(shares)) if shares else (0.0, 0.0),
+            self._residual,
+            self._shrunk,
+            self._updates,
+            self._moved,
+        )
+
+
+def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
+    """Yield where contributions contradict the claim."""
+    if found.beyond:
+        beyond = (
+            f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
+            f"the longest is {number(found.largest_norm / claim.clip)} times as long"
+        )
+        yield Finding("clipping", 0.0, lambda: beyond)
+    if found.apart > APART:
+        said = (
+            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
+            f"clipped: it depends on the other records of the batch, or is clipped otherwise"
+        )
+        yield Finding("contribution of a record", 0.0, lambda: said)
+    if found.moved > ROUNDING:
+        step = (
+            f"the parameters are off by {number(found.moved)} of a step from what the optimizer makes of the released "
+            f"vectors: something else moves them"
+        )
+        yield Finding("update of the parameters", 0.0, lambda: step)
+
+
+def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
+    """Yield where what the optimizer sees is not the noisy sum divided by the public number."""
+    if not found.released:
+        return
+    if found.residual > ROUNDING:
+        said = f"what is released is not a multiple of the noisy sum: {number(found.residual)} of it is something else"
+        yield Finding("released vector", 0.0, lambda: said)
+        return
+    (low, high), (least, most) = found.divisors, found.per_record
+    if max(abs(low - claim.divisor), abs(high - claim.divisor)) <= _SAME * claim.divisor:
+        return
+    if least > 0 and most <= least * (1 + _SAME) and high > low * (1 + _SAME):
+        by = "the size of each batch" if abs(least - 1) <= _SAME else f"{number(least)} times the size of each batch"
+    else:
+        by = number(low) if high <= low * (1 + _SAME) else f"{number(low)} to {number(high)}"
+    why = f"the noisy sum is divided by {by}, not by the public number {claim.divisor:.6g}"
+    yield Finding("divisor", 0.0, lambda: why)
+
+
+def contribution_gaps(found: ContributionEvidence) -> Iterator[Missing]:
+    """Yield which facts were not recorded."""
+    if not found.norms:
+        yield Missing("clipping", "give `clipped`, or `clipped_sum` with `norms`")
+    if found.shrunk > APART:
+        yield Missing("alone", "gradients are clipped otherwise than as a whole: give `contribution` for `gradient`")
+    elif not found.alone:
+        yield Missing("alone", "give the recorder `gradient`, and each step its `parameters`")
+    if not found.released:
+        yield Missing("released", "give `released`, the vector that the optimizer sees, beside `noisy_sum`")
+
+
+def as_vector(value: Any, axes: int = 1) -> np.ndarray:
+    """Return an array, or all arrays of a nested list or dict, as one vector; with two axes, as one row per record."""
+    parts = list(_leaves(value))
+    flat = [np.asarray(part, dtype=float) for part in parts]
+    joined = [part.reshape(part.shape[0], -1) if axes == 2 else part.ravel() for part in flat]
+    return np.concatenate(joined, axis=-1) if len(joined) != 1 else joined[0]
+
+
+def is_coarse(value: Any) -> bool:
+    """Return whether some array has numbers of 16 bits: their rounding is beyond what is tolerated."""
+    return any(getattr(getattr(part, "dtype", None), "itemsize", 8) < 4 for part in _leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
+    if isinstance(value, (list, tuple)) and any(
+        hasattr(part, "shape") or isinstance(part, (list, tuple, dict)) for part in value
+    ):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value

@@ -1,0 +1,73 @@
+"""The epsilon of a training run: what its claim amounts to, and what the mechanism that was run amounts to."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from audit.extensions.training.runs.claim import TrainingClaim
+
+_CURVE = 6  # points of the curve of epsilon over the steps
+_CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
+_CELLS = 2e4  # of a large loss: beyond, they are wider
+
+
+@lru_cache(maxsize=4096)
+def epsilon_of(
+    sampling: str, rate: float, noise_multiplier: float, steps: int, delta: float, separation: int = 1
+) -> float:
+    """Return epsilon at delta of T steps: by the privacy-loss distribution, or a lower bound of a kind of sampling.
+
+    Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %. Cyclic
+    sampling: the same, of the turns of one group. Balls in bins: an upper bound, all their steps together.
+    Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
+    by 2 C. Shuffled epochs: a lower bound of one epoch when a record becomes a zero gradient, by `ShuffledEpochs`.
+    """
+    if noise_multiplier <= 0 or not math.isfinite(noise_multiplier):
+        return math.inf if noise_multiplier <= 0 else 0.0
+    if sampling == "separated":  # all steps together are one Gaussian mechanism, whose sensitivity scales the noise
+        return epsilon_of("all", 1.0, noise_multiplier, 1, delta)
+    if sampling == "cyclic":
+        return epsilon_of("poisson", rate, noise_multiplier, -(-steps // separation), delta)
+    if sampling == "bins":
+        from audit.extensions.training.accountants.bins import BallsInBins
+        from audit.extensions.training.accountants.brackets import epsilon_bracket
+
+        return epsilon_bracket(BallsInBins(noise_multiplier, separation), delta)[1]
+    if sampling == "shuffled":
+        from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
+
+        return epsilon_bracket(ShuffledEpochs(noise_multiplier, max(1, round(1 / rate))), delta)[0]
+    if sampling == "fixed":
+        return epsilon_of("poisson", rate, noise_multiplier / 2, steps, delta)
+    from dp_accounting import dp_event as events
+    from dp_accounting.pld import PLDAccountant
+
+    event = events.GaussianDpEvent(noise_multiplier)
+    if rate < 1:
+        event = events.PoissonSampledDpEvent(rate, event)
+    accountant = PLDAccountant(value_discretization_interval=cell_width(math.sqrt(steps * rate) / noise_multiplier))
+    return float(accountant.compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
+
+
+def cell_width(mu: float) -> float:
+    """Return the width of the cells of the loss of Gaussian noise whose means are `mu` standard deviations apart.
+
+    The loss has mean mu^2 / 2 and standard deviation mu. The cells reach five deviations above the mean.
+    """
+    return max(_CELL, (mu**2 / 2 + 5 * mu) / _CELLS)
+
+
+def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:
+    """Return the epsilon of a claim after some steps, all unless given; see `epsilon_of` for which side it is."""
+    taken = claim.steps if steps is None else steps
+    sampling = claim.sampling if claim.is_amplified else "separated"
+    told = claim.noise_multiplier, taken, claim.delta, claim.separation or 1
+    return epsilon_of(sampling, claim.rate_among(records), *told)
+
+
+def curve_steps(steps: int) -> list[int]:
+    """Return the numbers of steps at which epsilon is drawn."""
+    return sorted({max(1, round(steps * share)) for share in np.linspace(1 / _CURVE, 1.0, _CURVE)})

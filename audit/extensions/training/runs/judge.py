@@ -1,0 +1,102 @@
+"""Judge the record of a training run: a pure function of the claim, the record and the significance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from scipy import special
+
+from audit.base.verdict import Verdict
+from audit.checks.base import Interval, Judgment, undecided
+from audit.extensions.training.runs.as_run import epsilon_says, findings
+from audit.extensions.training.runs.batches import batch_gaps, rate_resolution
+from audit.extensions.training.runs.claim import TrainingClaim
+from audit.extensions.training.runs.contributions import contribution_gaps
+from audit.extensions.training.runs.findings import TESTS, Missing, number
+from audit.extensions.training.runs.noise_tests import (
+    multiplier_interval,
+    multiplier_resolution,
+    noise_gaps,
+    shape_resolution,
+)
+from audit.extensions.training.runs.recorder import TrainingEvidence
+
+PARTS = {
+    "alone": "whether the gradient of a record depends on the others",
+    "released": "what the optimizer sees of the noisy sum",
+    "records": "which records are in the batches",
+    "clipping": "the norms of the contributions",
+}
+
+
+@dataclass(frozen=True)
+class TrainingTerms:
+    """Hold what the judge needs besides the evidence."""
+
+    claim: TrainingClaim
+    tolerance: float
+    unchecked: tuple[str, ...]
+
+
+def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> Judgment:
+    """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
+    claim, level = terms.claim, significance / TESTS
+    if evidence.failure is not None or not evidence.steps:
+        return undecided(evidence.failure or "no step was recorded")
+    found = tuple(_found(claim, evidence, level))
+    if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
+        first = refuted[0]
+        odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
+        more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
+        basis = "statistical" if first.pvalue else "exact"
+        reason = f"{first.says()}{odds}{more}{epsilon_says(claim, evidence)}"
+        return Judgment(Verdict.FAIL, basis, reason, found=found)
+    gaps = list(_gaps(terms, evidence, level))
+    if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
+        said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
+        return undecided(f"not refuted, but not resolved: {said}", found)
+    left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
+    return Judgment(Verdict.PASS, "statistical", _passed(claim, evidence, level) + left, found=found)
+
+
+def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Iterator[Missing]:
+    yield from batch_gaps(terms.claim, evidence.batches, level, terms.tolerance)
+    yield from contribution_gaps(evidence.contributions)
+    yield from noise_gaps(evidence.noise, level, terms.tolerance)
+
+
+def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
+    noise, batches = evidence.noise, evidence.batches
+    seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
+    if claim.sampling in ("poisson", "cyclic"):
+        rate = claim.rate_among(batches.records)
+        seen.append(f"sampling rate {number(100 * rate_resolution(batches, rate, level))} %")
+    early = (
+        f"of {claim.steps} steps, after which the run stopped, less was spent,"
+        if evidence.steps < claim.steps
+        else "steps"
+    )
+    shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
+    return (
+        f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
+        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence)}"
+    )
+
+
+def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> Iterable[Interval]:
+    noise, batches = evidence.noise, evidence.batches
+    if noise.steps:
+        yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
+    trials, included = batches.records * batches.steps, batches.included
+    if claim.sampling in ("poisson", "cyclic") and trials:
+        low = special.betaincinv(included, trials - included + 1, level / 2) if included else 0.0
+        high = special.betaincinv(included + 1, trials - included, 1 - level / 2) if included < trials else 1.0
+        yield Interval("sampling rate", float(low), float(high))
+    if evidence.contributions.norms:
+        yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
+    if evidence.epsilons:
+        _, claimed, run = evidence.epsilons[-1]
+        yield Interval("epsilon by the accountant, of the claim", claimed, claimed)
+        if run is not None:
+            yield Interval("epsilon by the accountant, of what was run", run, run)

@@ -1,0 +1,245 @@
+"""Test a privacy claim by how often a learner hits its target in a family of datasets: the packing audit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from audit.base.arguments import Budget, integer, positive
+from audit.base.errors import InvalidArgument
+from audit.base.text import described
+from audit.base.verdict import Verdict
+from audit.checks.allowance import Allowance
+from audit.checks.base import Evidence, Result
+from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.stated import StatedCheck
+from audit.claims import PrivacyClaim
+from audit.extensions.utility.guarantee import (
+    FIRST_LOOKS,
+    GuaranteeCheck,
+    GuaranteeEvidence,
+    GuaranteeTerms,
+    gather_looks,
+    look_share,
+)
+from audit.extensions.utility.packing_bound import largest_hit_rate, packing_epsilon_lower_bound
+from audit.subjects import Stream
+from audit.subjects.supervisor import is_of_subject
+
+DatasetFor = Callable[[int, np.random.Generator], Any]
+Hits = Callable[[int, Any], Any]
+_LARGEST_FAMILY = 2**62
+_SPOT_CHECK = 2  # child of the check's stream
+
+
+@dataclass(frozen=True, repr=False)
+class PackingResult(Result):
+    """The outcome of a packing audit; see `audit.Result`.
+
+    Examples
+    --------
+    >>> from audit import Local, PrivacyClaim, check_packing
+    >>> result = check_packing(lambda record, size, rng: [record] * size, PrivacyClaim(1.0, relation=Local()),
+    ...                        lambda index, rng: index, lambda index, output: output == index, family_size=10,
+    ...                        distance=1, budget=100)
+    >>> result.successes, round(result.epsilon_lower_bound, 2)
+    (100, 5.69)
+    """
+
+    check: "PackingCheck"
+    evidence: GuaranteeEvidence
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """Lower bound of epsilon at the claim's delta, for one step; too high with probability <= `significance`."""
+        family, delta = (self.check.family_size, self.check.distance), self.check.claim.delta
+        bounds = [0.0]
+        for index, look in enumerate(self.evidence.looks):
+            share = look_share(index, self.evidence.planned, self.significance)
+            counts = look.failures, look.trials
+            bounds.append(packing_epsilon_lower_bound(*counts, *family, delta=delta, significance=share))
+        return max(bounds)
+
+    @property
+    def successes(self) -> int:
+        """Outputs that hit their target, of those at the last look."""
+        return self.evidence.looks[-1].failures if self.evidence.looks else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingCheck(StatedCheck):
+    """A privacy claim, tested by how often a learner hits its target in a family of datasets.
+
+    K datasets, any two within b steps, and K disjoint sets of outputs. For a target drawn uniformly, an
+    (epsilon, delta)-private learner hits the target's set with probability at most
+
+        (e^(epsilon b) + (K - 1) delta_b) / (e^(epsilon b) + K - 1).
+
+    The exact binomial tests of `GuaranteeCheck` judge this; in the record a failure is a hit. FAIL refutes the privacy
+    claim. PASS says only that hits beyond this rate and the slack are excluded: a packing audit refutes data-dependent
+    supports and learners that do not randomize, and does not show that any other learner is private.
+
+    Parameters
+    ----------
+    learner : callable
+        `(dataset, size, rng) -> sequence` of length `size`; called with size 1, once per target. An exception counts as
+        a miss and bars a PASS.
+    claim : PrivacyClaim
+        The claim under test.
+    dataset_for : callable (index, rng) -> dataset
+        The dataset of target 0 <= index < family_size; random or not.
+    hits : callable (index, output) -> bool
+        Whether an output lies in the target's set. The sets must be disjoint; they are spot-checked.
+    family_size : int, 2 <= family_size <= 2^62
+        K.
+    distance : int >= 1
+        b; spot-checked if the claim's relation counts steps.
+    slack : float > 0, optional
+        As in `GuaranteeCheck`, for the rate of hits.
+    stop_early : bool
+        Whether drawing ends at the first look that decides. Otherwise there is one test, after the whole budget and at
+        the full significance, which gives the best bound of epsilon.
+    budget : int >= 2, optional
+        Outputs of the learner, one per target; None takes the run's budget.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    Chaudhuri and Hsu (2011), Sample complexity bounds for differentially private learning, lemma 22 and theorem 5.
+
+    Examples
+    --------
+    >>> from audit import Local, PackingCheck, PrivacyClaim, run
+    >>> check = PackingCheck(
+    ...     name="identity", learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index,
+    ...     claim=PrivacyClaim(1.0, relation=Local()), hits=lambda index, output: output == index, family_size=10,
+    ...     distance=1)
+    >>> print(run([check], budget=1_000, workers=0).verdict)
+    FAIL
+    """
+
+    learner: Callable[..., Any]
+    claim: PrivacyClaim = field()  # required, though a utility check states its claim by a property of this name
+    dataset_for: DatasetFor
+    hits: Hits
+    family_size: int
+    distance: int
+    slack: float | None = None
+    stop_early: bool = True
+
+    kind: ClassVar[str] = "packing"
+    unit: ClassVar[str] = "outputs"
+    usual_budget: ClassVar[Budget] = 1_000
+    callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
+    terms_type: ClassVar[type[Any]] = GuaranteeTerms
+    evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
+    result_type: ClassVar[type[Result]] = PackingResult
+    summary = GuaranteeCheck.summary
+    decide = staticmethod(GuaranteeCheck.decide)
+
+    def _validate(self) -> None:
+        if not isinstance(self.claim, PrivacyClaim):
+            raise InvalidArgument.of("claim", "be a PrivacyClaim, an epsilon and a delta", self.claim)
+        if integer(self.family_size, "family_size", at_least=2) > _LARGEST_FAMILY:
+            raise InvalidArgument.of("family_size", "be at most 2^62 to draw targets from", self.family_size)
+        integer(self.distance, "distance", at_least=1)
+        self._convert(slack=positive)
+        self.terms()
+
+    def terms(self) -> GuaranteeTerms:
+        return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance), self.slack)
+
+    def gather(self, allowance: Allowance) -> GuaranteeEvidence:
+        raised: list[str] = []
+        misses, first = partial(self.misses, raised), FIRST_LOOKS[-1]  # fewer outputs would bound epsilon less well
+        evidence = gather_looks(misses, self.terms(), allowance, stop_early=self.stop_early, first=first)
+        refuted = self.judge(self.terms(), evidence, allowance.significance).verdict is Verdict.FAIL
+        if raised and not refuted and evidence.failure is None:
+            return replace(evidence, failure=f"the learner raised in {len(raised)} runs, first {raised[0]}")
+        return evidence
+
+    def misses(self, raised: list[str], replicates: int, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each run misses its own random target; list exceptions in `raised`; spot-check the family."""
+        missed = np.ones(replicates, dtype=bool)
+        first = None
+        for run, target in enumerate(rng.integers(0, self.family_size, replicates).tolist()):
+            dataset = self.dataset_for(target, rng)
+            first = dataset if run == 0 else first
+            if run == 1 and (measure := getattr(self.claim.relation, "distance", None)):
+                steps = measure(first, dataset)
+                if isinstance(steps, str) or steps > self.distance:
+                    rule = "bound the steps between any two datasets of the family"
+                    raise InvalidArgument.of("distance", rule, steps)
+            try:
+                output = self.learner(dataset, 1, rng)[0]
+            except BaseException as error:
+                if not is_of_subject(error):
+                    raise
+                raised.append(f"{type(error).__name__}: {described(error)[:200]}")
+                continue
+            missed[run] = not self.hits(target, output)
+            if run == 0:
+                others = {int(index) for index in rng.integers(0, self.family_size, 4)}
+                others |= {max(target - 1, 0), min(target + 1, self.family_size - 1), target}  # its neighbors
+                found = sorted(index for index in others if bool(self.hits(index, output)))
+                if len(found) > 1:
+                    rule = "describe pairwise disjoint sets: this output lies in two"
+                    raise InvalidArgument.of("hits", rule, (output, found[:2]))
+        return missed
+
+
+@alone(PackingCheck, StatedAlone)
+def check_packing(
+    learner: Callable[..., Any],
+    claim: PrivacyClaim,
+    dataset_for: DatasetFor,
+    hits: Hits,
+    *,
+    family_size: int,
+    distance: int,
+    slack: float | None = None,
+    stop_early: bool = False,
+    **settings: Unpack[StatedAlone],
+) -> PackingResult:
+    """Test a privacy claim on a family of datasets by how often an output hits its own target.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments outside their admissible sets; for a claim along a curve, which group privacy of (epsilon, delta)
+        does not cover; or if a spot check finds two datasets too far apart, or an output in two sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Local, PrivacyClaim, check_packing
+    >>> def respond(record, size, rng):  # tells the truth with probability 0.9
+    ...     return np.where(rng.random(size) < 0.9, record, rng.integers(0, 100, size))
+    >>> result = check_packing(respond, PrivacyClaim(5.0, relation=Local()), lambda index, rng: index,
+    ...                        lambda index, output: output == index, family_size=100, distance=1)
+    >>> print(result.verdict, round(result.epsilon_lower_bound, 1))
+    FAIL 6.5
+    """
+    check = partial(
+        PackingCheck,
+        learner=learner,
+        claim=claim,
+        dataset_for=dataset_for,
+        hits=hits,
+        family_size=family_size,
+        distance=distance,
+        slack=slack,
+        stop_early=stop_early,
+    )
+    if settings.get("timeout") is None:  # a run records the error as the cause; here it raises
+        spot = check(name="spot check")
+        spot.misses([], 2, Stream(settings.get("seed", 0)).child(_SPOT_CHECK).rng())
+    return run_alone(PackingResult, check, settings)

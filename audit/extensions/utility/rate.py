@@ -1,0 +1,227 @@
+"""Rates: the mean excess decays like a power of n, with the claimed exponent and constant, on a declared range."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, Unpack, get_args
+
+import numpy as np
+
+from audit.base.arguments import integer, positive, real
+from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
+from audit.checks.base import Judgment, Result, undecided
+from audit.checks.running import StatedAlone, alone, run_alone
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
+from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
+from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
+
+Sense = Literal["equivalent", "at_least", "throughout"]
+_LEAST_SPAN = 8  # largest size over smallest: three doublings
+_BET_SHARE = 0.3  # found by trial: the joint region spends a few nats on each mean, whatever the significance
+_LEAST_SHARE = 0.2  # of the losses, in equal parts for all sizes
+_LOOK, _LOOKS = 16, 5  # an evaluator is asked at this many sizes beyond the grid, each 16 times the one before
+_LEAST_LOOK = 2**10  # how far beyond the grid, at least, before a FAIL; an evaluator may give up sooner
+_MOST_BEYOND = 64  # values up to a horizon
+_NO_SIMULATION = 0.5  # a significance, where values without noise are judged and it plays no part
+_PATIENCE = 10.0  # seconds for a value beyond the grid; a slower evaluator has given up
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateCheck(CurveCheck):
+    """The claim that the mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
+
+    FAIL if the exponent has certainly settled outside the margin; PASS if it certainly lies inside and is steady. A
+    range that begins before the asymptotic law is seen is INCONCLUSIVE.
+
+    Parameters
+    ----------
+    losses, evaluator, compared_at, sizes, support, budget
+        As for `audit.ConsistencyCheck`, of the excess over the limit. The sizes, at least 3 over at least three
+        doublings, are declared before anything is drawn as the range on which the asymptotic law is claimed to be seen.
+    exponent : float
+        Claimed exponent of decay; a negative one claims growth.
+    margin : float > 0
+        Largest allowed distance of the fitted exponent from `exponent`.
+    sense : {"equivalent", "at_least", "throughout"}
+        Whether the exponent is claimed to be this one, or at least this large (an upper bound of the risk), or this one
+        between any two of the sizes: these alone then refute the claim, whatever comes later.
+    constant : float > 0, optional
+        Claimed factor; with "at_least" the excess is claimed to stay below it.
+    constant_margin : float > 0
+        Largest allowed distance of the factor at the largest size from `constant`, relative to it.
+    scale : callable, optional
+        `(n) -> float`: what decays is a power of this instead of n; positive and increasing.
+    horizon : int, optional
+        With an evaluator: largest size at which it may be asked if the declared range does not keep the claim. A
+        FAIL needs the claim broken there too: a range that begins too early is INCONCLUSIVE. Unless given, the
+        evaluator is asked up to 2^20 times the largest size, and only before a FAIL. A horizon at or below the largest
+        size declares that there is nothing to look for: the range alone decides.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    `docs/utility.md` derives both judges. The bounds of the means are those of Waudby-Smith and Ramdas (2024),
+    Estimating means of bounded random variables by betting, section 4.
+
+    Examples
+    --------
+    >>> from audit import RateCheck, run
+    >>> check = RateCheck(name="root", evaluator=lambda n: 2 * n**-0.5, sizes=[64, 128, 256, 512], exponent=0.5)
+    >>> print(run([check], workers=0).verdict)
+    PASS
+    """
+
+    exponent: float
+    margin: float = 0.05
+    sense: Sense = "equivalent"
+    constant: float | None = None
+    constant_margin: float = 0.1
+    scale: Callable[[int], float] | None = None
+    horizon: int | None = None
+
+    kind: ClassVar[str] = "rate"
+    callables: ClassVar = {**CurveCheck.callables, "scale": "(n)"}
+    terms_type: ClassVar[type[Any]] = RateTerms
+    least_sizes: ClassVar[int] = 3
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._convert(exponent=real, margin=positive, constant_margin=positive, constant=positive)
+        self._convert(horizon=partial(integer, at_least=1))
+        if not math.isfinite(self.exponent):
+            raise InvalidArgument.of("exponent", "be finite", self.exponent)
+        if self.sense not in get_args(Sense):
+            raise InvalidArgument.of("sense", "be 'equivalent', 'at_least' or 'throughout'", self.sense)
+        if self.sizes[-1] < _LEAST_SPAN * self.sizes[0]:
+            raise InvalidArgument.of("sizes", "span at least three doublings", self.sizes)
+
+    @property
+    def summary(self) -> str:
+        base = "n" if self.scale is None else "scale(n)"
+        factor = "" if self.constant is None else f"{self.constant:.4g} "
+        relation = "<=" if self.sense == "at_least" else "~"
+        return f"excess {relation} {factor}{base}^{-self.exponent:.4g}, exponent within {self.margin:g}"
+
+    def terms(self) -> RateTerms:
+        look = min(self._last_look, self.sizes[-1] * _LEAST_LOOK) if self._may_look else 0
+        return RateTerms(self.exponent, self.margin, self.sense, self.constant, self.constant_margin, look)
+
+    def reference(self, size: int) -> float | None:
+        if self.scale is None:
+            return float(size)
+        value = call_number(self.scale, "scale", size)
+        if value <= 0:
+            raise Unusable(f"scale({size}) returned {value:g} where a positive number was due")
+        return value
+
+    @staticmethod
+    def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+        scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
+        if any(b <= a for a, b in pairwise(scales)):
+            return undecided("the scale does not increase with n, so that there is no exponent to fit")
+        judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
+        return judge(terms, evidence, significance)
+
+    def bet_share(self, significance: float) -> float:
+        return _BET_SHARE
+
+    def shared_out(self, pilots: Sequence[PilotSample]) -> list[int]:
+        """Return more losses where the change of the exponent takes more: its coefficient times the relative spread."""
+        due = super().shared_out(pilots)
+        scales = [self.reference(size) or math.nan for size in self.sizes] if pilots else []
+        if not scales or any(b <= a for a, b in pairwise(scales)):
+            return due  # there is no exponent to fit
+        form = np.abs(LogGrid(np.log(scales), np.ones(len(scales))).bend)
+        wanted = form * [pilot.relative_spread for pilot in pilots]
+        shares = _LEAST_SHARE / len(due) + (1 - _LEAST_SHARE) * wanted / wanted.sum()
+        return [int(sum(due) * share) for share in shares]
+
+    def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+        # none if the grid keeps the claim, and none without a horizon unless the grid refutes the claim
+        if not self._may_look:
+            return ()
+        alone = replace(self.terms(), least_look=0)
+        verdict = self.judge(alone, CurveEvidence(len(points), points, uses=self.uses), _NO_SIMULATION).verdict
+        if verdict is Verdict.PASS or (self.horizon is None and verdict is not Verdict.FAIL):
+            return ()
+        step = _LOOK if self.horizon is None else 2
+        found: list[CurvePoint] = []
+        size = step * self.sizes[-1]
+        while size <= self._last_look and len(found) < _MOST_BEYOND:
+            started = time.perf_counter()
+            try:
+                point = CurvePoint(size, self._value(size), None, self.reference(size))
+            except Unusable:
+                break
+            if not (point.exact or 0.0) > 0 or time.perf_counter() - started >= _PATIENCE:
+                break  # it has no logarithm, or the next one would take too long
+            found.append(point)
+            size *= step
+        return tuple(found)
+
+    @property
+    def _may_look(self) -> bool:
+        return self.evaluator is not None and self.sense != "throughout"
+
+    @property
+    def _last_look(self) -> int:
+        return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
+
+
+@alone(RateCheck, StatedAlone)
+def check_rate(
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
+    exponent: float | None = None,
+    *,
+    margin: float = 0.05,
+    sense: Sense = "equivalent",
+    constant: float | None = None,
+    constant_margin: float = 0.1,
+    scale: Callable[[int], float] | None = None,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    horizon: int | None = None,
+    **settings: Unpack[StatedAlone],
+) -> Result:
+    """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
+
+    Examples
+    --------
+    >>> from audit import check_rate
+    >>> def losses(n, replicates, rng):
+    ...     return rng.random(replicates) * n**-0.5
+    >>> result = check_rate(losses, [64, 256, 1024], 0.5, margin=0.1, support=lambda n: (0, n**-0.5), budget=20_000)
+    >>> print(result.verdict, result.found[0])
+    PASS exponent in [0.482, 0.5129]
+    """
+    return run_alone(
+        Result,
+        partial(
+            RateCheck,
+            losses=losses,
+            sizes=sizes,
+            exponent=required(exponent, "exponent"),
+            margin=margin,
+            sense=sense,
+            constant=constant,
+            constant_margin=constant_margin,
+            scale=scale,
+            horizon=horizon,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

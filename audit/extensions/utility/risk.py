@@ -1,0 +1,301 @@
+"""Check the mean risk at several sizes: it tends to the Bayes risk, or it keeps a lower bound for private learners."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar, Unpack
+
+from audit.base.arguments import nonnegative, real
+from audit.base.errors import InvalidArgument
+from audit.checks.base import Interval, Judgment, Result, conclude
+from audit.checks.running import StatedAlone, alone, run_alone
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, required
+from audit.game.means import Support, call_number
+
+
+@dataclass(frozen=True)
+class ConsistencyTerms:
+    bayes_risk: float
+    tolerance: float
+    monotone: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsistencyCheck(CurveCheck):
+    """The claim that the risk tends to the Bayes risk, tested on the stated sizes.
+
+    Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing of a
+    limit; bounds that fall with n claim a fall.
+
+    FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, if it is certainly above a
+    stated bound at some size, or, for a risk declared monotone, if it certainly grows from one size to the next.
+    PASS if it is certainly at most bayes_risk + tolerance at the largest size and at most bound + tolerance at every
+    size. A risk certainly below the Bayes risk is INCONCLUSIVE: one of the two is computed wrongly.
+
+    Parameters
+    ----------
+    losses : callable, optional
+        `(n, replicates, rng) -> (replicates,)`: independent losses of the learner, each trained on n fresh examples.
+        Risks, not excess risks.
+    evaluator : callable, optional
+        `(n) -> float`: the mean loss without noise. It takes the place of `losses`, and the result says so. If both are
+        given, the evaluator is judged, and the losses at `compared_at` are compared with it: a contradiction makes the
+        check INCONCLUSIVE.
+    compared_at : sequence of int
+        Sizes at which an evaluator and `losses` are compared; the smallest of `sizes` unless given.
+    sizes : sequence of int
+        Sample sizes, increasing.
+    support : (low, high), or callable (n) -> (low, high)
+        Range of the losses. A loss outside is INCONCLUSIVE. An infinite end gives no bound on that side, and claims
+        about that side stay INCONCLUSIVE. A tighter support gives tighter bounds, because an upper bound allows for
+        unseen losses at the upper end.
+    bayes_risk : float
+        The limit.
+    tolerance : float >= 0
+        The excess that may be left at the largest size.
+    finite_bounds : callable, optional
+        `(n) -> float`: a proved upper bound of the mean risk at every n.
+    monotone : bool
+        Whether the mean risk is claimed not to grow with n.
+    budget : int >= 2, optional
+        Losses drawn in all, over all sizes; None takes the run's budget.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    Devroye, Gyorfi and Lugosi (1996), A probabilistic theory of pattern recognition, definition 6.1.
+
+    Examples
+    --------
+    >>> from audit import ConsistencyCheck, run
+    >>> def coin(n, replicates, rng):
+    ...     return rng.random(replicates) < 0.2 + n**-0.5
+    >>> check = ConsistencyCheck(name="coin", losses=coin, sizes=[100, 10_000], bayes_risk=0.2, tolerance=0.1)
+    >>> print(run([check], budget=2_000, workers=0).verdict)
+    PASS
+    """
+
+    bayes_risk: float = 0.0
+    tolerance: float = 0.0
+    finite_bounds: Callable[[int], float] | None = None
+    monotone: bool = False
+
+    kind: ClassVar[str] = "consistency"
+    callables: ClassVar = {**CurveCheck.callables, "finite_bounds": "(n)"}
+    terms_type: ClassVar[type[Any]] = ConsistencyTerms
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._convert(bayes_risk=real, tolerance=nonnegative)
+
+    @property
+    def summary(self) -> str:
+        return f"risk -> {self.bayes_risk:.4g}, within {self.tolerance:.4g} at n = {self.sizes[-1]:.6g}"
+
+    def reference(self, size: int) -> float | None:
+        return None if self.finite_bounds is None else call_number(self.finite_bounds, "finite_bounds", size)
+
+    @staticmethod
+    def decide(terms: ConsistencyTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+        bounds = evidence.intervals(significance)
+        last, (lowest, highest) = evidence.sizes[-1], bounds[-1]
+        goal, tolerance = terms.bayes_risk + terms.tolerance, terms.tolerance
+        broken, loose = [], []  # what refutes the claim, and what bars a PASS; the first of each is shown
+        if exceeds(lowest, goal):
+            broken.append(f"the risk at n = {last} is at least {lowest:.4g}, above {goal:.4g}")
+        if any(exceeds(terms.bayes_risk, high) for _, high in bounds):
+            loose.append("the risk lies below the Bayes risk that the check states: one of the two is wrong")
+        if exceeds(highest, goal):
+            risk = f"the risk at n = {last} may be {highest:.4g}"
+            loose.append(f"not refuted, but {risk}, above {goal:.4g}: raise the budget")
+        for point, (low, high) in zip(evidence.points, bounds, strict=True):
+            n, bound = point.size, point.reference
+            if bound is not None and exceeds(low, bound):
+                broken.append(f"the risk at n = {n} is at least {low:.4g}, above its bound {bound:.4g}")
+            if bound is not None and exceeds(high, bound + tolerance):
+                risk = f"n = {n}: risk up to {high:.4g}, bound {bound:.4g}"
+                loose.append(f"not refuted, but a stated bound is not confirmed within {tolerance:g}: {risk}")
+        for (before, after), ((_, high), (low, _)) in zip(pairwise(evidence.sizes), pairwise(bounds), strict=True):
+            if terms.monotone and exceeds(low, high):
+                risk = f"at most {high:.4g} at n = {before} to at least {low:.4g} at n = {after}"
+                broken.append(f"the risk grows from {risk}")
+        kept = f"the risk at n = {last} is at most {highest:.4g}, within {tolerance:g} of {terms.bayes_risk:g}"
+        exact = evidence.uses == "evaluator"
+        trust = "by an evaluator, without noise" if exact else f"error probability {significance:.2g}"
+        return conclude(
+            "exact" if exact else "statistical",
+            tuple(Interval(f"risk at n = {n}", *ends) for n, ends in zip(evidence.sizes, bounds, strict=True)),
+            broken=f"{broken[0]} ({trust})" if broken else None,
+            why_open=loose[0] if loose else None,
+            kept=f"{kept} ({evidence.how(significance)})",
+        )
+
+
+@alone(ConsistencyCheck, StatedAlone)
+def check_consistency(
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
+    bayes_risk: float = 0.0,
+    tolerance: float = 0.0,
+    *,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    finite_bounds: Callable[[int], float] | None = None,
+    monotone: bool = False,
+    **settings: Unpack[StatedAlone],
+) -> Result:
+    """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.
+
+    Examples
+    --------
+    >>> from audit import check_consistency
+    >>> result = check_consistency(
+    ...     evaluator=lambda n: 0.2 + n**-0.5, sizes=[100, 10_000], bayes_risk=0.2, tolerance=0.05)
+    >>> print(result.verdict, result.basis)
+    PASS exact
+    """
+    return run_alone(
+        Result,
+        partial(
+            ConsistencyCheck,
+            losses=losses,
+            sizes=sizes,
+            bayes_risk=bayes_risk,
+            tolerance=tolerance,
+            finite_bounds=finite_bounds,
+            monotone=monotone,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )
+
+
+@dataclass(frozen=True)
+class LowerBoundTerms:
+    slack: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBoundCheck(CurveCheck):
+    """The claim that the risk keeps a proved minimax lower bound for private learners.
+
+    The bound is one of the risk, not of epsilon: `epsilon_lower_bound` of a privacy check is another thing. FAIL if the
+    mean risk is certainly below the bound at some size: the learner is not private in the sense of the theorem. PASS if
+    it is certainly at least (1 - slack) bound at every size.
+
+    Parameters
+    ----------
+    losses, evaluator, compared_at, sizes, support, budget
+        As for `audit.ConsistencyCheck`. The losses must be those of the risk that the theorem bounds: the largest over
+        a family of distributions, or the average over a prior on the family. The risk on a single, easy distribution
+        may lie below the bound without any fault.
+    bound : callable
+        `(n) -> float`: the proved lower bound of the risk.
+    slack : float in [0, 1)
+        How far below the bound, relative to it, a PASS may leave the risk.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+
+    References
+    ----------
+    Duchi, Jordan and Wainwright (2018), Minimax optimal procedures for locally private estimation, section 2.
+
+    Examples
+    --------
+    >>> from audit import LowerBoundCheck, run
+    >>> check = LowerBoundCheck(name="mean", evaluator=lambda n: 2 / n, sizes=[10, 100], bound=lambda n: 1 / n)
+    >>> print(run([check], workers=0).verdict)
+    PASS
+    """
+
+    bound: Callable[[int], float]
+    slack: float = 0.1
+
+    kind: ClassVar[str] = "lower-bound"
+    callables: ClassVar = {**CurveCheck.callables, "bound": "(n)"}
+    terms_type: ClassVar[type[Any]] = LowerBoundTerms
+
+    def _validate(self) -> None:
+        super()._validate()
+        self._convert(slack=nonnegative)
+        if self.slack >= 1:
+            raise InvalidArgument.of("slack", "be less than 1", self.slack)
+
+    @property
+    def summary(self) -> str:
+        return "risk >= the private lower bound"
+
+    def reference(self, size: int) -> float | None:
+        return call_number(self.bound, "bound", size)
+
+    @staticmethod
+    def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+        how, exact = evidence.how(significance), evidence.uses == "evaluator"
+        error = "" if exact else f", error probability {significance:.2g}"
+        found, broken, why_open = [], None, None
+        for point, (lower, upper) in zip(evidence.points, evidence.intervals(significance), strict=True):
+            bound = point.reference or 0.0
+            found.append(Interval(f"risk at n = {point.size} (bound {bound:.4g})", lower, upper))
+            if broken is None and exceeds(bound, upper):
+                risk = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}"
+                broken = f"{risk}, which every private learner has: it is not private ({how}{error})"
+            if why_open is None and exceeds(bound * (1 - terms.slack), lower):
+                risk = f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g}"
+                why_open = f"not refuted, but {risk} by more than {terms.slack:.0%}: raise the budget"
+        kept = f"the risk keeps the bound at all {len(found)} sizes, within {terms.slack:.0%} ({how})"
+        basis = "exact" if exact else "statistical"
+        return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
+
+
+@alone(LowerBoundCheck, StatedAlone)
+def check_lower_bound(
+    losses: Callable[..., Any] | None = None,
+    sizes: Sequence[int] = (),
+    bound: Callable[[int], float] | None = None,
+    *,
+    slack: float = 0.1,
+    evaluator: Callable[[int], float] | None = None,
+    compared_at: Sequence[int] = (),
+    support: Support | Callable[[int], Support] = (0.0, 1.0),
+    **settings: Unpack[StatedAlone],
+) -> Result:
+    """Check that the risk of a learner keeps a proved minimax lower bound for private learners.
+
+    This is not a lower bound of epsilon: see `audit.packing_epsilon_lower_bound` for one from the success rate.
+
+    Examples
+    --------
+    >>> from audit import check_lower_bound
+    >>> result = check_lower_bound(evaluator=lambda n: 0.5 / n, sizes=[10, 100], bound=lambda n: 1 / n)
+    >>> print(result.verdict)  # half the risk that every private learner has
+    FAIL
+    """
+    return run_alone(
+        Result,
+        partial(
+            LowerBoundCheck,
+            losses=losses,
+            sizes=sizes,
+            bound=required(bound, "bound"),
+            slack=slack,
+            evaluator=evaluator,
+            compared_at=compared_at,
+            support=support,
+        ),
+        settings,
+    )

@@ -1,0 +1,47 @@
+"""The comparisons that come with the package: every implementation releases in the form of the truth.
+
+That the samplers follow their stated laws, and keep the claim, is what `dp-audit compare mechanisms.comparisons`
+audits; here the laws alone are held against the claim, and a few outputs against the truth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("opendp")
+pytest.importorskip("diffprivlib")
+pytest.importorskip("pydp")
+
+from audit.checks.privacy.stated_law import stated_loss
+from audit.extensions.compare.comparison import require_comparisons
+from audit.subjects.subject import states_a_law
+from mechanisms.comparisons import COMPARISONS
+
+IMPLEMENTATIONS = [(comparison, one) for comparison in COMPARISONS for one in comparison.implementations]
+NAMES = [f"{comparison.name}/{one.name}" for comparison, one in IMPLEMENTATIONS]
+
+
+def test_four_comparisons_of_at_least_four_implementations():
+    assert len(require_comparisons(COMPARISONS)) == 4
+    assert all(len(comparison.implementations) >= 4 for comparison in COMPARISONS)
+    assert {comparison.claim.epsilon for comparison in COMPARISONS} == {1.0}
+
+
+@pytest.mark.parametrize(("comparison", "one"), IMPLEMENTATIONS, ids=NAMES)
+def test_outputs_have_the_form_of_the_truth(comparison, one):
+    """Noise of scale 2 at most reaches 100 times its scale with probability below 1e-40 an entry."""
+    data = comparison.pairs[0][0]
+    truth = np.asarray(comparison.truth(data), dtype=float)
+    outputs = np.asarray(one.mechanism(data, 5, np.random.default_rng(0)), dtype=float)
+    assert outputs.shape == (5, *truth.shape)
+    assert np.all(np.abs(outputs - truth) < 200)
+
+
+@pytest.mark.parametrize(("comparison", "one"), IMPLEMENTATIONS, ids=NAMES)
+def test_stated_laws_use_all_of_the_claim(comparison, one):
+    if not states_a_law(one.mechanism):
+        assert one.name in {"PyDP Count", "PyDP BoundedMean"}
+        return
+    loss = stated_loss(one.mechanism, *comparison.pairs[0])
+    assert loss.epsilon(0.0) == pytest.approx(1.0, rel=1e-6)

@@ -1,0 +1,462 @@
+"""The table before it accuses anybody: pairs are neighbors, right libraries fail nowhere, each case has a fault.
+
+A right library has a cell that fails by its outputs with probability at most `confirmation`, for all of its cells
+together: RARE here, with fixed seeds on top.
+"""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audit.base.errors import InvalidArgument, UnknownTarget
+from audit.claims import PrivacyClaim
+from audit.conformance import Library, Parameters, conform, parametrize
+from audit.extensions.conformance.cases import CASES
+from audit.extensions.conformance.cells import Cell, cells_of, probe
+from audit.extensions.conformance.command import conformance_command
+from audit.extensions.conformance.findings import STATUSES, written
+from audit.extensions.conformance.library import once
+from audit.extensions.conformance.matrix import load, page_of, save, worst, write_page
+from audit.extensions.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
+from audit.extensions.conformance.queries import QUERIES
+from audit.extensions.conformance.usual import law_of
+from audit.laws import Laplace
+from mechanisms.conformance import FAULTS, faulty, reference
+
+pytest_plugins = ["pytester"]
+RARE = 1e-8
+CHEAP = {"substitution": ["ordinary", "NaN"], "add/remove": ["bounds 2 ulps apart, 16 records"]}
+
+
+def everything(relation):
+    """Return a library that offers each query, with a parameter of its own noise, and is never called."""
+    library = Library("everything", relation=relation, unordered=True)
+    for name in QUERIES:
+        library.query(name, native=lambda p: PrivacyClaim(p.sensitivity / p.scale))(lambda p: None)
+    return library
+
+
+def test_the_table_is_as_large_as_it_says():
+    assert len(QUERIES) >= 25
+    assert len(CASES) >= 30
+    assert len({query.name for query in QUERIES.values()}) == len(QUERIES)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_pair_is_neighboring(relation):
+    """`PrivacyCheck` refuses a pair that is not, so that no library can be accused by a wrong table."""
+    pairs = 0
+    for cell in cells_of(everything(relation)):
+        parts = cell.parts()
+        for part in () if isinstance(parts, str) else parts:
+            assert part.check("any").pairs
+            pairs += len(part.instances)
+    assert pairs >= 1_500
+
+
+def test_differences_are_exact():
+    assert WithinRelation(1.0).why_not(2**53, 2**53 + 1) is None
+    assert WithinRelation(1.0).why_not(0.0, 1.0000000000000002) == "two numbers differ by more than 1"
+    assert "not finite" in WithinRelation(1.0).why_not(float("nan"), 0.0)
+    assert "type" in WithinRelation(1.0).why_not(0, 1.0)
+    assert "equal" in WithinRelation(1.0).why_not([1.0], [1.0])
+    assert OrderRelation().why_not([1, 2], [2, 1]) is None
+    assert "equal" in OrderRelation().why_not([1, 2], [1, 2])
+
+
+def test_every_case_has_a_fault():
+    assert set(FAULTS) == set(CASES)
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_fails_where_its_case_looks(case):
+    """8,000 outputs: each fault has a loss that they show beyond doubt."""
+    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=1, draws=8_000, timeout=300)
+    assert found.fails, found
+    left, right = (eval(side, {"nan": math.nan, "inf": math.inf}) for side in (found.left, found.right))
+    assert repr(left) != repr(right)
+
+
+@pytest.mark.false_alarm(RARE)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_right_library_fails_nowhere(relation):
+    """The cheap part of the table; the weekly run asks all of it."""
+    found = conform(reference(relation), cases=CHEAP[relation], draws=500, timeout=300, workers=1, confirmation=RARE)
+    assert len({each.query for each in found}) == len(QUERIES)
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
+    assert not odd
+
+
+@pytest.mark.false_alarm(RARE)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_right_library_fails_nowhere_in_the_whole_table(relation):
+    found = conform(reference(relation), draws=5_000, timeout=600, confirmation=RARE)
+    odd = [each for each in found if each.status not in ("screened", "does not apply", "PASS")]
+    assert not odd
+    assert sum(each.pairs for each in found) >= 1_500
+
+
+@pytest.mark.false_alarm(RARE)
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_fails_in_no_other_row(case):
+    fault = FAULTS[case]
+    found = conform(faulty(case), queries=[fault.query], draws=20_000, timeout=600, confirmation=RARE)
+    assert {each.case for each in found if each.fails} - {case, *fault.also} == set()
+
+
+def counts(p):
+    return lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon)
+
+
+def counting(**settings):
+    library = Library("counting", relation="add/remove", quote="one person is one record", **settings)
+    library.query("count")(counts)
+    return library
+
+
+def test_what_the_documentation_excludes_accuses_nobody():
+    library = Library("sums", relation="substitution")
+
+    @library.query("sum")
+    def _(p):
+        return lambda data, rng: (
+            float("nan") if any(x != x for x in data) else sum(data) + rng.laplace(scale=1 / p.epsilon)
+        )
+
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert found.status == "FAIL C"
+    assert "nan" in found.left
+
+    @library.outside
+    def _(query, p, data):
+        return "sum(): values must be numbers" if any(x != x for x in data) else None
+
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert found.status == "excluded"
+    assert "sum(): values must be numbers" in found.reason
+
+
+def test_sixteen_records_are_written_one_by_one_and_more_as_sums():
+    assert written([0.5] * 15 + [1.0]) == repr([0.5] * 15 + [1.0])
+    assert written([0.5] * 16 + [1.0]) == "[0.5] * 16 + [1.0]"
+
+
+def test_a_waiver_has_a_reason_and_ends_with_the_fault():
+    library = faulty("NaN")
+    library.waive("sum", "NaN", reason="mended in the next release")
+    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
+    assert (found.status, found.reason) == ("waived", "mended in the next release")
+    library.waive("sum", "infinity", reason="nothing")
+    (found,) = conform(library, queries=["sum"], cases=["infinity"], workers=1)
+    assert found.status == "undecided"
+    assert "take the waiver out" in found.reason
+    with pytest.raises(InvalidArgument, match="reason"):
+        library.waive("sum", "NaN", reason=" ")
+
+
+def test_refusals_and_calls_that_raise_or_hang_have_names_of_their_own():
+    library = Library("odd", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        if p.epsilon == 1:
+            raise ValueError("epsilon is too large")
+        return counts(p)
+
+    @library.query("sum")
+    def _(p):
+        def release(data):
+            raise RuntimeError("always")
+
+        return release
+
+    @library.query("mean")
+    def _(p):
+        def release(data):
+            while True:
+                pass
+
+        return release
+
+    found = conform(library, queries=["count", "sum", "mean", "median"], cases=["ordinary"], workers=2, timeout=3)
+    assert [each.status for each in found] == ["refused", "raises on both", "does not return", "not offered"]
+    assert "epsilon is too large" in found[0].reason
+
+
+def test_a_claim_that_cannot_be_computed_leaves_the_other_cells_what_they_are():
+    library = counting()
+    library.query("laplace noise", native=lambda p: PrivacyClaim(1 / (p.scale - p.scale)))(counts)
+    found = conform(
+        library, queries=["laplace noise", "count"], cases=["round scales", "ordinary"], workers=1, draws=400
+    )
+    assert {each.status for each in found if "cannot be stated" in each.reason} == {"undecided"}
+    assert [each.query for each in found if each.status == "screened"]
+
+
+def test_parameters_for_which_a_library_computes_no_claim_are_refused():
+    def claim(p):
+        if p.epsilon < 0.1:
+            raise ValueError("noise scale is too large")
+        return PrivacyClaim(p.epsilon)
+
+    library = Library("mine", relation="add/remove")
+    library.query("count", claim=claim)(counts)
+    found = conform(library, queries=["count"], cases=["tiny epsilon", "one record", "empty"], workers=1, draws=400)
+    assert [each.status for each in found] == ["refused", "screened", "does not apply"]
+    assert found[0].reason == "ValueError: noise scale is too large"
+
+
+def test_values_without_noise_are_compared_exactly_and_without_a_draw():
+    cell = Cell(faulty("offset column"), "sum", "offset column")
+    (part,) = cell.parts()
+    seen = probe(part, calls=0)
+    assert seen.exceeds
+    assert seen.excess == 256  # sums of 1,024 numbers around 2^50 are multiples of 2^8
+    right = Cell(reference("substitution"), "sum", "offset column")
+    assert not probe(right.parts()[0], calls=0).exceeds
+
+
+@pytest.mark.false_alarm(RARE)
+def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
+    """Three epsilons are three parts: one wrong scale is FAIL B, since some guesses are wrong under it."""
+    (found,) = conform(faulty("epsilon 1, 2, 3"), queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    assert (found.status, found.pairs) == ("FAIL B", 3)
+    (found,) = conform(
+        counting(), queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000, confirmation=RARE
+    )
+    assert (found.status, found.pairs, found.claimed) == ("screened", 3, 3.0)
+    assert found.resolution is None or found.resolution > 3
+
+    library = Library("partly", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        if p.epsilon > 2:
+            raise ValueError("too large")
+        return counts(p)
+
+    (found,) = conform(library, queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000)
+    assert "1 of 3 settings are refused or raise" in found.reason
+
+
+def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_output_that_shows_it():
+    """The noise is wide enough for the outputs, and the library says of itself that it was scaled for half."""
+    library = Library("modest", relation="add/remove")
+
+    @library.query("count", sensitivity=lambda p: 0.5, noiseless=lambda p: len)
+    def _(p):
+        return counts(p)
+
+    (found,) = conform(library, queries=["count"], cases=["ordinary"], workers=1, draws=2_000)
+    assert (found.status, found.bound) == ("FAIL B", None)
+    assert "moves by 2 times what the noise was scaled for" in found.reason
+
+
+def test_what_is_usual_of_a_query_need_not_be_said():
+    library = Library("usual", quote=usual_docstring)
+    library.answer({name: lambda p: max for name in ("laplace noise", "geometric noise")}, native="usual", law="usual")
+    library.answer({"gaussian noise": lambda p: max}, claim="usual", native="usual", quote='README: "zCDP"')
+    library.answer({name: lambda p: max for name in ("count", "sum", "mean", "variance")}, sensitivity="usual", draws=9)
+    named = ("randomized response", "frequency oracle", "exponential mechanism", "histogram of public keys")
+    library.answer({name: lambda p: max for name in named}, law="usual")
+    library.answer({"histogram of numbers": lambda p: max}, law="integer", relation="add/remove")
+    p, answers = Parameters(lower=-1.0, upper=3.0, size=4, sensitivity=2.0, scale=4.0), library.answers
+    assert {name: answers[name].sensitivity(p) for name in ("count", "sum", "mean", "variance")} == {
+        "count": 1, "sum": 4, "mean": 1, "variance": 3,
+    }  # fmt: skip
+    assert answers["laplace noise"].native(p).epsilon == 0.5
+    assert answers["laplace noise"].law(p, 1.0) == Laplace(1.0, 4.0)
+    assert answers["geometric noise"].law(p, 1).ratio == math.exp(-0.25)
+    assert answers["gaussian noise"].claim(p).rho == 0.125
+    keys, bits, chosen = (
+        answers[name].law(Parameters(), x) for name, x in zip(named, ("a", "b", [2.0, 0.0]), strict=False)
+    )
+    assert np.exp(keys.log_likelihood(["a", "b"])) == pytest.approx([math.e / (math.e + 2), 1 / (math.e + 2)])
+    assert np.exp(bits.log_likelihood([[0, 1, 0]])) == pytest.approx(0.5 * (math.e / (math.e + 1)) ** 2)
+    assert np.exp(chosen.log_likelihood([0])) == pytest.approx(math.e / (math.e + 1))
+    assert answers[named[-1]].law(Parameters(), ["a", "a", "c"]).laws == (Laplace(2, 2), Laplace(0, 2), Laplace(1, 2))
+    binned = answers["histogram of numbers"].law(Parameters(), [0.0, 0.25, 1.0]).laws
+    assert [(law.loc, law.ratio) for law in binned] == [(count, math.exp(-1)) for count in (1, 1, 0, 1)]
+    assert answers["sum"].quote == 'docstring of usual_docstring: "This is epsilon-differentially private."'
+    assert answers["gaussian noise"].quote == 'README: "zCDP"'
+    added = law_of("variance", "substitution", "usual")(Parameters(size=2), [0.0, 1.0])
+    assert added == Laplace(0.25, 0.25)
+    tight = law_of("gaussian noise", "", "usual")(Parameters(epsilon=1.0, delta=1e-6), 0.0)
+    assert tight.loss_against(replace(tight, loc=1.0)).epsilon(1e-6) == pytest.approx(1.0, abs=1e-6)
+    for wrong in ({"law": "usual"}, {"native": "usual"}, {"claim": "usual"}, {"sensitivity": "usual"}):
+        with pytest.raises(InvalidArgument, match="for a query other than"):
+            library.query("minimum", **wrong)
+    with pytest.raises(InvalidArgument, match="says nothing of privacy"):
+        Library("silent", quote=counts)
+
+
+def usual_docstring():
+    """Sum numbers. This is
+    epsilon-differentially private. It is fast.
+    """
+
+
+def test_a_release_with_next_to_no_noise_is_the_value_without_noise():
+    """A sum in floating-point moves by more than its noise is scaled for; the same sum in fractions does not."""
+    library = Library("frozen")
+
+    @library.query("sum", sensitivity="usual")
+    def _(p):
+        return lambda data, rng: sum(data) + rng.laplace(scale=(p.upper - p.lower) / p.epsilon)
+
+    wrong, right = (
+        Cell(library, "sum", case).parts()[0] for case in ("bounds 2 ulps apart, 64 records", "out of bounds")
+    )
+    assert probe(wrong, calls=0).excess > 2
+    assert probe(right, calls=0).excess == pytest.approx(100, rel=1e-3)  # it does not clamp
+
+
+def test_a_release_whose_noise_does_not_shrink_is_no_value_without_noise():
+    """Where a scale overflows, the noise is as large at 2^40 times the epsilon, and outputs differ by it alone."""
+    signs = itertools.cycle([1e9, -1e9])
+    library = Library("overflowing")
+    library.query("sum", sensitivity="usual")(lambda p: lambda data: next(signs))
+    (part,) = Cell(library, "sum", "one record").parts()
+    assert probe(part, calls=0).excess == 0
+
+
+def test_records_of_another_type_are_excluded_with_the_words_that_say_so():
+    library = counting()
+    library.typed('count(): "numbers"')
+    p = Parameters()
+    assert [library.excluded("count", p, data) for data in ([1.0, 2], [], [1.0, "2"], [None], [True])] == [
+        None, None, *['count(): "numbers"'] * 3,
+    ]  # fmt: skip
+    assert [library.excluded("top-k", p, data) is None for data in (["a"], [1], [None])] == [True, False, False]
+    assert library.excluded("linear regression", p, [[[0.1, "x"], 1]])
+    assert p.place("b") == 1
+    assert p.place("elsewhere") == 0
+
+
+def test_outputs_that_nothing_reads_are_not_called_screened():
+    library = Library("huge", relation="add/remove")
+
+    @library.query("count")
+    def _(p):
+        return lambda data, rng: len(data) * 10**40 + int(rng.integers(2**62)) * 10**30
+
+    @library.query("sum")
+    def _(p):
+        return lambda data, rng: 0.0
+
+    found = conform(library, queries=["count", "sum"], cases=["ordinary"], workers=1, draws=2_000)
+    assert [each.status for each in found] == ["undecided", "screened"]
+    assert "no score reads" in found[0].reason
+    assert "never varied" in found[1].reason
+
+
+def test_settings_and_native_scales():
+    library = counting()
+    library.settings["count", "*"] = {"size": 64}
+    (part,) = Cell(library, "count", "ordinary").parts()
+    assert part.parameters.size == 64
+    assert Cell(library, "count", "round scales").parts() == "the query has no parameter of its own noise"
+    library.query("laplace noise")(counts)
+    assert Cell(library, "laplace noise", "round scales").parts().startswith("the library has no parameter")
+    with pytest.raises(InvalidArgument, match="name parameters"):
+        Parameters().changed({"epsilom": 1})
+
+
+def test_a_library_says_what_it_offers():
+    library = counting()
+    with pytest.raises(InvalidArgument, match="not offered yet"):
+        library.query("count")
+    with pytest.raises(InvalidArgument, match="`sensitivity` with `noiseless`"):
+        library.query("sum", noiseless=lambda p: sum)
+    with pytest.raises(InvalidArgument, match="relation"):
+        Library("other", relation="change-one")
+    for wrong in ({"queries": ["counts"]}, {"queries": ["count"], "cases": ["nowhere"]}):
+        with pytest.raises(InvalidArgument, match=f"`{[*wrong][-1]}` must be one of .*, (got )?'(counts|nowhere)'"):
+            conform(library, **wrong)
+
+
+def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
+    library = faulty("NaN")
+    library.name = "<script>alert(1)</script>"
+    found = conform(library, queries=["sum", "count"], cases=["NaN", "ordinary"], draws=2_000, workers=1)
+    save(tmp_path / "one.json", library, found)
+    head, rows = load(tmp_path / "one.json")
+    assert head["library"] == library.name
+    assert [(row.query, row.case, row.status) for row in rows] == [(row.query, row.case, row.status) for row in found]
+    again = conform(library, queries=["sum"], cases=["ordinary"], draws=100, workers=1)
+    save(tmp_path / "one.json", library, again)
+    kept = [row for row in rows if (row.query, row.case) != ("sum", "ordinary")]
+    assert load(tmp_path / "one.json")[1] == sorted([*kept, *again], key=rows_in_order(rows))
+    page = write_page(tmp_path).read_text()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "FAIL C" in page
+    assert worst([row for row in rows if row.query == "sum"]) == "FAIL C"
+    assert all(meaning in page for meaning in STATUSES.values())
+    (tmp_path / "other.json").write_text(json.dumps({"format": "other"}))
+    with pytest.raises(InvalidArgument, match="holds no table"):
+        load(tmp_path / "other.json")
+    (tmp_path / "other.json").write_text(json.dumps({**head, "cells": [{**rows[0]._asdict(), "cpu": 1.0}]}))
+    with pytest.raises(InvalidArgument, match="cells of another form"):
+        load(tmp_path / "other.json")
+    assert "no violation" in page_of([])
+
+
+def rows_in_order(rows):
+    order = [(row.query, row.case) for row in rows]
+    return lambda row: order.index((row.query, row.case))
+
+
+def test_items_of_pytest_are_named_and_fail(pytester):
+    pytester.makepyfile(
+        """
+        from audit.conformance import parametrize
+        from mechanisms.conformance import faulty
+
+        library = faulty("NaN")
+        library.waive("sum", "missing value", reason="not ours", strict=False)
+
+        @parametrize(library, queries=["sum"], cases=["NaN", "infinity", "empty"], draws=2000)
+        def test_conformance(cell):
+            cell.check()
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rfs")
+    result.assert_outcomes(failed=1, passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*FAIL C (on an input at the edge of what is usual)*"])
+    assert parametrize(library := counting(), queries=["count"]).kwargs["ids"][0] == cells_of(library)[0].id
+
+
+def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch, capsys):
+    (tmp_path / "conforming_lib.py").write_text(
+        "from mechanisms.conformance import faulty\nlibrary = faulty('NaN')\nlibrary.name = 'mine'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    options = ["--query", "sum", "--case", "NaN", "--case", "infinity", "--draws", "2000", "--workers", "1"]
+    status = conformance_command.main(
+        ["conforming_lib", *options, "--out", str(tmp_path / "out")], standalone_mode=False
+    )
+    printed = capsys.readouterr().out
+    assert status == 1
+    assert "FAIL C  sum, NaN: certified epsilon >= " in printed
+    assert "mine: 1 FAIL C, 1 screened" in printed
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["matrix.html", "mine.json"]
+    with pytest.raises(UnknownTarget, match="cannot be imported"):
+        conformance_command.main(["nowhere_at_all"], standalone_mode=False)
+    with pytest.raises(UnknownTarget, match="holds no library"):
+        conformance_command.main(["json"], standalone_mode=False)
+
+
+def test_a_dataset_is_computed_once_for_outputs_of_both_sides():
+    """Equal datasets in fresh lists are one dataset; 1, 1.0 and True are not."""
+    computed = []
+    held = once(lambda data: computed.append(data) or len(computed))
+    assert [held(list(data)) for data in ([1.0, math.nan], [2.0], [1.0, math.nan], [2.0])] == [1, 2, 1, 2]
+    assert [held(data) for data in ([1], [True], [1.0], [1])] == [3, 4, 5, 3]
+    long = np.zeros(5_000), np.zeros(5_000)
+    long[1][2_500] = 1.0
+    assert [held(data) for data in long] == [6, 7]

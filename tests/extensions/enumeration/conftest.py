@@ -1,0 +1,28 @@
+"""Collect these tests only in a process of their own, which `tests/extensions/enumeration/test_enumerated_laws.py` starts.
+
+Other tests change objects that the subjects reach, and states are merged only while nothing changes there.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+if "DP_AUDIT_ENUMERATION" not in os.environ:
+    collect_ignore = [
+        path.name for path in Path(__file__).parent.glob("test_*.py") if path.name != "test_enumerated_laws.py"
+    ]
+
+
+@pytest.fixture(autouse=True)
+def in_this_process_under_coverage(monkeypatch):
+    """Enumerate in this process where coverage is measured: a forked process would take its measurement with it."""
+    if "COVERAGE_FILE" in os.environ:
+        from audit.extensions.enumeration.apart import WatchState
+
+        def law_here(enumerated, seconds):
+            gate = WatchState()
+            gate.begin_here(seconds)
+            return enumerated(gate)
+
+        monkeypatch.setattr("audit.extensions.enumeration.enumerate.law_apart", law_here)

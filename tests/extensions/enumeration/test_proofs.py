@@ -1,0 +1,292 @@
+"""PASS and FAIL (proved): verdicts by the law of the code, their records, and the checker that shares no code."""
+
+import ast
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.base.errors import InvalidArgument
+from audit.claims import Point
+from audit.extensions.enumeration import checker
+from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
+from audit.extensions.enumeration.stated_graph import masses
+from audit.report.verify import problems_of, replay
+
+CHECKER = Path(checker.__file__)
+LOCAL = audit.Local()
+
+
+def flipped(data, rng):
+    """P(other) = 1/4 exactly, so that epsilon = ln 3."""
+    return bool(data) ^ (rng.random() < 0.25)
+
+
+def leaking(data, rng):
+    """Tell the truth aloud with probability 2^-60, which no sample would show."""
+    if rng.random() < 2.0**-30 and rng.random() < 2.0**-30:
+        return "it is " + str(data)
+    return flipped(data, rng)
+
+
+def rarely_leaking(data, rng):
+    return "it is " + str(data) if rng.random() < 2.0**-30 else flipped(data, rng)
+
+
+def peeking(data, rng):
+    return flipped(data, rng) ^ (os.urandom(1)[0] < 0)
+
+
+def unfollowed(data, rng):
+    return flipped(data, rng) if rng.random() < 0.9 else math.floor(math.atan(1 - rng.random()))
+
+
+def checked(function, epsilon, delta=0.0):
+    claim = audit.PrivacyClaim(epsilon, delta, LOCAL)
+    return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0)
+
+
+LN3 = math.nextafter(math.log(3), 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "epsilon", "delta", "verdict", "basis", "said"),
+    [
+        (flipped, LN3, 0.0, "PASS", "proved", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
+        (flipped, 0.0, 0.5, "PASS", "proved", "proved at epsilon = 0, delta = 0.5"),
+        (flipped, 1.0, 0.0, "FAIL", "proved", "delta >= 0.07043 at epsilon = 1, claimed 0"),
+        (flipped, 0.0, 0.4999, "FAIL", "proved", "delta >= 1/2"),
+        (leaking, LN3, 0.0, "PASS", "proved", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
+        (rarely_leaking, LN3, 0.0, "FAIL", "proved", "delta >= 9.313e-10"),
+        (rarely_leaking, LN3, 1e-9, "PASS", "proved", "delta = 1e-09"),
+        (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "os.urandom"),
+        (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "conversion to float"),
+        (unfollowed, 0.5, 0.0, "FAIL", "proved", "delta >="),
+    ],
+)
+def test_verdicts(function, epsilon, delta, verdict, basis, said):
+    result = checked(function, epsilon, delta)
+    assert (result.verdict.value, result.basis) == (verdict, basis)
+    assert said in result.reason
+
+
+def test_code_that_only_raises_keeps_no_claim():
+    result = checked(lambda data, rng: rng.random() < data["missing"], 1.0)
+    assert (result.verdict.value, result.basis) == ("INCONCLUSIVE", "none")
+    assert "raised TypeError" in result.reason
+    assert "whatever it drew" in result.reason
+
+
+def test_epsilon_is_bracketed():
+    result = checked(flipped, 2.0)
+    assert result.epsilon_lower_bound <= math.log(3) <= result.exact_epsilon + 1e-11
+    assert result.exact_epsilon - result.epsilon_lower_bound < 1e-9
+
+
+def test_the_residual_counts_against_the_claim_on_either_side():
+    """P = (1/2, 1/4), Q = (1/4, 1/2), and 1/4 of either is unknown: at e^0 delta is between 0 and 1/2."""
+    law = (("a", "1/2", "1/4"), ("b", "1/4", "1/2"))
+    proof = Enumerated((PairTable(0, law, 1, 1, (), ("tail",), (), (), 0, 0),))
+    assert proof.delta(0.0) == (0, Fraction(1, 2))
+    assert proof.decide(Point(0.0, 0.0)).verdict is audit.Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("excess", [-1, 0, 1])
+def test_the_tolerance_is_exact(excess):
+    """An output of probability 2^-40 that only one side gives is within it, a little more is not."""
+    rare = TOLERANCE * (1 + Fraction(excess, 1000))
+    law = (("a", str(1 - rare), "1"), ("b", str(rare), "0"))
+    found = Enumerated((PairTable(0, law, 1, 1, (), (), (), (), 0, 0),)).decide(Point(0.0, 0.0))
+    assert found.verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
+    assert f"{float(rare):.4g}" in found.reason
+
+
+def each_flipped(data, rng):
+    return tuple(flipped(bit, rng) for bit in data)
+
+
+def last_kept(data, rng):
+    return (*each_flipped(data[:-1], rng), data[-1])
+
+
+BITS = list(itertools.product((0, 1), repeat=3))
+
+
+def test_every_pair_of_a_finite_domain():
+    """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
+    claim = audit.PrivacyClaim(LN3)
+    result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
+    found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).laws))
+    assert found == ("PASS", "proved", 12), result.reason
+    assert "(every neighboring pair of 8 datasets)" in result.reason
+    assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
+    wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
+    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"datasets": "integers"}, "Distance"),
+        ({"datasets": 3}, "list of all datasets"),
+        ({"datasets": [False]}, "two neighbors"),
+        ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
+        ({"pairs": [(False, True)], "enumeration": 1e-12}, "audit.Enumeration"),
+    ],
+)
+def test_wrong_domains_are_refused(arguments, said):
+    claim = audit.PrivacyClaim(1.0, relation=LOCAL)
+    with pytest.raises(InvalidArgument, match=said):
+        audit.check_privacy(audit.per_call(flipped), claim, method="enumerate", workers=0, **arguments)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"residual": 0}, {"time_limit": -1}, {"states": 0}, {"rng": "java"}, {"generator": 3}]
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(InvalidArgument, match=next(iter(wrong))):
+        audit.Enumeration(**wrong)
+
+
+def flipped_slowly(data, rng):
+    """Go on with probability 9/10 each time."""
+    steps = 0
+    while rng.random() < 0.9:
+        steps += 1
+    return steps if data else -steps
+
+
+def test_a_limit_leaves_what_is_enumerated_so_far():
+    """Of 2 states 0.19 is known, of which 0.09 differs; of 20 states 0.88."""
+    claim, verdicts = audit.PrivacyClaim(0.0, 0.2, LOCAL), []
+    for states in (2, 20):
+        settings = audit.Enumeration(states=states)
+        result = audit.check_privacy(
+            audit.per_call(flipped_slowly),
+            claim,
+            [(False, True)],
+            method="enumerate",
+            enumeration=settings,
+            workers=0,
+        )
+        verdicts.append(result.verdict.value)
+    assert verdicts == ["INCONCLUSIVE", "FAIL"]
+    assert "not followed, by the limit of states" in result.evidence.by(Enumerated).laws[0].not_followed
+
+
+def test_an_epsilon_that_claims_nothing_is_refused():
+    with pytest.raises(InvalidArgument, match="at most 64"):
+        checked(flipped, 65.0)
+
+
+def test_a_curve_is_refused():
+    with pytest.raises(InvalidArgument, match="enumerate"):
+        audit.check_privacy(
+            audit.per_call(flipped),
+            audit.GaussianClaim(1.0, relation=LOCAL),
+            [(False, True)],
+            method="enumerate",
+            workers=0,
+        )
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    def check(name, function, epsilon, expected=audit.Verdict.PASS):
+        mechanism, claim = audit.per_call(function), audit.PrivacyClaim(epsilon, 0.0, LOCAL)
+        pairs = [(False, True), (True, False)]
+        return audit.PrivacyCheck(
+            name=name, mechanism=mechanism, claim=claim, pairs=pairs, method="enumerate", expected=expected
+        )
+
+    checks = [
+        check("right", flipped, LN3),
+        check("wrong", flipped, 1.0, audit.Verdict.FAIL),
+        check("off", peeking, 1.0),
+    ]
+    return json.loads(json.dumps(audit.run(checks, workers=0).certificate))
+
+
+def test_records_replay(certificate):
+    assert problems_of(certificate) == []
+    assert not replay(certificate).differences
+    assert [check["verdict"] for check in certificate["checks"]] == ["PASS", "FAIL", "INCONCLUSIVE"]
+
+
+def in_a_bare_interpreter(certificate, folder):
+    path = folder / "certificate.json"
+    path.write_text(json.dumps(certificate))
+    command = [sys.executable, "-I", "-S", str(CHECKER), str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_the_checker_needs_nothing(certificate, tmp_path):
+    source = CHECKER.read_text()
+    assert len(source.splitlines()) <= 250
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert [ast.unparse(node) for node in imports] == [
+        *("import hashlib", "import heapq", "import json", "import sys", "from fractions import Fraction")
+    ]
+    done = in_a_bare_interpreter(certificate, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["holds"] * 3
+
+
+@pytest.mark.parametrize("text", ["{", '{"checks": []}', '{"checks": [{"evidence": {}}]}'])
+def test_the_checker_reads_nothing_into_other_files(text, tmp_path):
+    (tmp_path / "certificate.json").write_text(text)
+    assert checker.main([str(tmp_path / "certificate.json")]) == 2
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 1.0, 7.3])
+def test_the_checker_and_the_package_agree_on_brackets(epsilon):
+    from audit.extensions.enumeration.enumerated_law import exponential
+
+    (low, high), (own_low, own_high) = checker.power_of_e(Fraction(epsilon)), exponential(epsilon)
+    assert max(low, own_low) <= min(high, own_high)
+    assert high - low < Fraction(1, 2**150) * high
+
+
+@pytest.mark.parametrize("sides", [(0, 1), (1, 0)])
+def test_the_checker_brackets_the_worse_of_the_two_directions(sides):
+    """P(a) = 1/2 and Q(a) = 0 give delta = 1/2 at every epsilon; Q(b) = 1 is at most e P(b) = e/2."""
+    rows = {"a": ("1/2", "0"), "b": ("1/2", "1")}
+    law = [(output, *(row[side] for side in sides)) for output, row in rows.items()]
+    lower, upper = checker.bracket({"law": law}, Fraction(1))
+    assert 0 <= Fraction(1, 2) - lower <= upper - lower < Fraction(1, 2**100)
+
+
+def test_probabilities_of_a_stored_graph_are_exact_where_they_are_binary():
+    """Of a fair bit and the product of two: nothing is rounded, and what is added up begins at 0."""
+
+    def bits(data, rng):
+        first, second, third = (int(rng.integers(2)) for _ in range(3))
+        return first + second * third
+
+    law = audit.enumerate_law(bits, None)
+    assert sorted(masses(law.graph)) == [Fraction(1, 8), Fraction(3, 8), Fraction(1, 2)]
+
+
+HOLDS_THE_PIPES = """
+import os, time
+from audit.extensions.enumeration.hash_seeds import _place_of
+print(_place_of("1")._process.pid, flush=True)
+if os.fork() == 0:
+    time.sleep(3)
+    os._exit(0)
+"""
+
+
+def test_interpreters_of_other_seeds_end_with_their_process(tmp_path):
+    """Although a forked process still holds the pipes, whose end they wait for."""
+    with open(tmp_path / "pid", "w") as file:  # no pipe, whose end the forked process would hold as well
+        subprocess.run([sys.executable, "-c", HOLDS_THE_PIPES], stdout=file, check=True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -1,0 +1,361 @@
+"""Estimators with one fault each must FAIL, in the class that people call; the same estimators without it must not.
+
+A FAIL of a true claim has probability at most 1e-6 for each check over fresh seeds; the seeds are fixed.
+"""
+
+import math
+import os
+import random
+import secrets
+from functools import partial
+
+import numpy as np
+import pytest
+
+import audit
+from audit.checks.allowance import Allowance
+from audit.checks.privacy.check import PrivacyCheck
+from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
+from audit.extensions.estimators.entropy import entropy_from
+from audit.extensions.estimators.fits import Fits
+from audit.extensions.estimators.properties import PropertiesReader
+from audit.report.certificate import load_certificate
+from audit.report.verify import problems_of, replay
+from audit.subjects import Stream
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
+
+import mechanisms.consistency.cube_classifier as cubes
+from mechanisms.labels.neighbors import VectorTargetKNN
+from mechanisms.learners import (
+    CoverClassifier,
+    CubeMeanRegressor,
+    CubeVoteClassifier,
+    LabelPrivateNeighbors,
+    LocalVoteClassifier,
+    TeacherVoteClassifier,
+)
+from mechanisms.learners.releases import CubeVoteRelease, NeighborsRelease, release_of
+
+X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
+Y = np.array([0, 1] * 6)
+PUBLIC = {"classes": [0, 1]}
+MAJORITY = DummyClassifier(strategy="most_frequent")
+
+
+def checked(estimator, budget=200, **settings):
+    return audit.check_estimator(estimator, X, Y, budget=budget, workers=0, **settings)
+
+
+def suspected(result):
+    return [line.name for line in result.properties if line.outcome == "suspected"]
+
+
+class KeepsMean(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.center_ = np.mean(X)
+        return super().fit(X, y)
+
+
+class KeepsShare(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.prior_ = np.mean(y)
+        return super().fit(X, y)
+
+
+class TeachersFromLabels(TeacherVoteClassifier):
+    def fit(self, X, y):
+        self.n_teachers = 1 + int(np.sum(y)) // 4
+        return super().fit(X, y)
+
+
+class BandwidthFromData(LocalVoteClassifier):
+    def fit(self, X, y):
+        self.bandwidth = float(np.clip(np.std(X) / 4, 0.2, 1.0))
+        return super().fit(X, y)
+
+
+class KeepsSeed(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.used_ = {"seed": self.random_state}
+        return super().fit(X, y)
+
+
+class InRecordOrder(CubeVoteClassifier):
+    def fit(self, X, y):
+        self.cells_ = dict.fromkeys(np.sign(X[:, 0]).tolist(), 0)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (KeepsMean, "no record is kept"),
+        (KeepsShare, "no label is kept"),
+        (BandwidthFromData, "no constant column is kept"),
+        (partial(TeachersFromLabels, teacher=MAJORITY, student=MAJORITY), "public parameters do not follow the data"),
+        (InRecordOrder, "no order is kept"),
+    ],
+)
+def test_what_is_kept_of_the_data_fails_by_name(kind, name):
+    result = checked(kind(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert name in suspected(result)
+
+
+def test_a_sum_of_labels_in_the_learner_inside_fails(monkeypatch):
+    plain = VectorTargetKNN.fit
+
+    def fit(self, X, y):
+        plain(self, X, y).ties_ = int(np.sum(y))
+        return self
+
+    monkeypatch.setattr(VectorTargetKNN, "fit", fit)
+    assert checked(LabelPrivateNeighbors(**PUBLIC)).verdict is audit.Verdict.FAIL
+
+
+def test_one_seed_for_everybody_fails(monkeypatch):
+    monkeypatch.setattr(cubes, "noise_source", lambda seed: np.random.default_rng(0 if seed is None else seed))
+    result = checked(CubeVoteClassifier(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert "two unseeded fits differ" in suspected(result)
+
+
+def test_a_seed_in_the_object_fails():
+    result = checked(KeepsSeed(**PUBLIC))
+    assert result.verdict is audit.Verdict.FAIL, result
+    assert "no seed is kept: broken" in result.reason
+
+
+def test_twice_the_budget_fails(monkeypatch):
+    monkeypatch.setattr(
+        "mechanisms.learners.classifiers.CubeClassifier",
+        lambda dim, epsilon, **more: cubes.CubeClassifier(dim, 2 * epsilon, **more),
+    )
+    result = checked(CubeVoteClassifier(**PUBLIC), budget=1_200, significance=0.001, confirmation=None)
+    assert result.verdict is audit.Verdict.FAIL, result
+
+
+def test_classes_from_the_labels_fail_unless_they_are_public():
+    assert "no rare class is kept" in suspected(checked(CubeVoteClassifier()))
+    assert not suspected(checked(CubeVoteClassifier(), public=("classes",)))
+
+
+@pytest.mark.parametrize("kind", [CubeVoteClassifier, LabelPrivateNeighbors])
+def test_correct_estimators_are_not_suspected(kind):
+    result = checked(kind(**PUBLIC))
+    assert result.verdict is not audit.Verdict.FAIL, result
+    assert {line.outcome for line in result.properties} == {"kept"}
+
+
+STATED = {
+    "cubes": (CubeVoteClassifier(**PUBLIC), 2_600),
+    "cover": (CoverClassifier(**PUBLIC), 3_000),
+    "stumps": (CoverClassifier(hypotheses="stumps", projection=None, **PUBLIC), 3_000),
+    "locals": (LocalVoteClassifier(**PUBLIC), 2_600),
+    "neighbors": (LabelPrivateNeighbors(**PUBLIC), 1_700),
+    "means": (CubeMeanRegressor(delta=0.1), 2_400),
+    "teachers": (TeacherVoteClassifier(4.0, 0.1, 7, teacher=MAJORITY, student=MAJORITY, **PUBLIC), 1_900),
+}
+
+
+def stated(name, budget):
+    estimator, _ = STATED[name]
+    targets = np.round(X @ [0.5, -0.25], 2) if name == "means" else Y
+    settings = {"release": release_of(estimator, 2), "budget": budget, "workers": 0}
+    seed = int(name == "cover")  # a sampler that follows its law is said not to in 5 % of the seeds
+    return audit.check_estimator(estimator, X, targets, seed=seed, **settings)
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_an_estimator_whose_release_has_a_law_is_decided(name):
+    result = stated(name, STATED[name][1])
+    assert result.verdict is audit.Verdict.PASS, result
+    assert "by the stated law, which the sampler follows (within 0." in result.reason
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_few_fits_that_follow_a_law_say_how_many_are_due(name):
+    few = stated(name, 40)
+    assert few.verdict is audit.Verdict.INCONCLUSIVE
+    assert "0.25 is due, which takes" in few.reason
+    assert few.evidence.ways[0].laws[0].fit_pvalue > 0  # it is 0 where a fit says more than its release
+
+
+class TellsMore(CubeVoteClassifier):
+    """Beside its votes, one of them turned over by a label."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.extra_ = int(self.learner_.votes_[0]) ^ int(y[0])
+        return self
+
+
+class TiesOfLabels(LabelPrivateNeighbors):
+    """The ties, noise of no data, are turned over by the labels."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.learner_.ties_ ^= int(np.sum(y))
+        return self
+
+
+@pytest.mark.parametrize(
+    ("kind", "release"),
+    [
+        (TellsMore, CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2)),
+        (TiesOfLabels, NeighborsRelease(LabelPrivateNeighbors(**PUBLIC), 2)),
+    ],
+)
+def test_what_does_not_follow_from_the_release_is_no_pass(kind, release):
+    """Nothing of it is the same in all fits, so that no property shows it."""
+    result = checked(kind(**PUBLIC), 40, release=release)
+    assert result.verdict is audit.Verdict.INCONCLUSIVE
+    assert "the sampler and its stated law disagree (p = 0" in result.reason
+
+
+def test_a_suspected_pair_is_judged_on_all_that_leaves_whatever_is_stated():
+    result = checked(KeepsMean(**PUBLIC), 300, release=CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2))
+    assert result.verdict is audit.Verdict.FAIL
+    assert "no record is kept" in suspected(result)
+
+
+class Restated(CubeVoteClassifier):
+    @property
+    def privacy_spent_(self):
+        return self.epsilon, 0.0
+
+
+def test_a_budget_that_follows_a_parameter_and_does_not_add_up_fails():
+    result = audit.check_estimator(Restated(**PUBLIC), X, Y, audit.PrivacyClaim(1.0), budget=600, workers=0)
+    assert result.verdict is audit.Verdict.FAIL
+    assert [line.name for line in result.properties if line.outcome == "broken"] == [
+        "set_params after a fit changes no statement", "refits add up",
+    ]  # fmt: skip
+
+
+def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
+    (check,) = audit.estimator_checks([GaussianNB()], X, Y, audit.PrivacyClaim(1.0), budget=200)
+    audit.run([check], workers=0, directory=tmp_path)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert replay(certificate).differences == ()
+    assert any(line["outcome"] == "suspected" for line in certificate["checks"][0]["evidence"]["properties"])
+
+
+def test_a_certificate_holds_the_law_of_a_release_and_is_replayed(tmp_path):
+    stating = {"release": lambda each: release_of(each, 2), "budget": 40}
+    audit.run(audit.estimator_checks([CubeVoteClassifier(**PUBLIC)], X, Y, **stating), workers=0, directory=tmp_path)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert replay(certificate).differences == ()
+    assert "is due, which takes" in certificate["checks"][0]["reason"]
+
+
+def test_what_is_no_estimator_and_states_nothing_is_refused():
+    with pytest.raises(audit.AuditError, match="`estimator` must be an estimator"):
+        checked(object())
+    with pytest.raises(audit.AuditError, match="GaussianNB has no `privacy_spent_`"):
+        checked(GaussianNB())
+    with pytest.raises(audit.AuditError, match="`public` must name some of classes"):
+        checked(CubeVoteClassifier(), public=("labels",))
+
+
+def test_entropy_is_replaced_and_put_back():
+    def drawn(seed):
+        with entropy_from(np.random.default_rng(seed)):
+            numpy = np.random.default_rng().random(), np.random.SeedSequence().entropy, np.random.RandomState().rand()
+            python = random.random(), random.Random().random(), random.SystemRandom().random(), secrets.token_hex()
+            return numpy, python, os.urandom(8), np.random.rand()  # noqa: NPY002
+
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    assert drawn(0) == drawn(0) != drawn(1)
+    assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
+    assert secrets.token_hex() != secrets.token_hex()
+
+
+class NoisyMean(BaseEstimator):
+    """The mean of a column, with noise for one record that is replaced, drawn as users draw it."""
+
+    def __init__(self, epsilon=1.0, scale=1.0):
+        self.epsilon, self.scale = epsilon, scale
+
+    def fit(self, X, y=None):
+        column = np.clip(np.asarray(X, float)[:, 0], 0, 1)
+        self.mean_ = (column.sum() + np.random.default_rng().laplace(scale=self.scale / self.epsilon)) / len(column)
+        return self
+
+
+@pytest.mark.false_alarm(1e-7)
+@pytest.mark.parametrize(("scale", "budget", "verdict"), [(1.0, 30_000, "PASS"), (0.5, 1_500, "FAIL")])
+def test_a_right_estimator_passes_and_half_its_noise_fails(scale, budget, verdict):
+    """Null of the first: it is 1-private."""
+    settings = {"claim": audit.PrivacyClaim(1.0), "tolerance": 0.5, "confirmation": 1e-7, "seed": 2}
+    result = audit.check_estimator(NoisyMean(scale=scale), X, budget=budget, **settings)
+    assert str(result.verdict) == verdict, result.reason
+    assert {line.outcome for line in result.properties} == {"kept", "not tested"}
+
+
+class StartsAtNone(NoisyMean):
+    def __init__(self, epsilon=1.0, scale=1.0):
+        super().__init__(epsilon, scale)
+        self.mean_ = None
+
+
+class ClonesItsMean(NoisyMean):
+    def __sklearn_clone__(self):
+        fresh = type(self)(self.epsilon, self.scale)
+        fresh.__dict__.update(self.__dict__)
+        return fresh
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [(StartsAtNone, "kept"), (ClonesItsMean, "broken")])
+def test_a_clone_holds_what_was_fitted_if_an_unfitted_object_does_not(kind, outcome):
+    fits = Fits(kind())
+    reader = PropertiesReader(fits, np.array(X), audit.Substitution(), np.random.default_rng(0))
+    assert reader._copied()[0] == outcome
+
+
+class CannotBeCloned(NoisyMean):
+    def __init__(self, epsilon=1.0, scale=1.0):
+        super().__init__(epsilon, scale)
+        if isinstance(scale, str):
+            raise TypeError("scale is a number")
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.scale = "used"
+        return self
+
+
+def test_a_clone_that_raises_says_nothing_of_privacy():
+    found = checked(CannotBeCloned(), claim=audit.PrivacyClaim(1.0))
+    (line,) = [line for line in found.properties if line.name == "clone and pickle keep the release"]
+    assert line.outcome == "open"
+    assert "scale is a number" in line.said
+    assert found.verdict is not audit.Verdict.FAIL
+
+
+def test_too_few_fits_are_named():
+    result = checked(LocalVoteClassifier(**PUBLIC), budget=100)
+    assert result.verdict is audit.Verdict.INCONCLUSIVE
+    assert "too few fits to learn a score from: raise the budget" in result.reason
+
+
+def test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure(monkeypatch):
+    """At epsilon 1 a right guess is worth ln(1 + 1/e) nats of log(1e8) = 18.4: 20 nats are 64 of them.
+
+    Three times as many are allowed, beside the 400 that may train.
+    """
+    given = []
+    monkeypatch.setattr(
+        PrivacyCheck, "confirm", lambda check, evidence, allowance, level: given.append(allowance) or ()
+    )
+    check = EstimatorCheck(name="any", estimator=CubeVoteClassifier(**PUBLIC), X=X, y=Y, claim=audit.PrivacyClaim(1.0))
+    for pair in ((X[:2], X[1:3]), None):
+        list(check.confirm(EstimatorEvidence(0, found_pair=pair), Allowance(10_000, 0.05, Stream(0)), 1e-6))
+    assert [allowance.budget for allowance in given] == [400 + math.ceil(60 / math.log1p(math.exp(-1))), 10_000]

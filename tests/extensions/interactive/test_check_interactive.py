@@ -1,0 +1,447 @@
+"""Conversations as outputs: what analysts get, what transcripts hold, and what convicts.
+
+What must be convicted is so at 1e-6, with fixed seeds; what holds is not refuted, with the same probability of a false
+alarm for each of the four checks that could raise one.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import audit
+from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
+from audit.base.errors import InvalidArgument, InvalidCertificate, NotNeighboring
+from audit.extensions.interactive.check import _alike
+from audit.extensions.interactive.conversation import Conversation, StatedConversation
+from audit.extensions.interactive.learning import learned
+from audit.extensions.interactive.told import Ledger, Payment, Told, overspent, rational
+from audit.laws import Finite, Laplace
+from audit.report.certificate import load_certificate
+from audit.report.schema import schema
+from audit.report.verify import problems_of, replay
+from audit.subjects import Stream
+
+PAIRS = [([0.0, 0.0], [1.0, 0.0])]
+CLAIM = PrivacyClaim(1.0)
+BUDGET = 4_000
+
+
+class Budget:
+    """Answers rows of data with Laplace noise until a limit; exact."""
+
+    limit = 1
+
+    def __init__(self, data, rng):
+        self.data, self.rng, self.spent = data, rng, Fraction(0)
+
+    def ask(self, row, epsilon):
+        cost = rational(epsilon)
+        if self.spent + cost > self.limit:
+            raise PermissionError("the budget is spent")
+        self.spent += cost
+        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
+
+    def child(self):
+        return Budget(self.data, self.rng)
+
+
+class Unlimited(Budget):
+    limit = 100
+
+
+class Echo(Budget):
+    """Says whether the first record is 1, to who repeats its last answer: no fixed list reaches that state."""
+
+    last = None
+
+    def ask(self, row, epsilon):
+        self.last = super().ask(row, epsilon)
+        return self.last
+
+    def check(self, x):
+        return x == self.last and self.data[0] > 0
+
+
+class SameNoise(Budget):
+    """One noise for all answers."""
+
+    noise = None
+
+    def ask(self, row, epsilon):
+        if self.noise is None:
+            self.noise = self.rng.laplace(scale=1 / epsilon)
+        return self.data[row] + self.noise
+
+
+def last(answers):
+    return answers[-1] if answers else 0.0
+
+
+def transcript(make, analyst, data=(0.0, 0.0), **parts):
+    return Conversation(make, True, analyst, **parts).transcript(list(data), np.random.default_rng(0))
+
+
+def audited(make, analyst, **settings):
+    return check_interactive(make, CLAIM, PAIRS, analyst=analyst, **{"budget": BUDGET, "workers": 0, **settings})
+
+
+def test_a_generator_reads_answers_and_refusals():
+    seen = []
+
+    def analyst():
+        seen.append((yield "ask", 0, 0.9))
+        seen.append((yield "ask", 1, 0.9))
+
+    answer, refusal = transcript(Budget, analyst)
+    assert seen == [answer, refusal]
+    assert isinstance(answer, float)
+    assert isinstance(seen[1], Refusal)
+    assert (type(refusal), refusal) == (str, "PermissionError: the budget is spent")
+
+
+def test_every_conversation_is_counted():
+    opened = []
+
+    class Counted(Budget):
+        def __init__(self, data, rng):
+            opened.append(self)
+            super().__init__(data, rng)
+
+    assert audited(Counted, [("ask", 0, 0.1)] * 3, budget=400).samples == len(opened) > 0
+
+
+def test_an_object_that_is_answered_is_asked_in_turn():
+    class Door(Budget):
+        def child(self):
+            return Plain(self.data)
+
+    class Plain:
+        def __init__(self, data):
+            self.data = data
+
+        def ask(self):
+            return self.data[0]
+
+    def analyst():
+        child = yield ("child",)
+        yield child, "ask"
+        yield lambda opened: opened.spent
+
+    assert transcript(Door, analyst, handles=(Plain,)) == ("<Plain>", 0.0, Fraction(0))
+    assert transcript(Budget, (("child",),)) == ("<Budget>",)
+    assert isinstance(transcript(Door, analyst)[0], Plain)  # what nobody calls an object to be asked is read as it is
+
+
+def test_an_object_that_cannot_be_opened_is_an_output():
+    def closed(data, rng):
+        raise ValueError("closed" if data[0] else "shut")
+
+    result = audited(closed, [("ask", 0, 0.1)])
+    assert result.verdict is Verdict.FAIL
+    assert result.conversation == ()
+
+
+@pytest.mark.parametrize(
+    ("analyst", "said"),
+    [
+        ([("nothing",)], "it has no method 'nothing'"),
+        (lambda: iter([]).missing, "the analyst raised AttributeError"),
+        (lambda: (move for move in [3]), "3 is no move"),
+        (lambda: (("ask", 0, 0.0001) for _ in iter(int, 1)), "more than 10,000 times"),
+    ],
+)
+def test_an_analyst_that_cannot_ask_gets_no_verdict(analyst, said):
+    result = audited(Unlimited, analyst, budget=40)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert said in result.reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"make": 3}, "`make` must be callable"),
+        ({"analyst": [3]}, "`analyst` must be a generator function"),
+        ({"analyst": []}, "`analyst` must be a generator function"),
+        ({"charged": lambda opened: 0}, "`charged` needs `cost`"),
+        ({"cost": lambda move, answer: 0, "claim": PrivacyClaim(1.0, 1e-6)}, "`limit` must be given"),
+        ({"parameters": {"x": 1}}, "`parameters` must be left out"),
+    ],
+)
+def test_what_does_not_fit_is_refused(settings, said):
+    given = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)], **settings}
+    with pytest.raises(InvalidArgument, match=said):
+        InteractiveCheck(**given)
+
+
+@pytest.mark.parametrize(("table", "length"), [({}, 8), ({"ask": 3}, 8), ({"ask": [[1]]}, 0), ([], 8)])
+def test_a_table_that_asks_nothing_is_refused(table, length):
+    with pytest.raises(InvalidArgument):
+        Moves(table, length)
+
+
+def test_pairs_must_be_neighbors():
+    with pytest.raises(NotNeighboring):
+        check_interactive(Budget, CLAIM, [([0, 0], [1, 1])], analyst=[("ask", 0, 0.1)])
+
+
+@pytest.mark.false_alarm(1e-07)
+def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_turns(tmp_path):
+    """Null of the first: it is 1-private. Budget 20,000."""
+    asks = [("ask", 0, 1.0)] * 3
+    assert audited(Budget, asks, confirmation=1e-7).verdict is not Verdict.FAIL
+    check = InteractiveCheck(name="it", make=Unlimited, claim=CLAIM, pairs=PAIRS, analyst=asks, expected=Verdict.FAIL)
+    report = audit.run([check], budget=BUDGET, workers=0, directory=tmp_path)
+    (result,) = report.results
+    assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower_bound > 2
+    turns = result.conversation
+    assert [turn.move for turn in turns] == ["ask(0, 1)"] * 3
+    told = result.evidence.by(Told)
+    own, other = ("left", "right") if told.side == "left" else ("right", "left")
+    assert getattr(turns[-1], own) > 3 * getattr(turns[-1], other)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert replay(certificate).differences == ()
+    jsonschema.Draft202012Validator(schema()).validate(certificate)
+    page = (tmp_path / "certificate.html").read_text()
+    assert all(turn.answer in page for turn in turns)
+    assert f"3. ask(0, 1) -> {turns[2].answer}" in str(result)
+    certificate["checks"][0]["evidence"]["ways"][0]["turns"][2][own] = told.conversations + 1
+    assert any("came back" in line for line in problems_of(certificate))
+
+
+def test_a_state_that_needs_an_answer_is_found_by_the_search():
+    adaptive = Moves({"ask": [[0], [0.1]], "check": [[0.0, 1.0, last]]}, length=3)
+    result = audited(Echo, adaptive)
+    assert result.verdict is Verdict.FAIL
+    assert [turn.move for turn in result.conversation] == ["ask(0, 0.1)", "check(answer 1)"]
+    assert result.evidence.searched.setting["plan"] == [["ask", 0, 0.1], ["check", "<last>"]]
+
+
+def laplace_turn(data, moves):
+    _, row, epsilon = moves[-1]
+    if sum(rational(move[2]) for move in moves) > 1:
+        return Finite({"PermissionError: the budget is spent": 1.0})
+    return Laplace(data[row], 1 / epsilon)
+
+
+class Doors:
+    """Tells which door is open by a coin that favors the first where row 0 is 1; the open one shows row 0."""
+
+    def __init__(self, data, rng):
+        self.data, self.first = data, bool(rng.random() < (0.7 if data[0] else 0.3))
+
+    def look(self):
+        return self.first
+
+    def knock(self, first):
+        return self.data[0] if first == self.first else None
+
+
+def test_an_analyst_learns_which_move_tells_most_after_answers_like_these():
+    """The open door after either answer, which no fixed list knows; a true claim is not at stake."""
+    moves = Moves({"look": [], "knock": [[True, False]]}, 3, learned=True)
+    analyst, opened = learned(Conversation(Doors, True, ()), PAIRS, moves, Stream(0))
+    assert opened == 2 * 100 * 3 * 3
+    for data in ([0.0, 0.0], [1.0, 0.0]):
+        talk = Conversation(Doors, True, analyst)
+        assert all(talk.transcript(data, np.random.default_rng(run))[-1] == data[0] for run in range(50))
+    result = check_interactive(Doors, CLAIM, PAIRS, analyst=moves, budget=1_000, workers=0)
+    assert result.verdict is Verdict.FAIL
+    assert any("knock" in turn.move for turn in result.conversation)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [({"ask": [st.booleans()]}, "list all arguments"), ({"ask": [range(201)]}, "at most 200 moves")],
+)
+def test_moves_that_cannot_be_learned_are_refused(table, said):
+    with pytest.raises(InvalidArgument, match=said):
+        audited(Budget, Moves(table, learned=True))
+    with pytest.raises(InvalidArgument, match="leave out"):
+        audited(Budget, Moves({"ask": [[0], [0.1]]}, learned=True), law=laplace_turn)
+
+
+@pytest.mark.false_alarm(1e-07)
+def test_stated_turns_decide_exactly_where_transcripts_cannot():
+    """Null: the sampler follows its law. 4,000 transcripts of 12 turns; the level of the fit is 1e-7."""
+    ten = [("ask", 0, 0.1)] * 12
+    result = audited(Budget, ten, law=laplace_turn, significance=1e-7, confirmation=None, budget=4_000)
+    assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
+    assert result.exact_epsilon == pytest.approx(1.0, abs=1e-9)
+    more = audited(Unlimited, ten[:11], law=lambda data, moves: Laplace(data[0], 10.0), budget=4_000)
+    assert (more.verdict, more.basis) == (Verdict.FAIL, "exact")
+    assert more.exact_epsilon == pytest.approx(1.1, abs=1e-9)
+
+
+def test_an_object_that_leaves_the_law_of_its_turns_does_not_pass():
+    """Each answer has its stated law, and all share one noise."""
+    result = audited(SameNoise, [("ask", 0, 0.1)] * 2, law=lambda data, moves: Laplace(data[0], 10.0))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "disagree" in result.reason
+
+
+class Coins:
+    """Randomized response about a record, at odds that the analyst chooses."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng = data, rng
+
+    def ask(self, row, odds):
+        return bool(self.data[row]) == (self.rng.random() < odds / (1 + odds))
+
+
+def coin(data, moves, answers):
+    _, row, odds = moves[-1]
+    truth = bool(data[row])
+    return Finite({truth: odds / (1 + odds), not truth: 1 / (1 + odds)})
+
+
+@pytest.mark.false_alarm(1e-06)
+def test_the_recursion_follows_the_analyst_and_beats_the_sum():
+    """Asking the changed record again only after yes: ln 2 + ln 4 after yes, ln 2 + 0 after no. Fit at 1e-6."""
+
+    def analyst():
+        said = yield "ask", 0, 2
+        yield "ask", 0 if said else 1, 4
+
+    stated = StatedConversation(Coins, True, analyst, stated=coin, sees_answers=True)
+    law = stated.law([0.0, 0.0])
+    assert law.pmf[(False, False)] == pytest.approx(2 / 3 * 4 / 5)
+    assert sum(law.pmf.values()) == pytest.approx(1)
+    claim = PrivacyClaim(np.log(8) + 1e-9)
+    result = check_interactive(
+        Coins, claim, PAIRS, analyst=analyst, law=coin, budget=4_000, significance=1e-6, confirmation=None, workers=0
+    )
+    assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
+    assert result.exact_epsilon == pytest.approx(np.log(8))
+    loose = check_interactive(
+        Coins, replace(claim, epsilon=2.0), PAIRS, analyst=analyst, law=coin, budget=4_000, workers=0
+    )
+    assert loose.verdict is Verdict.FAIL
+
+
+def test_a_law_of_refusals_is_read_by_the_analyst_as_those_of_the_object_and_followed_once():
+    spent = Refusal("PermissionError: the budget is spent")
+    asked = []
+
+    def law(data, moves, answers):
+        asked.append(answers)
+        return Finite({spent: 1.0}) if len(moves) > 2 else Finite({True: 0.75, False: 0.25})
+
+    def until_refused():
+        while not isinstance((yield "ask", 0, 3), Refusal):
+            pass
+
+    stated, data = StatedConversation(Coins, True, until_refused, stated=law, sees_answers=True), [0.0]
+    assert set(stated.law(data).pmf) == {(first, second, str(spent)) for first in (True, False) for second in (0, 1)}
+    assert stated.law(data) is stated.law(data)
+    assert len(asked) == len(set(asked)) == 7
+    assert stated.law([0.0]) is not stated.law(data)
+
+
+class TwoVotes:
+    """Says yes with probability 1/4 or 1/2, twice at most."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng, self.left = data, rng, 2
+
+    def ask(self):
+        if not self.left:
+            raise PermissionError("spent")
+        self.left -= 1
+        return bool(self.rng.integers(4) < 1 + self.data[0])
+
+
+@pytest.mark.parametrize(("again", "loss"), [(False, 2.25), (True, 4.0)])
+def test_the_enumeration_follows_the_conversation(again, loss):
+    """No, no is 9/16 against 1/4; yes, yes 1/16 against 1/4, and is asked for only `again`; a third time is refused."""
+
+    def analyst():
+        if not (yield ("ask",)) or again:
+            yield ("ask",)
+            yield ("ask",)
+
+    given = {"analyst": analyst, "method": "enumerate", "workers": 0}
+    right = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) + 1e-6), PAIRS, **given)
+    assert (right.verdict, right.basis) == (Verdict.PASS, "proved")
+    assert right.exact_epsilon == pytest.approx(np.log(loss))
+    wrong = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) - 1e-3), PAIRS, **given)
+    assert (wrong.verdict, wrong.basis) == (Verdict.FAIL, "proved")
+
+
+def test_a_law_that_is_not_finite_needs_a_list_of_moves():
+    def analyst():
+        yield "ask", 0, 0.1
+
+    result = audited(Budget, analyst, law=laplace_turn, budget=400)
+    assert result.verdict is not Verdict.PASS
+    assert "must give finite laws where the analyst adapts" in result.reason
+
+
+def cost_of(move, answer):
+    return 0 if isinstance(answer, Refusal) else move[2]
+
+
+class Creep(Budget):
+    """Adds floats: ten times 0.1 is less than 1."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng, self.spent = data, rng, 0.0
+
+    def ask(self, row, epsilon):
+        if self.spent >= 1.0:
+            raise PermissionError("the budget is spent")
+        self.spent += epsilon
+        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
+
+
+class Forgetful(Budget):
+    """Answers, and charges every second answer."""
+
+    def ask(self, row, epsilon):
+        answer = super().ask(row, epsilon)
+        self.turn = getattr(self, "turn", 0) + 1
+        self.spent -= rational(epsilon) * (self.turn % 2)
+        return answer
+
+
+def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
+    asks = [("ask", 0, 0.1)] * 12
+    creep = audited(Creep, asks, cost=cost_of)
+    assert (creep.verdict, creep.basis, creep.samples) == (Verdict.FAIL, "exact", 100)
+    assert "the 12 turns of a conversation cost 11/10 (1.1), and 1 is claimed" in creep.reason
+    assert audited(Budget, asks, cost=cost_of, charged=lambda opened: opened.spent).verdict is not Verdict.FAIL
+    spent = audited(Forgetful, asks[:4], cost=cost_of, charged=lambda opened: opened.spent)
+    assert "after turn 1, ask(0, 0.1), 0 is charged for what costs 1/10 (0.1)" in spent.reason
+    check = InteractiveCheck(name="it", make=Creep, claim=CLAIM, pairs=PAIRS, analyst=asks, cost=cost_of)
+    audit.run([check], workers=0, directory=tmp_path)
+    certificate = load_certificate(tmp_path)
+    assert problems_of(certificate) == []
+    assert "breaks the ledger" in (tmp_path / "certificate.html").read_text()
+    certificate["checks"][0]["evidence"]["ways"][0]["limit"] = "2"
+    assert replay(certificate).differences
+    certificate["checks"][0]["evidence"]["ways"][0]["limit"] = "1/2"
+    with pytest.raises(InvalidCertificate, match="less than the claimed"):
+        InteractiveCheck.judge_record(certificate["checks"][0])
+
+
+def test_sums_of_fractions():
+    paid = tuple(Payment("ask", "1", str(rational(0.1)), charged) for charged in ("1/10", "2/10", "29/100"))
+    assert overspent(paid[:2], Fraction(1, 5)) == ""
+    assert overspent(paid[:2], Fraction(1, 6)).startswith("the 2 turns of a conversation cost 1/5 (0.2)")
+    assert overspent(paid, Fraction(1)).startswith("after turn 3")
+    nearly = (replace(paid[0], charged="999999999999/10000000000000"),)
+    assert overspent(nearly, Fraction(1)) == ""
+    assert isinstance(audited(Budget, [("ask", 0, 0.1)], cost=cost_of, budget=400).evidence.by(Ledger), Ledger)
+
+
+def test_numbers_that_come_back_are_told_as_they_are_and_others_by_the_side_of_their_median():
+    few = [0.0, 1.0, 2.0, 3.0] * 3  # 4 values among 12 answers
+    assert [each for each in sorted(set(few)) if _alike(1.0, few)(each)] == [1.0]
+    many = [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]  # 4 values among 6, whose median is 2.5
+    assert [each for each in sorted(set(many)) if _alike(1.0, many)(each)] == [0.0, 1.0, 2.0]

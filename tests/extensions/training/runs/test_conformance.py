@@ -1,0 +1,335 @@
+"""Conformance of a recorded run: what must be convicted, and by which name; what must not; records that replay.
+
+The null is a run of the claimed mechanism: sums of clipped rows over Poisson batches with independent Gaussian noise. A
+FAIL at significance 1e-7 has that probability. Each fault exceeds its test by far: the largest p-value here is 1e-12.
+"""
+
+import copy
+import json
+import math
+
+import jsonschema
+import numpy as np
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+import audit
+from audit import TrainingCheck, TrainingClaim, Verdict
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.checks.plain import to_plain
+from audit.extensions import training
+from audit.extensions.training.runs.as_run import findings
+from audit.extensions.training.runs.findings import TESTS, number
+from audit.report.records import judged_part
+from audit.report.rules import broken_rules
+from audit.report.schema import schema
+from audit.report.verify import problems_of
+from tests.extensions.training.runs.loops import (
+    CLAIM,
+    DIMENSION,
+    LENIENT,
+    NOISE,
+    RATE,
+    RECORDS,
+    ROWS,
+    STEPS,
+    noise_of,
+    poisson,
+    recorded,
+)
+
+STRICT = {"significance": 1e-7, "confirmation": None}
+
+
+def checked(recorder, **settings):
+    return audit.check_training(recorder, recorder.claim, **{**LENIENT, **settings})
+
+
+def shared_seed(rng, step, batch):
+    return NOISE * np.tile(rng.normal(size=DIMENSION // 3), 3)
+
+
+def shuffled(rng, step):
+    order = np.random.default_rng(step // 10).permutation(RECORDS)
+    return order[40 * (step % 10) :][:40]
+
+
+def uneven(rng, step):
+    return np.flatnonzero(rng.random(RECORDS) < 2 * RATE * (np.arange(RECORDS) % 2))
+
+
+def bare_coordinate(rng, step, batch):
+    return noise_of(rng, step, batch) * (np.arange(DIMENSION) > 0)
+
+
+def carried_on(rng, step, batch):
+    own, last = (np.random.default_rng([5, at]).normal(size=DIMENSION) for at in (step + 1, step))
+    return NOISE * (0.6 * own + 0.8 * last)
+
+
+def by_size(rng, step, batch):
+    return noise_of(rng, step, batch) * (0.8 if len(batch) > 40 else 1.17)
+
+
+FAULTS = {
+    "steps": {"steps": STEPS + 1},
+    "sampling rate": {"sample": lambda rng, step: np.flatnonzero(rng.random(RECORDS) < 1.5 * RATE)},
+    "spread of the batch sizes": {"sample": lambda rng, step: rng.choice(RECORDS, 40, replace=False)},
+    "inclusions of records": {"sample": uneven},
+    "repeats within a batch": {"sample": lambda rng, step: rng.choice(RECORDS, rng.binomial(RECORDS, RATE))},
+    "clipping": {"rows": 1.01 * ROWS},
+    "noise that returns": {
+        "noise": lambda rng, step, batch: noise_of(np.random.default_rng([3, step % 7]), step, batch)
+    },
+    "noise from the step number": {
+        "noise": lambda rng, step, batch: noise_of(np.random.default_rng(step), step, batch)
+    },
+    "smallest and largest batch": {"sample": lambda rng, step: poisson(rng, step)[:43]},
+    "noise of each step": {"noise": lambda rng, step, batch: (1.3 if step % 2 else 0.56) * noise_of(rng, step, batch)},
+    "noise shared by coordinates": {"noise": shared_seed},
+    "noise of successive steps": {"noise": carried_on},
+    "size of the noise": {"noise": lambda rng, step, batch: 1.25 * noise_of(rng, step, batch)},
+    "noise of each coordinate": {"noise": bare_coordinate},
+    "noise and batch size": {"noise": by_size},
+    "mean of the noise": {"noise": lambda rng, step, batch: noise_of(rng, step, batch) + 0.2},
+    "shape of the noise": {"noise": lambda rng, step, batch: NOISE * rng.uniform(-(3**0.5), 3**0.5, DIMENSION)},
+    "the sum under the noise": {"sums": lambda rows: 0.5 * rows.sum(axis=0)},
+    "divisor": {"release": lambda noisy, batch: noisy / len(batch)},
+    "released vector": {"release": lambda noisy, batch: noisy / 40 + 0.01},
+}
+
+
+@pytest.mark.parametrize("part", FAULTS)
+def test_a_fault_is_convicted_by_its_name(part):
+    recorder = recorded(**FAULTS[part])
+    result = checked(recorder)
+    assert result.verdict is Verdict.FAIL, result.reason
+    refuted = [found for found in findings(CLAIM, recorder.evidence()) if found.pvalue <= 1e-6 / TESTS]
+    assert refuted[0].part == part
+    assert result.reason.startswith(refuted[0].says())
+    assert result.basis == ("statistical" if refuted[0].pvalue else "exact")
+
+
+def test_what_no_accountant_models_has_no_epsilon():
+    """Records that are drawn unevenly into batches of any size are neither Poisson batches nor fixed ones."""
+    result = checked(recorded(**FAULTS["inclusions of records"]))
+    assert (result.verdict, result.epsilon_run) == (Verdict.FAIL, None)
+    assert "that of what was run is not known" in result.reason
+
+
+@pytest.mark.parametrize("level", [1e-7, 0.05])
+def test_intervals_are_those_of_the_counts(level):
+    """The rate is that of Clopper and Pearson, at the share of one test; batches of one size have none to be told."""
+    evidence, result = recorded().evidence(), checked(recorded(), significance=level, confirmation=None)
+    included, trials = evidence.batches.included, RECORDS * STEPS
+    told = {part.quantity: (part.lower, part.upper) for part in result.found}
+    exact = proportion_confint(included, trials, level / TESTS, method="beta")
+    assert told["sampling rate"] == pytest.approx(exact, rel=1e-9)
+    assert told["epsilon by the accountant, of the claim"] == (result.epsilon_claimed,) * 2
+    claim = TrainingClaim(sampling="fixed", batch=40, noise_multiplier=NOISE, steps=STEPS, clip=1.0, divisor=40.0)
+    fixed = checked(recorded(claim=claim, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
+    assert "sampling rate" not in {part.quantity for part in fixed.found}
+
+
+@pytest.mark.false_alarm(6e-7)
+def test_runs_of_the_claimed_mechanism_pass():
+    for seed in range(6):
+        result = checked(recorded(seed), **STRICT)
+        assert result.verdict is Verdict.PASS, result.reason
+        assert result.epsilon_run == result.epsilon_claimed > 1
+        assert "not checked: whether the gradient of a record depends on the others" in result.reason
+
+
+@pytest.mark.false_alarm(4e-7)
+def test_other_kinds_of_sampling():
+    told = {"noise_multiplier": NOISE, "steps": STEPS, "clip": 1.0, "divisor": 40.0}
+    for sampling, sample, batch in (
+        ("fixed", lambda rng, step: rng.choice(RECORDS, 40, replace=False), 40),
+        ("shuffled", shuffled, 40),
+        ("all", lambda rng, step: np.ones(RECORDS, dtype=bool), None),
+    ):
+        claim = TrainingClaim(sampling=sampling, batch=batch, **told)
+        assert checked(recorded(claim=claim, sample=sample), **STRICT).verdict is Verdict.PASS, sampling
+        other = checked(recorded(claim=claim))
+        assert (other.verdict, other.reason[:12]) == (Verdict.FAIL, "batches have"), sampling
+    shuffling = TrainingClaim(sampling="shuffled", batch=40, **told)
+    again = checked(recorded(claim=shuffling, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
+    assert "in a second batch of their epoch" in again.reason
+    drawn = TrainingClaim(sampling="fixed", batch=40, **told)
+    assert "successive batches share 0 records" in checked(recorded(claim=drawn, sample=shuffled)).reason
+
+
+def test_the_epsilon_of_what_was_run():
+    less = checked(recorded(noise=lambda rng, step, batch: noise_of(rng, step, batch) / 2))
+    assert "as if it were divided by 2" in less.reason
+    assert less.epsilon_run > 2 * less.epsilon_claimed
+    more = checked(recorded(noise=lambda rng, step, batch: sum(noise_of(rng, step, batch) for _ in range(4))))
+    assert "as if noise were added 4 times per step" in more.reason
+    assert more.epsilon_run < more.epsilon_claimed
+    twice = checked(recorded(noise=lambda rng, step, batch: sum(noise_of(rng, step, batch) for _ in range(2))))
+    assert "as if noise were added 2 times per step" in twice.reason
+    assert checked(recorded(**FAULTS["noise that returns"])).epsilon_run == math.inf
+    fixed = checked(recorded(**FAULTS["spread of the batch sizes"]))
+    assert "under substitution" in fixed.reason
+    assert f"with standard deviation {number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
+    assert "where a record becomes zero" in checked(recorded(sample=shuffled)).reason
+    assert checked(recorded(**FAULTS["divisor"])).epsilon_run is None
+
+
+def test_a_gradient_that_depends_on_the_batch():
+    alone = recorded(alone=lambda parameters, record: 5 * ROWS[record])
+    assert checked(alone, unchecked=(), **STRICT).verdict is Verdict.PASS
+    mixed = recorded(alone=lambda parameters, record: ROWS[record] + 0.01)
+    result = checked(mixed)
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "exact")
+    assert "it depends on the other records of the batch" in result.reason
+
+
+def test_what_is_doubtful_is_not_a_pass_and_not_a_fail():
+    """Scaling the noise walks the p-value of its size through both levels."""
+    verdicts = {}
+    for scale in (1.0, 1.035, 1.25):
+        recorder = recorded(noise=lambda rng, step, batch, scale=scale: scale * noise_of(rng, step, batch))
+        size = next(found.pvalue for found in findings(CLAIM, recorder.evidence()) if found.part == "size of the noise")
+        verdicts[scale] = checked(recorder), size
+    assert 1e-6 / TESTS < verdicts[1.035][1] < 1e-3 / TESTS
+    assert [str(result.verdict) for result, _ in verdicts.values()] == ["PASS", "INCONCLUSIVE", "FAIL"]
+    assert verdicts[1.035][0].reason.startswith("suspected, but not for certain: the noise multiplier is")
+
+
+def test_nothing_passes_by_default():
+    empty = training.Recorder(CLAIM, RECORDS)
+    assert checked(empty).reason == "no step was recorded"
+    only_sizes, no_noise = training.Recorder(CLAIM, RECORDS), training.Recorder(CLAIM, RECORDS)
+    rng = np.random.default_rng(0)
+    for step in range(STEPS):
+        batch = poisson(rng, step)
+        rows = ROWS[batch]
+        noisy = rows.sum(axis=0) + noise_of(rng, step, batch)
+        only_sizes.step(len(batch), clipped_sum=rows.sum(axis=0), norms=np.ones(len(batch)), released=noisy / 40)
+        no_noise.step(batch)
+    for recorder, missing in ((only_sizes, "which records are in the batches"), (no_noise, "noise: give `clipped`")):
+        result = checked(recorder, unchecked=())
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert missing in result.reason
+    assert checked(recorded(), unchecked=()).reason.startswith("not refuted, but not resolved: whether the gradient")
+    short = TrainingClaim(noise_multiplier=NOISE, steps=8, clip=1.0, rate=RATE, divisor=40.0)
+    assert "Poisson against fixed size" in checked(recorded(claim=short, steps=8)).reason
+    raised = audit.check_training(lambda rng: 1 / 0, CLAIM)
+    assert (raised.verdict, raised.reason) == (
+        Verdict.INCONCLUSIVE,
+        "the training raised ZeroDivisionError: division by zero",
+    )
+
+
+def test_float32_and_leaves_are_recorded_alike():
+    flat, split = recorded(3).evidence(), training.Recorder(CLAIM, RECORDS)
+    rng = np.random.default_rng(3)
+    for step in range(STEPS):
+        batch = poisson(rng, step)
+        rows, noise = ROWS[batch], noise_of(rng, step, batch)
+        noisy = rows.sum(axis=0) + noise
+        tree = {"a": rows[:, :20].reshape(-1, 4, 5), "b": rows[:, 20:]}
+        split.step(batch, clipped=tree, noisy_sum=[noisy[:20], noisy[20:].reshape(8, 5)], released=noisy / 40)
+    assert split.evidence().noise == flat.noise
+
+
+@pytest.mark.false_alarm(1e-7)
+def test_numbers_of_16_bits_are_not_compared():
+    """Rounding is not a fault: what cannot be compared bars a PASS instead."""
+    coarse = recorded(release=lambda noisy, batch: (noisy / 40).astype(np.float16))
+    result = checked(coarse, **STRICT)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "what the optimizer sees of the noisy sum" in result.reason
+    assert checked(coarse, **{**STRICT, "unchecked": ("alone", "released")}).verdict is Verdict.PASS
+
+
+def test_a_certificate_verifies_and_is_replayed(tmp_path):
+    report = audit.run(
+        [
+            TrainingCheck(name="right", run=lambda rng: recorded(1), claim=CLAIM, **LENIENT),
+            TrainingCheck(name="half", run=recorded(**FAULTS["size of the noise"]), claim=CLAIM, **LENIENT),
+        ],
+        workers=0,
+    )
+    certificate = json.loads(report.save(tmp_path).read_text())
+    assert problems_of(certificate) == []
+    jsonschema.validate(certificate, schema())
+    right, wrong = certificate["checks"]
+    assert (right["verdict"], wrong["verdict"]) == ("PASS", "FAIL")
+    assert judged_part(wrong)["reason"] == wrong["reason"]
+    wrong["evidence"]["noise"] = right["evidence"]["noise"]
+    assert judged_part(wrong)["verdict"] != "FAIL"
+    page = (tmp_path / "certificate.html").read_text()
+    assert "Epsilon over the steps, by the accountant" in page
+    assert "Noise against the claimed law" in page
+    wrong["claim"]["terms"]["rate"] = None
+    with pytest.raises(InvalidCertificate):
+        judged_part(wrong)
+
+
+CONTRADICTIONS = (
+    ("batches", {"sizes": [[40, STEPS - 1]]}, "has batches of other steps"),
+    ("batches", {"inclusions": [[8, RECORDS - 1]]}, "includes other records than its batches hold"),
+    ("noise", {"steps": STEPS + 1}, "has noise of more steps than were taken"),
+    ("noise", {"shape_values": 3}, "counts other noise than it judges"),
+)
+
+
+@pytest.mark.parametrize(("part", "changed", "says"), CONTRADICTIONS)
+def test_evidence_that_contradicts_itself_is_named(part, changed, says):
+    report = audit.run([TrainingCheck(name="right", run=recorded(1), claim=CLAIM, **LENIENT)], workers=0)
+    certificate = copy.deepcopy(report.certificate)
+    assert not list(broken_rules(certificate))
+    certificate["checks"][0]["evidence"][part].update(changed)
+    assert f"right: {says}" in list(broken_rules(certificate))
+
+
+BAD_CLAIMS = (
+    ({"noise_multiplier": 0.0}, "`noise_multiplier` must be"),
+    ({"rate": 1.0}, "`rate` must"),
+    ({"rate": None}, "sampling='poisson' needs `rate`: the probability"),
+    ({"batch": 5}, "leave it out, or use sampling='fixed' or sampling='shuffled'"),
+    ({"sampling": "random"}, "`sampling` must be one of"),
+    ({"steps": 0}, "`steps` must"),
+    ({"delta": 0.0}, "`delta` must"),
+    ({"source": 3}, "`source` must be text"),
+)
+
+
+@pytest.mark.parametrize(("changed", "message"), BAD_CLAIMS)
+def test_a_claim_refuses(changed, message):
+    with pytest.raises(InvalidArgument, match=message):
+        TrainingClaim(**{**to_plain(CLAIM), **changed})
+
+
+def test_a_claim_of_an_event():
+    events = pytest.importorskip("dp_accounting.dp_event")
+    noise = events.GaussianDpEvent(1.5)
+    told = {"clip": 1.0, "divisor": 40.0}
+    sampled = events.SelfComposedDpEvent(events.PoissonSampledDpEvent(0.1, noise), STEPS)
+    assert TrainingClaim.of_event(sampled, **told) == CLAIM
+    fixed = TrainingClaim.of_event(events.SampledWithoutReplacementDpEvent(400, 40, noise), **told)
+    assert (fixed.sampling, fixed.batch, fixed.steps) == ("fixed", 40, 1)
+    assert TrainingClaim.of_event(noise, **told).sampling == "all"
+    with pytest.raises(InvalidArgument, match="`event` must be Gaussian noise"):
+        TrainingClaim.of_event(events.LaplaceDpEvent(1.0), **told)
+
+
+def test_a_recorder_refuses():
+    recorder = training.Recorder(CLAIM, 10)
+    for batch in ([10], [-1], [0.5], [[1]]):
+        with pytest.raises(InvalidArgument, match="`batch` must be indices below 10"):
+            recorder.step(np.array(batch))
+    with pytest.raises(InvalidArgument, match="one row for each of the 2 records"):
+        recorder.step([1, 2], clipped=np.zeros((3, 4)))
+    with pytest.raises(InvalidArgument, match="hold finite numbers only"):
+        recorder.step([1], clipped=np.zeros((1, 4)), noisy_sum=[0.0, np.nan, 0.0, 0.0])
+    with pytest.raises(InvalidArgument, match="as many coordinates as the sum, 4"):
+        recorder.step([1], clipped=np.zeros((1, 4)), noisy_sum=np.zeros(5))
+    with pytest.raises(InvalidArgument, match="`claim` must be that of the recorder"):
+        audit.check_training(recorder, TrainingClaim(**{**to_plain(CLAIM), "steps": 3}))
+    with pytest.raises(InvalidArgument, match="`unchecked` must hold only"):
+        audit.check_training(recorder, CLAIM, unchecked=("noise",))
+    with pytest.raises(InvalidArgument, match="`run` must be a Recorder"):
+        audit.check_training(3, CLAIM)

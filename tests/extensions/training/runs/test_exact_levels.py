@@ -1,0 +1,110 @@
+"""The tests of a training run are exact: by enumeration, by hand, and by their count; and the accountant's bounds."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.extensions.training.runs import epsilon as accounting
+from audit.extensions.training.runs.as_run import findings
+from audit.extensions.training.runs.batches import BatchEvidence, batch_findings, central_sizes
+from audit.extensions.training.runs.contributions import ROUNDING, Contributions
+from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
+from audit.extensions.training.runs.noise import _disjoint, cosine_tail, normal_score
+from audit.laws import GaussianLoss
+from tests.extensions.training.runs.loops import CLAIM, recorded
+
+
+def test_every_test_has_its_share():
+    """No run is judged by more tests than share its error probability."""
+    counted = [found.part for found in findings(CLAIM, recorded().evidence())]
+    assert len(counted) == len(set(counted)) == TESTS
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 0.5])
+def test_counts_by_enumeration(rate):
+    counts = np.arange(31)
+    chances = stats.binom.pmf(counts, 30, rate)
+    pvalues = np.array([count_pvalue(int(count), 30, rate) for count in counts])
+    bounds = np.array([chernoff_pvalue(int(count), 30, rate) for count in counts])
+    for level in (0.5, 0.1, 0.01, 1e-4):
+        assert chances[pvalues <= level].sum() <= level * (1 + 1e-9)
+        assert chances[bounds <= level].sum() <= level * (1 + 1e-9)
+
+
+def test_draws_without_replacement_keep_the_bound():
+    """The records that two batches of 5 of 12 share are hypergeometric; their sum over three pairs, by convolution."""
+    one = stats.hypergeom.pmf(np.arange(6), 12, 5, 5)
+    three = np.convolve(np.convolve(one, one), one)
+    bounds = np.array([chernoff_pvalue(count, 15, 5 / 12) for count in range(16)])
+    for level in (0.5, 0.1, 0.01, 1e-3):
+        assert three[bounds <= level].sum() <= level
+
+
+def test_cosines_of_normal_vectors():
+    """In three dimensions a cosine is uniform (Archimedes); a score is its normal quantile."""
+    for cosine in (-0.5, 0.0, 0.25, 0.9):
+        assert cosine_tail(cosine, 3) == pytest.approx((1 - cosine) / 2)
+    assert normal_score(0.5, 3) == pytest.approx(stats.norm.isf(0.25))
+    assert normal_score(-0.5, 3) == -normal_score(0.5, 3)
+    assert 30 < normal_score(1.0, 300) < math.inf
+
+
+def test_lagged_coordinates_are_disjoint():
+    for dimension in (8, 9, 20):
+        for lag in range(1, dimension - 3):
+            second, first = _disjoint(np.arange(float(dimension)), lag)
+            assert np.array_equal(second, first + lag)
+            assert not set(first) & set(second)
+
+
+def test_the_distance_of_massart():
+    assert distance_pvalue(0.1, 200) == pytest.approx(2 * math.exp(-4))
+    assert distance_pvalue(0.0, 0) == 1.0
+
+
+def test_central_sizes_hold_half():
+    for records, rate in ((400, 0.1), (10, 0.9), (1000, 0.0005)):
+        (low, high), chance = central_sizes(records, rate)
+        law = stats.binom(records, rate)
+        assert chance == pytest.approx(law.cdf(high) - law.cdf(low - 1))
+        assert chance >= 0.5
+        assert law.cdf(high - 1) - law.cdf(low) < 0.5 or high - low <= 1
+
+
+def test_epsilon_of_shuffled_epochs():
+    """The numbers of Chua et al. (2024), section 4: sigma 0.7 and 1,000 batches, 0.61 as Poisson and 6.53 shuffled."""
+    assert accounting.epsilon_of("shuffled", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(6.53, abs=0.005)
+    assert accounting.epsilon_of("poisson", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(0.61, abs=0.005)
+
+
+def test_epsilon_of_gaussian_noise():
+    """Without sampling: the closed form for mu = sqrt(T) / sigma = 1, epsilon 4.377178 at 1e-5."""
+    assert accounting.epsilon_of("all", 1.0, 10.0, 100, 1e-5) == pytest.approx(
+        GaussianLoss(1.0).epsilon(1e-5), rel=1e-6
+    )
+    assert accounting.epsilon_of("fixed", 0.05, 2.0, 50, 1e-5) == accounting.epsilon_of("poisson", 0.05, 1.0, 50, 1e-5)
+    assert accounting.epsilon_of("poisson", 0.05, 0.0, 50, 1e-5) == math.inf
+    assert accounting.curve_steps(3) == [1, 2, 3]
+
+
+def test_a_pvalue_of_batches_that_return_is_at_most_1():
+    """Two records in ten batches: a quarter of the 45 pairs are the same, as the union bound says 11 times over."""
+    batches = BatchEvidence(2, sizes=((1, 10),), inclusions=((5, 2),), repeated=8)
+    told = {found.part: found.pvalue for found in batch_findings(replace(CLAIM, rate=0.5), batches)}
+    assert told["batches that return"] == 1.0
+    assert max(told.values()) <= 1
+
+
+def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
+    seen = Contributions(CLAIM)
+    seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]))
+    assert (seen.evidence().norms, seen.evidence().beyond) == (3, 1)
+
+
+def test_the_cells_of_a_loss():
+    """Means 20 deviations apart: the loss has mean 200 and deviation 20, and 20,000 cells reach 300."""
+    assert accounting.cell_width(20.0) == pytest.approx(300 / 20_000)
+    assert accounting.cell_width(1.0) == 1e-3

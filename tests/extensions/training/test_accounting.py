@@ -1,0 +1,281 @@
+"""Accountants held to brackets: closed forms, sampled noise from both sides, shuffled epochs, verdicts, refusals."""
+
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dp_accounting import dp_event
+from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
+from scipy import integrate, optimize
+from scipy.stats import norm
+
+from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
+from audit.extensions.training.accountants.bins import BallsInBins, _bounds
+from audit.extensions.training.accountants.brackets import (
+    BestOfRuns,
+    FixedSizeBatches,
+    ShuffledEpochs,
+    distribution_epsilon,
+    epsilon_bracket,
+    selection_epsilon,
+    usual_events,
+)
+from audit.laws import GaussianLoss
+from audit.report.pictures import pictures_of
+from audit.report.records import judged_part
+from benchmarks.accountants import ACCOUNTANTS, SAMPLED_DELTA
+
+DELTA = 1e-5
+
+
+def poisson(noise, rate, steps):
+    return dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise)), steps)
+
+
+def pld(event, delta):
+    return PLDAccountant().compose(event).get_epsilon(delta)
+
+
+def rdp(event, delta):
+    return RdpAccountant().compose(event).get_epsilon(delta)
+
+
+def test_closed_forms_leave_no_room():
+    event = dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(10.0), 100)
+    assert epsilon_bracket(event, DELTA) == pytest.approx((4.377178, 4.377178), abs=1e-6)
+    doubled = GaussianLoss(2.0).epsilon(DELTA)
+    assert epsilon_bracket(event, DELTA, Substitution()) == pytest.approx((doubled, doubled))
+
+
+def test_one_poisson_sampled_step_by_hand():
+    """P = (1 - q) N(0, 1) + q N(1, 1) against N(0, 1): delta at e^epsilon = 1 - q + q e^(x - 1/2)."""
+    q, x = 0.3, 3.0
+    epsilon = math.log(1 - q + q * math.exp(x - 0.5))
+    delta = (1 - q) * norm.sf(x) + q * norm.sf(x - 1) - math.exp(epsilon) * norm.sf(x)
+    lower, upper = epsilon_bracket(poisson(1.0, q, 1), delta)
+    assert lower <= epsilon <= upper
+    assert upper - lower < 1e-3
+
+
+def test_sampled_noise_is_bracketed():
+    lower, upper = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA)
+    assert lower < upper < lower * 1.005
+    assert lower <= pld(poisson(1.0, 0.1, 6), DELTA) <= upper + 1e-3
+    composed = dp_event.ComposedDpEvent([poisson(1.0, 0.1, 3), poisson(1.0, 0.1, 3)])
+    assert epsilon_bracket(composed, DELTA) == pytest.approx((lower, upper), rel=0.01)
+    substituted = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA, Substitution())
+    assert 0 < substituted[0] < substituted[1]
+    assert upper < substituted[1]
+    one_direction = distribution_epsilon([(1.0, 0.5, 2)], 0.05, True, "add")
+    assert one_direction < epsilon_bracket(poisson(1.0, 0.5, 2), 0.05)[0]
+
+
+def test_shuffled_epochs_by_hand():
+    # one step is Gaussian noise; of two, the event "the larger is at least C" at C = 2
+    assert epsilon_bracket(ShuffledEpochs(1.0, 1), DELTA) == pytest.approx(
+        (GaussianLoss(1.0).epsilon(DELTA),) * 2, rel=0.2
+    )
+    with_it, blanked = (1 - norm.cdf(2 - mean) * norm.cdf(2) for mean in (2, 1))
+    lower, upper = epsilon_bracket(ShuffledEpochs(1.0, 2), 0.1)
+    assert math.log((with_it - 0.1) / blanked) <= lower <= upper
+    assert epsilon_bracket(ShuffledEpochs(0.7, 1_000), DELTA)[0] == pytest.approx(6.53, abs=0.005)
+
+
+def test_two_bins_by_quadrature():
+    """Given one lognormal number a, E((a + b) / 2 - c)+ is a call price in b; both directions, by one integral each."""
+    c, sigma = 6.0, 0.8
+    mean = 1 / sigma
+
+    def call(strike):  # E(b - strike)+ for b = exp(z / sigma - 1 / (2 sigma^2))
+        if strike <= 0:
+            return 1 - strike
+        far = (math.log(strike) + mean**2 / 2) / mean
+        return norm.sf(far - mean) - strike * norm.sf(far)
+
+    def mixed(z):
+        a = math.exp(z * mean - mean**2 / 2)
+        return norm.pdf(z) * call(2 * c - a) / 2
+
+    removed = integrate.quad(mixed, -12, 12, limit=200, points=[0, 1, 2, 3, 4])[0]
+    lower, upper = epsilon_bracket(BallsInBins(sigma, 2), removed)
+    assert lower <= math.log(c) <= upper
+    assert upper - lower < 1e-3
+
+
+def test_bins_that_are_one_step():
+    """One bin is Gaussian noise, with the mu of all epochs; at a rate it is a Poisson-sampled step."""
+    truth = GaussianLoss(math.sqrt(2)).epsilon(DELTA)
+    lower, upper = epsilon_bracket(BallsInBins(1.0, 1, epochs=2), DELTA, AddRemove())
+    assert truth - 1e-3 < lower <= truth <= upper < truth + 1e-3
+    lower, upper = epsilon_bracket(BallsInBins(1.0, 1, rate=0.1), DELTA)
+    sampled = epsilon_bracket(poisson(1.0, 0.1, 1), DELTA)
+    assert max(lower, sampled[0]) <= min(upper, sampled[1])
+    assert upper - lower < 1e-3
+    assert upper < epsilon_bracket(BallsInBins(1.0, 1), DELTA)[0]
+
+
+@pytest.mark.parametrize("is_added", [False, True])
+def test_errors_of_a_transform_leave_a_bracket_around_the_truth(is_added):
+    """A delta of 1e-12 is below what Fourier transforms may be wrong by; one bin is Gaussian noise of mu = 1."""
+    lower, upper = _bounds(BallsInBins(1.0, 1), 1e-12, 1.0 if is_added else 3_000.0, is_added)
+    assert lower <= GaussianLoss(1.0).epsilon(1e-12) <= upper
+
+
+def test_fixed_sizes_are_below_their_accountant():
+    lower, upper = epsilon_bracket(FixedSizeBatches(1.0, 0.01, 1_000), DELTA)
+    assert lower == pytest.approx(2.587, abs=0.001)
+    assert lower < upper
+
+
+def test_accountants_that_say_enough_pass():
+    events = [dp_event.GaussianDpEvent(1.0), poisson(1.0, 0.1, 6)]
+    for accountant in (pld, rdp):
+        result = check_accounting(accountant, events, DELTA, epsilon_bracket)
+        assert result.verdict is Verdict.PASS
+        assert "times a lower bound" in result.reason
+
+
+def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
+    check = AccountingCheck(
+        name="shuffled",
+        accountant=lambda event, delta: rdp(poisson(event.noise_multiplier, 1 / event.steps, event.steps), delta),
+        events=[ShuffledEpochs(0.7, 1_000)],
+        delta=DELTA,
+        bracket=epsilon_bracket,
+        expected=Verdict.FAIL,
+    )
+    report = run([check], workers=0)
+    assert report.results[0].basis == "exact"
+    (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
+    judged = judged_part(record)
+    assert {key: record[key] for key in judged} == judged
+    (plot,) = pictures_of(record)
+    assert plot.title == "Stated epsilon and bounds of the true one"
+
+
+def test_tuning_by_the_best_of_several_runs():
+    """Naive tuning tells one run; a geometric number of runs is accounted for by the theorem."""
+    naive, secret = BestOfRuns(2.0, 40), BestOfRuns(2.0, 40, "geometric")
+    told = check_accounting(lambda event, delta: GaussianLoss(0.5).epsilon(delta), [naive], DELTA)
+    assert told.verdict is Verdict.FAIL
+    right = check_accounting(lambda event, delta: selection_epsilon(2.0, 40, delta), [secret], DELTA)
+    assert right.verdict is Verdict.PASS
+    for number in ("fixed", "geometric"):
+        for noise, runs in ((0.5, 1), (1.0, 3), (2.0, 40), (5.0, 1_000)):
+            lower, upper = epsilon_bracket(BestOfRuns(noise, runs, number), DELTA)
+            assert 0 < lower <= upper
+    # one run of either kind is Gaussian noise, whose best events are half-lines
+    assert epsilon_bracket(BestOfRuns(1.0, 1), DELTA)[0] == pytest.approx(GaussianLoss(1.0).epsilon(DELTA), rel=0.2)
+
+
+def test_the_largest_of_three_runs_by_hand():
+    """The number of runs has the generating function p x / (1 - (1 - p) x), here at Phi(c), with p = 1 / 3."""
+    event, c = BestOfRuns(1.0, 3, "geometric"), 2.5
+    large, small = (1 - (x / 3) / (1 - 2 * x / 3) for x in (norm.cdf(c - 1), norm.cdf(c)))
+    assert epsilon_bracket(event, 0.01)[0] >= math.log((large - 0.01) / small) * (1 - 1e-6)
+
+
+def test_three_runs_that_are_all_small_by_hand():
+    """Without the record three runs are below -1/2 with probability Phi(-1/2)^3, and with it Phi(-3/2)^3."""
+    without, with_it = norm.cdf(-0.5) ** 3, norm.cdf(-1.5) ** 3
+    assert epsilon_bracket(BestOfRuns(1.0, 3), 0.01)[0] >= math.log((without - 0.01) / with_it) * (1 - 1e-6) > 4.0
+
+
+def test_two_batches_of_a_fixed_size_by_hand():
+    """The sum of two steps of noise 1/2 that draw +1, or -1, with probability 1/2 each is above 0.55 or is not."""
+    tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
+    large, small = (first / 4 + second / 2 + third / 4 for first, second, third in tails)
+    assert epsilon_bracket(FixedSizeBatches(0.5, 0.5, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
+
+
+def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
+    """Minimized over both orders, with Renyi divergences a / 8 of noise 2 and the conversion of orders to epsilon."""
+
+    def epsilon(orders):
+        a, b = 1 + np.exp(orders)
+        renyi = a / 8 + 2 * (1 - 1 / b) * b / 8 + 2 * math.log(40) / b + math.log(40) / (a - 1)
+        return renyi + math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1)
+
+    least = optimize.minimize(epsilon, [2.0, 1.0], method="Nelder-Mead").fun
+    assert least <= selection_epsilon(2.0, 40, DELTA) <= least * (1 + 1e-3)
+
+
+def test_an_accountant_that_says_too_much_is_warned():
+    result = check_accounting(lambda event, delta: 3 * pld(event, delta), [dp_event.GaussianDpEvent(1.0)])
+    assert result.verdict is Verdict.PASS
+    assert "warning: of GaussianDpEvent" in result.reason
+    assert "3 times what suffices" in result.reason
+
+
+def test_the_most_wasteful_of_several_events_is_named():
+    def wasteful(event, delta):
+        return (3 if event.noise_multiplier == 1.0 else 5) * pld(event, delta)
+
+    result = check_accounting(wasteful, [dp_event.GaussianDpEvent(noise) for noise in (1.0, 2.0)])
+    assert "5 times what suffices" in result.reason
+
+
+def test_brackets_are_kept():
+    first = epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA)
+    assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) is first
+    assert epsilon_bracket(ShuffledEpochs(0.9, 50), 2 * DELTA) != first
+
+
+def test_an_accountant_is_asked_about_the_usual_events():
+    low = check_accounting(lambda event, delta: 1.0)
+    assert low.verdict is Verdict.FAIL
+    assert low.samples == len(usual_events()) == 6
+
+
+def test_there_are_as_many_accountants_as_the_page_says():
+    assert len(ACCOUNTANTS) >= 14
+    assert sum(delta == SAMPLED_DELTA for *_, delta in ACCOUNTANTS.values()) >= 2
+
+
+def test_an_accountant_that_samples_is_held():
+    """Its seeds are fixed. In an interpreter of its own: what imports jax must not be forked."""
+    if importlib.util.find_spec("jax_privacy") is None:
+        pytest.skip("the extra `jax` is not installed")
+    command = [sys.executable, "-m", "benchmarks.accountants", "jax-privacy, sampled waits"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=Path(__file__).parents[2]).stdout
+    assert [line.split()[-1] for line in told.splitlines()[1:]] == ["PASS", "PASS"]
+
+
+def test_what_cannot_be_said_is_open():
+    def broken(event, delta):
+        raise KeyError("steps")
+
+    events = [dp_event.GaussianDpEvent(1.0)]
+    assert "KeyError" in check_accounting(broken, events, DELTA, epsilon_bracket).reason
+    infinite = check_accounting(lambda event, delta: math.inf, events, DELTA, epsilon_bracket)
+    assert infinite.verdict is Verdict.INCONCLUSIVE
+    nothing = check_accounting(pld, [dp_event.NoOpDpEvent()], DELTA, epsilon_bracket)
+    assert nothing.verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: check_accounting(pld, [], DELTA, epsilon_bracket), "events"),
+        (lambda: check_accounting(pld, [1], 0.0, epsilon_bracket), "delta"),
+        (lambda: check_accounting(3, [1], DELTA, epsilon_bracket), "accountant"),
+        (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
+        (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
+        (lambda: FixedSizeBatches(1.0, 1.0, 10), "sampling_rate"),
+        (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
+        (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
+        (lambda: BestOfRuns(1.0, 2.5), "runs"),
+        (lambda: BestOfRuns(1.0, 0.5, "geometric"), "`runs` must be at least 1"),
+        (lambda: BestOfRuns(1.0, 2, "poisson"), "number"),
+        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5), DELTA), "exact loss"),
+    ],
+)
+def test_refusals(call, said):
+    with pytest.raises(AuditError, match=said):
+        call()

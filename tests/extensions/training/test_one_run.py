@@ -1,0 +1,272 @@
+"""Bounds from one run: tails against linear programs and enumerated mechanisms, exact tails, rounding, order."""
+
+import math
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+from scipy.stats import binom, norm
+
+from audit import AuditError, GaussianClaim, PiecewiseLinear, PrivacyClaim, TradeOffClaim, ZeroConcentratedClaim
+from audit.extensions.training.canaries.one_run import (
+    best_rate,
+    epsilon_lower_bound,
+    fewest_refuting,
+    least_wrong,
+    level_is_possible,
+    mu_lower_bound,
+    one_group,
+    plan_guesses,
+    pvalue,
+    recursion_mu,
+    smallest_detected,
+    tail_at_a_point,
+    tail_is_possible,
+    tail_of_independent,
+    weighed_mu,
+)
+from audit.extensions.training.canaries.program import Weights, _Program, least_tail
+from audit.extensions.training.canaries.retrained import guessing_pvalue
+from benchmarks.canaries import median_points
+
+SMALL = [(1, 1, 1), (2, 2, 2), (3, 4, 4), (3, 4, 9), (5, 6, 6), (4, 6, 30), (7, 8, 10)]
+
+
+def largest_tail(right, guesses, canaries, points):
+    """The largest P(W >= right) over the laws of W that keep the hockey stick of one canary at each of the points."""
+    i, n = np.arange(1, guesses + 1), guesses + 1
+    size = n + guesses * len(points)
+    limits, ends = np.zeros((0, size)), []
+    for index, (epsilon, delta) in enumerate(points):
+        rows, spent = np.zeros((guesses, size)), np.zeros((1, size))
+        slack = n + guesses * index + i - 1
+        rows[i - 1, i], rows[i - 1, i - 1] = i, -math.exp(epsilon) * (guesses - i + 1)
+        rows[i - 1, slack], spent[0, slack] = -1, 1
+        limits, ends = np.vstack([limits, rows, spent]), [*ends, *np.zeros(guesses), canaries * delta]
+    cost, total = np.zeros(size), np.zeros((1, size))
+    cost[right:n], total[0, :n] = -1, 1
+    return -optimize.linprog(cost, limits, ends, total, [1.0], method="highs").fun
+
+
+@pytest.mark.parametrize(("right", "guesses", "canaries"), SMALL)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (0.5, 0.01), (2.0, 0.003)])
+def test_the_tail_at_a_point_is_the_optimum_of_its_program(right, guesses, canaries, epsilon, delta):
+    found = tail_at_a_point(right, guesses, canaries, epsilon, delta)
+    assert found == pytest.approx(largest_tail(right, guesses, canaries, [(epsilon, delta)]), abs=1e-6)
+    if found < 0.5:  # the bound of 2023 is larger wherever one would refute anything
+        assert found <= guessing_pvalue(right, guesses, canaries, epsilon, delta) + 1e-6
+
+
+@pytest.mark.parametrize("claim", [GaussianClaim(1.0), ZeroConcentratedClaim(0.4)], ids=["mu", "curve"])
+@pytest.mark.parametrize(("right", "guesses", "canaries"), [(50, 50, 400), (80, 90, 90), (198, 200, 1_000)])
+def test_one_level_is_judged_as_among_others(claim, right, guesses, canaries):
+    levels = np.geomspace(1e-12, 0.999, 30)
+    among = tail_is_possible(least_wrong(claim), right, guesses, canaries, levels)
+    alone = [level_is_possible(least_wrong(claim), right, guesses, canaries, float(level)) for level in levels]
+    assert among.tolist() == alone
+    assert len({*alone}) == 2
+
+
+def test_one_canary_by_hand():
+    # right with probability delta + (1 - delta) theta: theta = 2/3, delta = .1
+    assert tail_at_a_point(1, 1, 1, math.log(2), 0.1) == pytest.approx(0.7)
+    # the best guess about a mean that is 0 or 1
+    assert tail_of_independent(least_wrong(GaussianClaim(1.0)), 1, 1, 1) == pytest.approx(norm.cdf(0.5))
+    assert pvalue(GaussianClaim(1.0), 1, 1, 1) == pytest.approx(norm.cdf(0.5), rel=1e-3)
+
+
+@pytest.mark.parametrize(("right", "guesses", "canaries"), SMALL)
+@pytest.mark.parametrize("mu", [0.3, 1.0])
+def test_the_recursion_bounds_every_law_that_keeps_the_claim(right, guesses, canaries, mu):
+    """The program sees the claim at 41 points only, which admits a little more."""
+    claim = GaussianClaim(mu)
+    epsilons = np.linspace(-3.0, 5.0, 41) * mu
+    deltas = [norm.cdf(mu / 2 - e / mu) - math.exp(e) * norm.cdf(-mu / 2 - e / mu) for e in epsilons]
+    tightest = largest_tail(right, guesses, canaries, list(zip(epsilons, deltas, strict=True)))
+    assert tightest <= pvalue(claim, right, guesses, canaries) + 1e-3
+
+
+@pytest.mark.parametrize(("right", "guesses", "canaries"), [(5, 6, 6), (7, 8, 10), (28, 30, 400)])
+@pytest.mark.parametrize("mu", [0.3, 1.0])
+def test_the_proof_of_a_program_is_its_optimum_or_a_little_more(right, guesses, canaries, mu):
+    """The same points are given to a program that is written otherwise, and solved as it stands."""
+    claim, setting = GaussianClaim(mu), _Program.of(one_group(guesses), guesses - right, canaries)
+    points = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
+    optimum = largest_tail(right, guesses, canaries, points)
+    assert optimum - 1e-7 <= least_tail(claim, one_group(guesses), guesses - right, canaries) <= optimum + 1e-3
+
+
+def least_cost_tail(weighing, most, canaries, points):
+    """The largest P(D + V <= most) over all laws of which guesses are right, each guess a coordinate, at each point."""
+    costs = np.repeat(weighing.points, weighing.sizes.astype(int))
+    count = len(costs)
+    answers = list(product((0, 1), repeat=count))  # 1 is wrong
+    place = {answer: index for index, answer in enumerate(answers)}
+    pairs = [(k, rest) for k in range(count) for rest in product((0, 1), repeat=count - 1)]
+    size, ends = len(answers) + len(pairs) * len(points), []
+    limits = np.zeros(((len(pairs) + 1) * len(points), size))
+    for index, (epsilon, delta) in enumerate(points):
+        first, slack = index * (len(pairs) + 1), len(answers) + index * len(pairs)
+        for row, (k, rest) in enumerate(pairs):
+            right, wrong = (place[(*rest[:k], bit, *rest[k:])] for bit in (0, 1))
+            limits[first + row, [right, wrong, slack + row]] = 1, -math.exp(epsilon), -1
+        limits[first + len(pairs), slack : slack + len(pairs)] = 1
+        ends += [0.0] * len(pairs) + [canaries * delta]
+    cost, total = np.zeros(size), np.zeros((1, size))
+    cost[: len(answers)] = [-float(weighing.added(most - np.dot(costs, answer))) for answer in answers]
+    total[0, : len(answers)] = 1
+    return -optimize.linprog(cost, limits, ends, total, [1.0], method="highs").fun
+
+
+@pytest.mark.parametrize(
+    ("cuts", "points", "most", "width"),
+    [((2, 4), (2, 1), 1, 0), ((1, 3, 5), (3, 2, 1), 2, 0), ((4,), (1,), 0, 0), ((2, 4), (2, 1), 3, 3)],
+)
+def test_any_multipliers_prove_a_bound_of_what_wrong_guesses_cost(cuts, points, most, width):
+    """Drawn at random they are poor, and never below the optimum over all laws; those of the solver come near it."""
+    weighing, canaries, claim = Weights(cuts, points, width), 8, GaussianClaim(0.5)
+    setting = _Program.of(weighing, most, canaries)
+    given = [(epsilon, claim.profile(epsilon)) for epsilon in setting.epsilons.tolist()]
+    optimum = least_cost_tail(weighing, most, canaries, given)
+    shape, rng = (len(setting.epsilons), len(points), len(setting.nodes) - 1), np.random.default_rng(0)
+    for scale in (0.0, 0.001, 0.01, 0.1):
+        assert setting.proved(scale * rng.random(shape)).tail(claim) >= optimum
+    assert setting.proved(np.zeros(shape)).tail(claim) == pytest.approx(1.0)
+    assert optimum - 1e-7 <= least_tail(claim, weighing, most, canaries) <= optimum + 0.1
+
+
+def test_the_least_wrong_guesses_are_those_of_the_trade_off_function():
+    """At delta = 0.1 and e^epsilon = 2, f(1 - y) = max(0, 0.9 - 2 (1 - y), (y - 0.1) / 2), which cross at y = 0.7."""
+    found = least_wrong(PrivacyClaim(math.log(2), 0.1))(np.array([0.05, 0.5, 0.7, 0.9, 1.0]))
+    assert found == pytest.approx([0.0, 0.2, 0.3, 0.7, 0.9], abs=1e-9)
+
+
+def test_the_smallest_leak_that_is_detected_refutes_with_power_08():
+    """Randomized response at that epsilon has enough right guesses in 0.8 of the runs, by its binomial law."""
+    setting = PrivacyClaim(1.0), 200, 200, 1e-3, "any"
+    right = fewest_refuting(*setting)
+    assert binom.sf(right - 1, 200, special.expit(smallest_detected(*setting))) == pytest.approx(0.8, abs=1e-9)
+    assert smallest_detected(PrivacyClaim(1.0), 2, 2, 1e-3, "any") == math.inf
+
+
+def test_weights_fall_with_the_rank_and_tell_more_than_a_count():
+    """Ideal scores for mu = 1, 100,000 canaries: the median cost of `python -m benchmarks.canaries targets`."""
+    assert all(weighing is None for *_, weighing in plan_guesses(GaussianClaim(1.0), 2_000, 1e-5, "any"))
+    weighing = Weights.even(1.0, 100_000, 4)
+    assert list(weighing.cuts) == sorted(set(weighing.cuts))
+    assert weighing.points == (4, 3, 2, 1)
+    weighed = weighed_mu(weighing, median_points(1.0, weighing, 100_000), 100_000, 0.05)
+    assert mu_lower_bound(731, 760, 100_000, 0.05) + 0.015 < weighed < 1
+
+
+def test_what_is_added_has_its_law():
+    """By the quantiles of the generator's uniform number: a stand-in for it goes through 1,000 of them."""
+    weighing = Weights((10, 30), (4, 1), 12)
+    drawn = [weighing.draw(SimpleNamespace(random=lambda u=u: u)) for u in (np.arange(1_000) + 0.5) / 1_000]
+    assert (min(drawn), max(drawn)) == (0, 12)
+    shares = np.cumsum(np.bincount(drawn)) / 1_000
+    assert shares == pytest.approx(weighing.added(np.arange(13)), abs=1e-3)
+    assert Weights((10,), (1,)).draw(np.random.default_rng(0)) == 0
+    assert weighing.added(np.array([-2, -1, 10**6])).tolist() == [0.0, 0.0, 1.0]  # as what is drawn: never negative
+
+
+def test_enumerated_mechanisms_keep_their_bounds():
+    """Outputs of four canaries whose noise depends on each other: the exact P(W >= v) of the best guesses."""
+    m = 4
+    answers = list(product((0, 1), repeat=m))
+    theta, slack = special.expit(1.0), 0.127
+    for reveal in (0.0, slack):  # all coins at once, else randomized response: (1, slack)-DP
+        tail = np.zeros(m + 1)
+        for output in answers:  # by symmetry all coins are 0
+            chance = (1 - reveal) * math.prod(1 - theta if bit else theta for bit in output)
+            chance += reveal * (sum(output) == 0)
+            tail[: m - sum(output) + 1] += chance
+        for right in range(1, m + 1):
+            assert tail[right] <= tail_at_a_point(right, m, m, 1.0, slack) + 1e-9
+    # this mechanism breaks the bound for independent canaries, as it may
+    assert tail[m] > tail_of_independent(least_wrong(PrivacyClaim(1.0, slack)), m, m, m)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 1.0])
+def test_a_public_coin_keeps_the_bound_and_almost_meets_it(share):
+    """On an event of probability `share`, right guesses f-bar(share y) / share beside wrong ones y: 1-Gaussian DP."""
+    canaries, y = 400, 0.01
+    right = norm.cdf(norm.ppf(share * y) + 1.0) / share
+    guesses = 10  # made where more than ten canaries are shown, else by coins
+    rate = right / (right + y)
+    shown = share * binom.sf(guesses - 1, canaries, right + y)
+    for correct in (6, 8, 10):
+        tail = shown * binom.sf(correct - 1, guesses, rate) + (1 - shown) * binom.sf(correct - 1, guesses, 0.5)
+        assert tail <= pvalue(GaussianClaim(1.0), correct, guesses, canaries)
+    assert tail >= 0.4 * share * rate**guesses
+
+
+def test_independent_canaries_under_randomized_response_are_binomial():
+    claim, theta = PrivacyClaim(1.0), special.expit(1.0)
+    for right, guesses, canaries in [(5, 6, 6), (8, 10, 40)]:
+        exact = binom.sf(right - 1, guesses, theta)
+        assert exact <= pvalue(claim, right, guesses, canaries, "independent") <= exact * 1.001
+
+
+def test_the_clearest_of_three_gaussian_canaries():
+    # the posterior of the largest |x| of three, x from the even mixture of N(1/2, 1) and N(-1/2, 1)
+    x = np.linspace(0, 12, 200_001)
+    density = norm.pdf(x - 0.5) + norm.pdf(x + 0.5)
+    below = np.clip(np.cumsum(density) * (x[1] - x[0]), 0, 1)
+    exact = float(np.sum(special.expit(x) * 3 * below**2 * density) * (x[1] - x[0]))
+    found = tail_of_independent(least_wrong(GaussianClaim(1.0)), 1, 1, 3)
+    assert exact <= found + 1e-4
+    assert found == pytest.approx(exact, abs=2e-3)
+
+
+def test_rates_of_the_best_guess():
+    shares = np.array([1e-6, 0.01, 0.3, 1.0])
+    rates = best_rate(least_wrong(GaussianClaim(2.0)), shares)
+    assert np.all(np.diff(rates) < 0)
+    assert rates[-1] == pytest.approx(norm.cdf(1.0))
+    right = rates * shares
+    assert right == pytest.approx(norm.cdf(norm.ppf(shares - right) + 2.0), rel=1e-6)
+    with_delta = best_rate(least_wrong(PrivacyClaim(1.0, 0.1)), np.array([0.05, 1.0]))
+    assert with_delta == pytest.approx([1.0, 0.1 + 0.9 * special.expit(1.0)])
+
+
+def test_other_claims_are_read_off_their_curves():
+    q = special.expit(-1.0)
+    polygon = TradeOffClaim(PiecewiseLinear([(0.0, 1.0), (q, q), (1.0, 0.0)]))
+    assert pvalue(polygon, 20, 20, 50, "independent") == pytest.approx(special.expit(1.0) ** 20, rel=0.1)
+    assert pvalue(PrivacyClaim(1.0), 20, 20, 50) == pytest.approx(special.expit(1.0) ** 20, rel=1e-5)
+    weak, strong = (pvalue(ZeroConcentratedClaim(rho), 60, 60, 1_000) for rho in (0.5, 0.05))
+    assert strong < weak  # 1-zCDP of one Gaussian: rho = mu^2 / 2
+    assert weak >= pvalue(GaussianClaim(1.0), 60, 60, 1_000)
+
+
+@pytest.mark.parametrize("structure", ["any", "independent"])
+def test_bounds_are_where_claims_stop_being_refuted(structure):
+    bound = mu_lower_bound(85, 90, 1_000, 0.05, structure)
+    assert pvalue(GaussianClaim(bound * 0.999), 85, 90, 1_000, structure) <= 0.05
+    assert pvalue(GaussianClaim(bound + 0.01), 85, 90, 1_000, structure) > 0.05
+    epsilon = epsilon_lower_bound(85, 90, 1_000, 1e-4, 0.05, structure)
+    assert pvalue(PrivacyClaim(epsilon + 1e-3, 1e-4), 85, 90, 1_000, structure) > 0.05
+    least = fewest_refuting(GaussianClaim(0.5), 90, 1_000, 0.05, structure)
+    tails = [pvalue(GaussianClaim(0.5), right, 90, 1_000, structure) for right in (least - 1, least)]
+    assert tails[1] * 0.99 <= 0.05
+    assert tails[0] > (0.05 if structure == "independent" else 0.04)  # without the linear program, one guess too many
+
+
+def test_measured_bounds_of_ideal_scores():
+    # one row of each structure in `python -m benchmarks.canaries targets`
+    assert mu_lower_bound(833, 868, 100_000, 0.05) == pytest.approx(0.801, abs=0.001)
+    assert recursion_mu(833, 868, 100_000, 0.05) == pytest.approx(0.786, abs=0.001)
+    assert mu_lower_bound(396, 500, 1_000, 0.05, "independent") == pytest.approx(0.868, abs=0.001)
+
+
+def test_refusals_and_edges():
+    with pytest.raises(AuditError, match="structure"):
+        pvalue(PrivacyClaim(1.0), 1, 1, 1, "iid")
+    assert pvalue(PrivacyClaim(1.0), 0, 5, 5) == 1.0
+    assert tail_at_a_point(5, 5, 100, 0.0, 0.5) == 1.0  # the bound of a large delta adds up to more
+    assert mu_lower_bound(0, 5, 5, 0.05) == 0.0
+    assert fewest_refuting(PrivacyClaim(5.0), 3, 10, 0.05, "any") == 4
+    assert pvalue(GaussianClaim(0.0), 200, 200, 1_000) < 1e-12

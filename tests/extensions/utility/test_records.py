@@ -1,0 +1,236 @@
+"""Utility checks in a run, in a certificate, in a replay, on the command line and in pytest."""
+
+import copy
+import dataclasses
+import json
+import sys
+
+import jsonschema
+import numpy as np
+import pytest
+
+import audit
+from audit import (
+    ConsistencyCheck,
+    GuaranteeCheck,
+    InequalityCheck,
+    LowerBoundCheck,
+    PrivacyCheck,
+    PrivacyClaim,
+    RateCheck,
+    Verdict,
+)
+from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.checks.plain import from_plain, to_plain
+from audit.checks.stated import StatedCheck
+from audit.extensions.utility.guarantee import Look
+from audit.faces.command_line import main
+from audit.report.renderers import markdown_of
+from audit.report.schema import schema
+from audit.report.terminal import output_console, print_certificate
+from audit.report.verify import replay
+
+pytest_plugins = ["pytester"]
+SIZES = (64, 128, 256, 512, 1024)
+
+
+def laplace(data, size, rng):
+    return data[0] + rng.laplace(size=size)
+
+
+def losses(n, replicates, rng):
+    return rng.random(replicates) * n**-0.5
+
+
+def support(n):
+    return 0.0, n**-0.5
+
+
+CHECKS = [
+    PrivacyCheck(name="privacy", mechanism=laplace, claim=PrivacyClaim(1.5), pairs=[([0.0], [1.0])], tolerance=2.0),
+    RateCheck(name="rate", losses=losses, support=support, sizes=SIZES, exponent=0.5, margin=0.1, source="Theorem 1"),
+    RateCheck(name="exact rate", evaluator=lambda n: n**-0.5, sizes=SIZES, exponent=0.5, horizon=4096),
+    RateCheck(name="wrong", evaluator=lambda n: n**-0.5, sizes=SIZES, exponent=0.9, expected=Verdict.FAIL),
+    InequalityCheck(name="values", values=lambda: [("a|b", 1.0, 2.0), ("inf", 1.0, np.inf)], statement="It *holds*."),
+    InequalityCheck(name="mean", losses=lambda r, rng: rng.random(r), bound=0.6),
+    GuaranteeCheck(name="guarantee", trials=lambda r, rng: rng.random(r) > 0.01, beta=0.05),
+    ConsistencyCheck(name="consistency", losses=losses, sizes=SIZES, bayes_risk=0.0, tolerance=0.1),
+    LowerBoundCheck(name="bound", losses=losses, support=support, sizes=SIZES, bound=lambda n: 0.4 * n**-0.5),
+    ConsistencyCheck(name="both", losses=losses, evaluator=lambda n: 0.5 * n**-0.5, sizes=SIZES, tolerance=0.1),
+    LowerBoundCheck(name="raises", losses=lambda n, r, rng: 1 / 0, sizes=SIZES, bound=lambda n: 0.0),
+]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return audit.run(CHECKS, budget=40_000, significance=1e-5, workers=0)
+
+
+@pytest.fixture
+def certificate(report):
+    return json.loads(json.dumps(report.certificate))
+
+
+def test_a_run_mixes_kinds(report):
+    verdicts = {result.name: result.verdict.value for result in report.results}
+    assert verdicts.pop("wrong") == "FAIL"
+    assert verdicts.pop("raises") == "INCONCLUSIVE"
+    assert set(verdicts.values()) == {"PASS"}, [result.reason for result in report.results]
+    assert report["wrong"].met
+    assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_certificate_is_valid_and_replays(certificate):
+    jsonschema.validate(certificate, schema())
+    outcome = replay(certificate)
+    assert outcome.differences == ()
+    assert outcome.verdicts["wrong"] is Verdict.FAIL
+
+
+def test_the_significance_is_shared_and_accounted_for(certificate):
+    spent = {entry["check"]: entry for entry in certificate["significance_spent"]}
+    assert sum(entry["guess_game"] + entry["utility"] for entry in spent.values()) <= 1e-5
+    assert spent["exact rate"]["utility"] == 0.0 == spent["values"]["utility"]
+    assert spent["rate"]["utility"] == pytest.approx(1e-5 / len(CHECKS))
+    assert spent["both"]["goodness_of_fit"] == spent["rate"]["allotted"]
+
+
+def spoil(record, path, value):
+    *way, last = path
+    for key in way:
+        record = record[key]
+    record[last] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("rate", ("evidence", "points", 4, "sample", "mean"), None),
+        ("rate", ("evidence", "points", 4, "sample", "above_low", "growth"), [1e4] * 10),
+        ("rate", ("claim", "terms", "exponent"), 0.9),
+        ("rate", ("settings", "significance"), 0.5),
+        ("exact rate", ("evidence", "points", 4, "exact"), 0.5),
+        ("wrong", ("claim", "terms", "exponent"), 0.5),
+        ("wrong", ("verdict",), "PASS"),
+        ("values", ("evidence", "cases", 0, "quantity"), 3.0),
+        ("mean", ("claim", "terms", "bound"), 0.4),
+        ("guarantee", ("evidence", "looks", 0, "failures"), 60),
+        ("consistency", ("evidence", "points", 4, "sample", "count"), 40),
+        ("bound", ("evidence", "points", 2, "reference"), 0.9),
+        ("both", ("evidence", "compared", 0, "exact"), 0.9),
+        ("raises", ("evidence", "failure"), None),
+        ("raises", ("evidence", "failure"), "another cause"),
+        ("rate", ("found", 0, "lower"), 0.0),
+        ("rate", ("kind",), "lower-bound"),
+        ("rate", ("kind",), "unheard of"),
+        ("rate", ("claim", "terms", "extra"), 1.0),
+        ("rate", ("evidence", "points", 0), 3),
+        ("guarantee", ("evidence", "looks", 0, "trials"), "many"),
+    ],
+)
+def test_a_change_of_claim_evidence_or_verdict_is_noticed(certificate, name, path, value):
+    record = next(check for check in certificate["checks"] if check["name"] == name)
+    spoil(record, path, value)
+    try:
+        assert replay(certificate).differences
+    except InvalidCertificate as error:
+        assert str(error)  # noqa: PT017  # refused: noticed as well
+
+
+def test_workers_do_not_change_the_evidence(report):
+    again = audit.run(CHECKS, budget=40_000, significance=1e-5, workers=2)
+    assert [r.record() for r in again.results] == [r.record() for r in report.results]
+
+
+def test_terms_and_evidence_survive_their_record(report):
+    for result in report.results:
+        check = result.check
+        if isinstance(check, StatedCheck):
+            assert from_plain(check.terms_type, to_plain(check.terms())) == check.terms()
+            assert from_plain(check.evidence_type, to_plain(result.evidence)) == result.evidence
+            assert json.dumps(result.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "data", [3, {}, {"trials": 1}, {"trials": 1, "failures": 0.5}, {"trials": 1, "failures": True}]
+)
+def test_what_has_another_form_is_refused(data):
+    with pytest.raises(InvalidCertificate):
+        from_plain(Look, data)
+
+
+def test_checks_are_frozen_and_their_common_settings_validated():
+    check = CHECKS[1]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        check.name = "other"
+    wrong = {"name": "", "source": 3, "statement": None, "expected": "PASS", "budget": 1, "timeout": 0}
+    for name, value in wrong.items():
+        with pytest.raises(InvalidArgument, match=f"`{name}` must"):
+            dataclasses.replace(check, **{name: value})
+    with pytest.raises(InvalidArgument, match="hold checks only"):
+        audit.run([check, 3])
+
+
+def test_reports_show_both_kinds(certificate, capsys):
+    text = markdown_of(certificate)
+    assert "certified epsilon" in text
+    assert "exponent in \\[" in text
+    assert "Theorem 1" in text
+    print_certificate(output_console(), certificate)
+    shown = capsys.readouterr().out
+    assert "excess ~ n^-0.5" in shown
+    assert "evaluator" in shown
+    only = copy.deepcopy(certificate)
+    only["checks"] = only["checks"][1:2]
+    assert "certified epsilon" not in markdown_of(only)
+
+
+def test_the_command_line_runs_lists_and_replays(tmp_path, monkeypatch, capsys):
+    (tmp_path / "theorems.py").write_text(
+        "from audit import InequalityCheck, RateCheck\n"
+        "CHECKS = [\n"
+        "    InequalityCheck(name='i', values=lambda: [('a', 1.0, 2.0)], statement='one is small', source='Lemma 2'),\n"
+        "    RateCheck(name='r', evaluator=lambda n: n ** -0.5, sizes=[8, 16, 32, 64], exponent=0.5),\n"
+        "]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for arguments, says in (
+        (["list", "theorems"], "i  one is small  Lemma 2"),
+        (["run", "theorems", "--out", "r", "--workers", "0"], "2 PASS"),
+        (["replay", "r"], "2 verdicts follow from the evidence"),
+        (["report", "r"], "excess ~ n^-0.5"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 0
+        assert says in capsys.readouterr().out
+
+
+def test_the_pytest_fixture(pytester):
+    pytester.makepyfile(
+        """
+        import audit
+
+        SIZES = (64, 128, 256, 512)
+
+        def test_theorems(dp_audit):
+            assert dp_audit.inequality(lambda: [("a", 1.0, 2.0)]).uses == "stated values"
+            dp_audit.guarantee(lambda r, rng: rng.random(r) > 0.01, 0.05)
+            dp_audit.consistency(lambda n, r, rng: rng.random(r) / n, SIZES, tolerance=0.2)
+            dp_audit.rate(evaluator=lambda n: n ** -0.5, sizes=SIZES, exponent=0.5)
+            dp_audit.lower_bound(evaluator=lambda n: 1 / n, sizes=SIZES, bound=lambda n: 0.5 / n)
+
+        def test_wrong_rate(dp_audit):
+            dp_audit.rate(evaluator=lambda n: n ** -0.25, sizes=SIZES, exponent=0.5)
+
+        def test_known_to_be_wrong(dp_audit):
+            dp_audit.rate(evaluator=lambda n: n ** -0.25, sizes=SIZES, exponent=0.5, expected=audit.Verdict.FAIL)
+        """
+    )
+    outcome = pytester.runpytest_subprocess("--dp-budget", "20000", "--dp-report", "out")
+    outcome.assert_outcomes(passed=2, failed=1)
+    outcome.stdout.fnmatch_lines(["*FAIL: excess ~ n^-0.5*", "*exponent 0.25*"])
+    saved = json.loads((pytester.path / "out" / "certificate.json").read_text())
+    assert len(saved["checks"]) == 7
+    assert replay(saved).differences == ()
