@@ -83,6 +83,10 @@ class MissingExtra(AuditError, ImportError):
         return cls(f"`{package}` is not installed; it comes with the extra `{extra}`: in a checkout, type: {command}")
 
 
+class MissingExtension(MissingExtra):
+    """A public name belongs to an extension whose folder is not there."""
+
+
 def _shown(value: object, limit: int = 120) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -2,8 +2,8 @@
 
 The type of a field says what is read: numbers and texts within their limits, enums and literals, tuples, mappings,
 named tuples, typed dictionaries and dataclasses. `Any` is read as it is, and `Self` is the class itself. A class with a
-name `way` is recorded with it: a field may be of one of several such classes. The metadata of a field may say more:
-`digits`, to which a number is rounded; `recorded=False`, for a field that no record holds.
+name `way` is recorded with it, and a field may be of any such class that plugins register. The metadata of a field may
+say more: `digits`, to which a number is rounded; `recorded=False`, for a field that no record holds.
 
 A judge needs these objects. To read them tests every field, so that a record needs no other validation.
 """
@@ -111,11 +111,29 @@ def reader(kind: Any) -> Read:
         return _mapping(reader(parts[0]), reader(parts[1]))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _one_of({option.value: option for option in kind})
+    if is_registry(kind):
+        return _registered(kind)
     if typing.is_typeddict(kind):
         return _fields(kind, dict, kind.__required_keys__)
     if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
         return _fields(kind, kind, types_of(kind).keys())
     return reader(Count) if kind is int else _scalar(kind)
+
+
+def is_registry(kind: Any) -> bool:
+    """Return whether a class stands for all that plugins register below it, of which each has a name `way`."""
+    return hasattr(kind, "list_ways") and not hasattr(kind, "way")
+
+
+def _registered(kind: Any) -> Read:
+    def registered(data: Any) -> Any:
+        way = data.get("way") if isinstance(data, Mapping) else None
+        found = kind.find(way) if isinstance(way, str) else None
+        if found is None:
+            raise FormError(f"its way is {str(way)[:80]!r}, not one of {', '.join(map(repr, kind.list_ways()))}")
+        return reader(found)(data)
+
+    return registered
 
 
 def _limited(kind: Any, limits: list[Limits]) -> Read:
@@ -144,16 +162,9 @@ def _one_of(options: Mapping[Any, Any]) -> Read:
 
 
 def _union(kinds: list[Any], optional: bool) -> Read:
-    tagged = {kind.way: kind for kind in kinds if hasattr(kind, "way")}
-
     def union(data: Any) -> Any:
         if optional and data is None:
             return None
-        if tagged:
-            way = data.get("way") if isinstance(data, Mapping) else None
-            if way not in tagged:
-                raise FormError(f"its way is {str(way)[:80]!r}, not one of {', '.join(map(repr, tagged))}")
-            return reader(tagged[way])(data)
         for kind in kinds[:-1]:
             try:
                 return reader(kind)(data)

@@ -1,4 +1,4 @@
-"""The command line: run, list, report, replay, verify, attest, diff, compare, conformance.
+"""The command line: run, list, report, replay, verify, attest, diff, and the commands of extensions.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
 are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 
 import click
 
+from audit import plugins
 from audit.base.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.base.text import printable
-from audit.extensions.conformance.command import conformance_command
-from audit.faces.settings import digest, setting, with_settings
+from audit.faces.settings import FOLDER, TARGETS, digest, setting, with_settings
 
 USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
 
@@ -52,39 +52,43 @@ Exit status:
 """
 
 
-class _Suggesting(click.Group):
-    """A group whose error for an unknown command names the nearest one."""
+class _Extended(click.Group):
+    """A group with the commands of extensions, whose error for an unknown command names the nearest one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *plugins.list_keys("commands")])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command; that of an extension has its line of help alone, so that `--help` imports none."""
+        if own := super().get_command(ctx, name):
+            return own
+        found = plugins.find_command(name)
+        return found and click.Command(name, short_help=found.help)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], self.commands, n=1)
-            meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(self.commands)}"
+            known = self.list_commands(ctx)
+            near = difflib.get_close_matches(args[0], known, n=1)
+            meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(known)}"
             raise click.UsageError(f"No such command {args[0]!r}{meant}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        found = plugins.find_command(name) if name else None
+        return name, plugins.load(found.command) if found else command, rest
 
 
 @click.group(
-    cls=_Suggesting, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False
+    cls=_Extended, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False
 )
 @click.version_option(package_name="dp-audit")
 def cli() -> None:
     """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
 
 
-cli.add_command(conformance_command)
 _VERBOSE = click.option(
     "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
 )
 
 
-def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
-    from audit.faces.runs.discovery import imported_name
-
-    return tuple(map(imported_name, targets))
-
-
-_TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
@@ -118,8 +122,8 @@ def _discovered() -> tuple[str, ...]:
 
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
-@_TARGETS
-@setting("--out", Path("reports"), "Folder for the certificate.", type=_FOLDER)
+@TARGETS
+@setting("--out", Path("reports"), "Folder for the certificate.", type=FOLDER)
 @with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
@@ -149,36 +153,8 @@ def run_command(
     return report.verdict.exit_status
 
 
-@cli.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
-@_TARGETS
-@click.option(
-    "--out",
-    type=_FOLDER,
-    help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
-)
-@with_settings
-def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -> int:
-    """Compare implementations of the same claim.
-
-    A TARGET is a package or module that Python can import from here, with a list COMPARISONS. Without one, the
-    reference comparisons of `mechanisms.comparisons` are run.
-    """
-    from audit.extensions.compare.comparison import collect, compare, print_comparisons
-    from audit.report.terminal import LiveProgress, output_console
-
-    targets = targets or ("mechanisms.comparisons",)
-    comparisons = collect(targets)
-    with LiveProgress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
-        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
-        found = compare(comparisons, **settings)
-    print_comparisons(output_console(), found.table)
-    if out is not None:
-        click.echo(f"comparison: {found.save(out)}, .md, .html; evidence of the verdicts: {out / 'certificate.json'}")
-    return found.verdict.exit_status
-
-
 @cli.command("list")
-@_TARGETS
+@TARGETS
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
     """List the checks of the TARGETs with their claims; without one, those below this folder."""
@@ -247,16 +223,21 @@ def _replayed(directory: Path) -> tuple[Any, int]:
 
 def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
-    from audit.extensions.enumeration.code_replay import replay_proofs
+    from audit.checks.plain import from_plain
+    from audit.checks.privacy.way import Way
     from audit.faces.runs import suite
 
     targets, problems = certificate["audited"]["targets"], list[str]()
     if not targets:
         raise click.UsageError("the certificate names no target to import: `dp-audit run TARGET` has not made it")
     click.echo(f"imports and runs {', '.join(map(printable, targets))}, with seed {seed}")
-    for found in replay_proofs(certificate["checks"], suite.collect(targets), edges, seed):
-        click.echo(printable(str(found)))
-        problems += [f"{found.check}: {said}" for said in found.problems]
+    checks = {check.name: check for check in suite.collect(targets)}
+    for record in certificate["checks"]:
+        for way in record["evidence"].get("ways", ()):
+            found = from_plain(Way, way).replay_in_code(checks.get(record["name"]), record, edges, seed)
+            if found is not None:
+                click.echo(printable(str(found)))
+                problems += [f"{found.check}: {said}" for said in found.problems]
     return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
 
 

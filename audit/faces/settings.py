@@ -1,7 +1,8 @@
 """Define the settings that commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,16 @@ from audit.base.defaults import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
 )
+
+
+def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
+    from audit.faces.runs.discovery import imported_name
+
+    return tuple(map(imported_name, targets))
+
+
+TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def setting(name: str, default: Any, text: str, **more: Any) -> Callable[..., Any]:

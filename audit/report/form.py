@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from audit import plugins
 from audit.base.arguments import EFFORTS
 from audit.base.forms import (
     Count,
@@ -23,7 +24,6 @@ from audit.base.forms import (
 from audit.base.verdict import Verdict
 from audit.checks.base import Check, DrawBudget
 from audit.claims import CLAIM_KINDS
-from audit.report.records import checks_by_kind
 
 PlannedBudget = DrawBudget | Annotated[str, Limits(pattern="|".join(EFFORTS))]
 Words = tuple[str, ...]
@@ -212,4 +212,4 @@ def _record_form(check: type[Check], claims: tuple[str, ...]) -> Any:  # a progr
 
 def record_forms() -> dict[str, Any]:
     """Return the types of records by kind."""
-    return {kind: record_form(check) for kind, check in checks_by_kind().items()}
+    return {kind: record_form(plugins.find_check(kind)) for kind in plugins.list_keys("kinds")}

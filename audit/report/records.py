@@ -1,22 +1,11 @@
-"""Find the kind of a check or of a record in the list of all, and judge records anew."""
+"""Judge records of any kind anew, by the class that a plugin registers for their kind."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from audit import plugins
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.base import Check
-from audit.report.kind import Kind
-from audit.report.kinds import Kinds
-
-
-def listed_kinds() -> dict[str, Kind[..., Any]]:
-    """Return the kinds of checks by the names of their functions."""
-    return {name: part for name, part in vars(Kinds).items() if isinstance(part, Kind)}
-
-
-def checks_by_kind() -> dict[str, type[Check]]:
-    """Return the classes of checks by their names in records."""
-    return {part.check.kind: part.check for part in listed_kinds().values()}
 
 
 def require_check(check: object) -> None:
@@ -28,7 +17,8 @@ def require_check(check: object) -> None:
 
 def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the judged part of a record of any kind, computed from its claim and its evidence alone."""
-    kind, known = str(record.get("kind")), checks_by_kind()
+    kind, known = str(record.get("kind")), plugins.list_keys("kinds")
     if kind not in known:
         raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(known)}")
-    return known[kind].judge_record(record).record()
+    judged: dict[str, Any] = plugins.find_check(kind).judge_record(record).record()
+    return judged

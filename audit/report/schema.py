@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 from audit.base.forms import Count, Limits
-from audit.checks.plain import TEXTS, types_of
+from audit.checks.plain import TEXTS, is_registry, types_of
 from audit.report.form import Document, record_forms
 
 Schema = dict[str, Any]
@@ -43,6 +43,8 @@ def _form(kind: Any, named: dict[str, Schema], limits: Limits | None = None) -> 
         return {"type": "object", "additionalProperties": _form(parts[1], named)}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return {"enum": [option.value for option in kind]}
+    if is_registry(kind):
+        return {"anyOf": [_form(kind.find(way), named) for way in kind.list_ways()]}
     if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
         return _object(kind, named)
     return _scalar(kind, limits)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from audit import plugins
 from audit.base.errors import InvalidCertificate, NotWhole
 from audit.base.verdict import Verdict
 from audit.checks.plain import FormError, reader
@@ -18,7 +19,7 @@ from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.report.certificate import digests_of, spending, summary_of
-from audit.report.form import Document, record_forms
+from audit.report.form import Document, record_form
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
 from audit.report.wording import claimed, interval, inventory, is_privacy, is_randomness, number, standing_of, ways_of
@@ -101,13 +102,13 @@ def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> 
     except FormError as error:
         yield f"schema: {error}"
         return
-    forms = record_forms()
+    known = plugins.list_keys("kinds")
     for index, record in enumerate(certificate["checks"]):
         kind = record.get("kind") if isinstance(record, Mapping) else None
         try:
-            if not isinstance(kind, str) or kind not in forms:
-                raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(forms)}")
-            found = reader(forms[kind])(record)
+            if not isinstance(kind, str) or kind not in known:
+                raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(known)}")
+            found = reader(record_form(plugins.find_check(kind)))(record)
             if read is not None:
                 read.append(found["evidence"])
         except FormError as error:

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.training.opacus_run [--out report]` trains a logistic regression on the digits with the
 `DPOptimizer` of `PrivacyEngine.make_private`. `make wild` runs it in an environment that has both packages; the tests
-of each commit try what they call on optimizers with the same methods, in `tests/extensions/training/runs/test_hooks.py`.
+of each commit try what they call on optimizers with the same methods, in `test_hooks.py`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.extensions.utility import GuaranteeCheck
+from audit import GuaranteeCheck, InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from mechanisms.cover.accuracy import SphereTrials
 from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_size

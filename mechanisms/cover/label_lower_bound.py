@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from audit import InequalityCheck
-from audit.extensions.utility import GuaranteeCheck
+from audit import GuaranteeCheck, InequalityCheck
 from mechanisms.cover.sample_sizes import uniform_deviation
 from mechanisms.cover.words import PAPER, WordClass, WordLearner
 

@@ -17,7 +17,7 @@ import math
 from itertools import count
 from typing import Any
 
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck
 from audit.laws import Product
 from mechanisms.labels.encoder import LabelEncoder
 from mechanisms.labels.response import KaryRandomizedResponse

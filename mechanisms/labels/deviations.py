@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from audit import Verdict
-from audit.extensions.utility import InequalityCheck, RateCheck
+from audit import InequalityCheck, RateCheck, Verdict
 from mechanisms.labels.encoder import FloatArray
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 

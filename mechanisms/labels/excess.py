@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from audit.extensions.utility import GuaranteeCheck, InequalityCheck
+from audit import GuaranteeCheck, InequalityCheck
 from mechanisms.labels.encoder import FloatArray
 from mechanisms.labels.mixtures import Peaked, Ring, Smooth
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder

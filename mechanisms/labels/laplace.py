@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck, Local, PrivacyCheck, PrivacyClaim
 from audit.laws import Laplace, Product
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder, class_pairs

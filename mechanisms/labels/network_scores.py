@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder
 from mechanisms.labels.mixtures import Peaked
 from mechanisms.labels.network import TargetNetwork

@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import Verdict
-from audit.extensions.utility import GuaranteeCheck
+from audit import GuaranteeCheck, Verdict
 from mechanisms.estimator import Classifier
 from mechanisms.labels.encoder import LabelEncoder
 from mechanisms.labels.laplace import LaplaceOneHotEncoder

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from audit import Local, PrivacyCheck, PrivacyClaim
+from audit import InequalityCheck, Local, PrivacyCheck, PrivacyClaim
 from audit.base.errors import InvalidArgument
-from audit.extensions.utility import InequalityCheck
 from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import class_pairs

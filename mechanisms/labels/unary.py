@@ -26,8 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck, Local, PrivacyCheck, PrivacyClaim, Verdict
 from audit.laws import Finite, Product
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder, require_label
 

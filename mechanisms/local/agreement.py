@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.extensions.utility import GuaranteeCheck, InequalityCheck
+from audit import GuaranteeCheck, InequalityCheck
 from mechanisms.distributions import Distribution
 from mechanisms.distributions.zoo import quadrants, smooth
 from mechanisms.local.cells import draw_excess, expected_excess, tabulate

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from audit import Verdict
-from audit.extensions.utility import ConsistencyCheck, InequalityCheck
+from audit import ConsistencyCheck, InequalityCheck, Verdict
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.cells import tabulate

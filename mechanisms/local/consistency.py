@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit import Verdict
-from audit.extensions.utility import ConsistencyCheck
+from audit import ConsistencyCheck, Verdict
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.local.binary_array import noise_scale

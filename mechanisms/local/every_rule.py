@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from audit import Verdict
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck, Verdict
 from mechanisms.local.lower_bound import FAMILIES, THEOREM
 
 FloatArray = NDArray[np.float64]

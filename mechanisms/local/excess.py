@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import Verdict
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck, Verdict
 from mechanisms.distributions import ZOO
 from mechanisms.local.cells import CellTable, tabulate
 from mechanisms.local.grid import Grid

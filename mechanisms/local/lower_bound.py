@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from audit import Verdict
-from audit.extensions.utility import InequalityCheck, LowerBoundCheck, RateCheck
+from audit import InequalityCheck, LowerBoundCheck, RateCheck, Verdict
 from mechanisms.local.hard_family import LeastFavorableFamily, ball_volume, line_family, plane_family
 
 FloatArray = NDArray[np.float64]

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit import Verdict
-from audit.extensions.utility import RateCheck
+from audit import RateCheck, Verdict
 from mechanisms.local.cells import draw_excess, expected_excess
 from mechanisms.local.classifier import rate_bandwidth
 from mechanisms.local.grid import Grid

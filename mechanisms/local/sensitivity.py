@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck
 from mechanisms.local.binary_array import SOURCE, LocalBinaryArrayMechanism, Record
 from mechanisms.local.grid import Grid
 

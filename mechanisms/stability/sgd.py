@@ -24,10 +24,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import InequalityCheck
+from audit import InequalityCheck, RateCheck
 from audit.base.arguments import integer, nonnegative
 from audit.base.errors import InvalidArgument
-from audit.extensions.utility import RateCheck
 from mechanisms.estimator import Estimator
 from mechanisms.stability.base_learners import labeled
 from mechanisms.stability.privacy_theorems import PAPER

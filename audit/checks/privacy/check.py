@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, get_args
 
+from audit import plugins
 from audit.base.arguments import Effort, positive
 from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
@@ -16,9 +17,9 @@ from audit.checks.plain import to_plain
 from audit.checks.privacy.early_look import look_early
 from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
+from audit.checks.privacy.methods import CoreMethod, Method, require_method
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.record import Floats, privacy_types
-from audit.checks.privacy.record import Method as Method
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
@@ -26,8 +27,6 @@ from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
-from audit.extensions.enumeration.domains import AllPairs
-from audit.extensions.enumeration.enumerated import Enumeration, enumerated, require_point
 from audit.game.bits import bit_scorers
 from audit.game.fixed_budget import Stage, carry_out
 from audit.game.scorers import SCORERS, Scorer
@@ -69,13 +68,12 @@ class PrivacyCheck(Check):
         a claim known to be false. A run counts an expected FAIL as met.
     budget : {"auto", "quick", "deep"} or int >= 2, optional
         Outputs per dataset of a pair, training and certifying together; None takes the run's budget.
-    method : {"auto", "fixed", "sequential", "exact", "enumerate"}
+    method : {"auto", "fixed", "sequential", "exact", "enumerate"} or Enumeration
         "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
         budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
         does the first two where a law is stated. "enumerate" follows every random choice (`audit.enumerate_law`): the
-        verdict rests on the law of the code, and no budget is needed.
-    enumeration : Enumeration, optional
-        How far "enumerate" follows the code: residual, time, states, and the source that the mechanism is given.
+        verdict rests on the law of the code, and no budget is needed; `audit.Enumeration(...)` says how far, and from
+        which source.
     tolerance : float > 0, optional
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
         claim implies a curve, every point of `claim.points` must be resolved so.
@@ -112,9 +110,8 @@ class PrivacyCheck(Check):
     claim: Any  # a claim, or what returns one for a setting of the parameters
     pairs: Any = ()
     datasets: SearchStrategy[Any] | Any | None = None
-    method: Method = "auto"
+    method: CoreMethod | Method | str = "auto"
     tolerance: float | None = None
-    enumeration: Enumeration | None = None
     parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
     floats: Floats = "real"
 
@@ -130,20 +127,18 @@ class PrivacyCheck(Check):
             return
         require_mechanism(self.mechanism)
         require_claim(self.claim)
-        if self.method not in get_args(Method):
-            raise InvalidArgument.of("method", f"be one of {', '.join(get_args(Method))}", self.method)
+        object.__setattr__(self, "method", require_method(self.method))
         if self.floats not in get_args(Floats):
             raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
-        if not isinstance(self.enumeration, Enumeration | None):
-            raise InvalidArgument.of("enumeration", "be an `audit.Enumeration`", self.enumeration)
-        if self.datasets is not None and self.pairs and not isinstance(self.pairs, AllPairs):
+        is_listed = self.datasets is not None and isinstance(self.method, Method)
+        if self.datasets is not None and self.pairs and not is_listed:
             raise InvalidArgument("give `pairs` or `datasets`, not both: among `datasets` a search finds the pair")
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
-        elif self.method == "enumerate":
-            object.__setattr__(self, "pairs", AllPairs.of(self.datasets, self.claim))
+        elif isinstance(self.method, Method):
+            object.__setattr__(self, "pairs", self.method.list_pairs(self.datasets, self.claim))
         else:
             from hypothesis.strategies import SearchStrategy
 
@@ -175,7 +170,8 @@ class PrivacyCheck(Check):
     @property
     def scorers(self) -> Sequence[Scorer]:
         """The scorers that compete for the events."""
-        return (*SCORERS, *bit_scorers(self.claim.point.epsilon)) if self.floats == "audit" else SCORERS
+        known = (*SCORERS, *plugins.list_scorers())
+        return (*known, *bit_scorers(self.claim.point.epsilon)) if self.floats == "audit" else known
 
     def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
@@ -194,29 +190,19 @@ class PrivacyCheck(Check):
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
-        if self.parameters is not None or (self.datasets is not None and self.method != "enumerate"):
+        if self.parameters is not None or (self.datasets is not None and not isinstance(self.method, Method)):
             from audit.checks.privacy.search import gather_searched
 
             return gather_searched(self, allowance)
-        if self.method == "enumerate":
-            return self._enumerated()
+        if isinstance(self.method, Method):
+            self.method.require_claim(self.claim)
+            gathered: PrivacyEvidence = self.method.gather(self)
+            return gathered
         session = self.session(allowance)
         try:
             return _gathered(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
-
-    @property
-    def _enumeration(self) -> Enumeration:
-        return self.enumeration or Enumeration()
-
-    def _enumerated(self) -> PrivacyEvidence:
-        require_point(self.claim)
-        found, runs = enumerated(self.mechanism, self.pairs, self._enumeration)
-        for part in found.laws:
-            if part.law and all(output.startswith("raised ") for output, *_ in part.law):
-                return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
-        return PrivacyEvidence(runs, (found,))
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
@@ -234,6 +220,7 @@ class PrivacyCheck(Check):
 
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
+        assert isinstance(self.method, str)  # other methods gather by themselves
         return Session(Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers)
 
     def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
@@ -295,10 +282,9 @@ class PrivacyCheck(Check):
         return {**super().record_types(), **privacy_types()}
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return method and tolerance, and how far an enumeration goes."""
-        settings: dict[str, Any] = {"method": self.method, "tolerance": self.tolerance}
-        settings |= {"floats": self.floats} if self.floats == "audit" else {}
-        return settings | ({"enumeration": asdict(self._enumeration)} if self.method == "enumerate" else {})
+        """Return the method with its settings, and the tolerance."""
+        settings: dict[str, Any] = {"method": to_plain(self.method), "tolerance": self.tolerance}
+        return settings | ({"floats": self.floats} if self.floats == "audit" else {})
 
 
 def _gathered(session: Session) -> PrivacyEvidence:
@@ -363,9 +349,8 @@ def check_privacy(
     pairs: Sequence[tuple[Any, Any]] | Callable[..., Any] = (),
     *,
     datasets: SearchStrategy[Any] | Sequence[Any] | Callable[..., Any] | None = None,
-    method: Method = "auto",
+    method: CoreMethod | Method | str = "auto",
     tolerance: float | None = None,
-    enumeration: Enumeration | None = None,
     parameters: Mapping[str, SearchStrategy[Any]] | None = None,
     floats: Floats = "real",
     **settings: Unpack[SharedAlone],
@@ -392,7 +377,6 @@ def check_privacy(
             datasets=datasets,
             method=method,
             tolerance=tolerance,
-            enumeration=enumeration,
             parameters=parameters,
             floats=floats,
         ),

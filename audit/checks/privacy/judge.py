@@ -14,13 +14,8 @@ from audit.checks.base import Evidence, Found, Judgment, undecided
 from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
-from audit.checks.privacy.sequential_game import SequentialGame
-from audit.checks.privacy.stated_law import StatedLaw
-from audit.checks.privacy.way import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms
+from audit.checks.privacy.way import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
 from audit.claims import Point
-from audit.extensions.enumeration.enumerated import Enumerated
-from audit.extensions.interactive.forked import ForkEvidence
-from audit.extensions.interactive.told import Ledger, Told
 from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.fixed_budget import Split
 from audit.game.plants import LARGEST
@@ -54,9 +49,7 @@ _CONSTANT = "its output never varied, so nothing random was exercised"
 class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
-    ways: tuple[
-        StatedLaw | EarlyLook | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told | ForkEvidence, ...
-    ] = ()  # at most one of each
+    ways: tuple[Way, ...] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own
     # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not

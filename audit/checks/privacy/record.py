@@ -4,20 +4,18 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union
 
 from audit.base.forms import Count, Limits, Positive
 from audit.checks.base import Settings
+from audit.checks.privacy.methods import CoreMethod, Method
 from audit.claims import claim_types
-from audit.extensions.enumeration.enumerated import Enumeration
 
 Floats = Literal["real", "audit"]
-Method = Literal["auto", "fixed", "sequential", "exact", "enumerate"]
 
 
 class PrivacySettings(Settings):
     """Settings of a privacy check."""
 
-    method: Method
+    method: Method | CoreMethod
     tolerance: Positive | None
     floats: NotRequired[Literal["audit"]]
-    enumeration: NotRequired[Enumeration]
 
 
 class PairRecord(TypedDict):

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from audit.base.errors import AuditError
 from audit.checks.allowance import Allowance
 from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.methods import Method
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.session import SEARCH
 from audit.checks.privacy.stated_law import stated_loss
 from audit.claims.relations import neighboring_pairs
-from audit.extensions.enumeration.enumerated import Enumeration, enumerated
 from audit.game.events import choose_events
 from audit.game.scorers import Training
 from audit.game.thresholds import TestDesign, critical_value
@@ -125,7 +125,7 @@ class Search:
             return best
 
     def _is_called_once_each(self) -> bool:
-        return isinstance(self.check.mechanism, PerCall) and self.check.method != "enumerate"
+        return isinstance(self.check.mechanism, PerCall) and not isinstance(self.check.method, Method)
 
     def _screened(self, cases: Any) -> Case | None:
         """Return a case that few outputs show to break the claim, shrunk, if it does so clearly with all outputs.
@@ -189,9 +189,8 @@ class Search:
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
         """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
         point, mechanism = bound.claim.point, bound.mechanism
-        if bound.method == "enumerate":
-            laws, _ = enumerated(mechanism, [pair], bound.enumeration or Enumeration())
-            return laws.epsilon_lower_bound(point.delta)
+        if isinstance(bound.method, Method):
+            return bound.method.find_epsilon(mechanism, pair, point.delta)
         if bound.method != "fixed" and states_a_law(mechanism):
             try:
                 return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))
@@ -247,7 +246,7 @@ def simplest(parameters: Any) -> Mapping[str, Any]:
 def _cases(draw: Any, check: Any) -> Case:
     setting = {} if check.parameters is None else draw(check.parameters)
     bound = check.at(setting)
-    if check.datasets is None or check.method == "enumerate":
+    if check.datasets is None or isinstance(check.method, Method):
         return Case(setting, None)
     return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
 

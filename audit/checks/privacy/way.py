@@ -8,9 +8,11 @@ them.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from audit import plugins
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment
 from audit.claims import Claim, Point
@@ -86,10 +88,16 @@ class Way:
     """Hold what one way of looking observed; nothing follows unless a subclass says so."""
 
     way: ClassVar[str]  # its name in records
+    find: ClassVar[Any] = staticmethod(plugins.find_evidence)  # a record is read by the name that it holds
+    list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
         return Finding()
+
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
+        """Return what the code of a check says of this; None where nothing can be run again."""
+        return None
 
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""

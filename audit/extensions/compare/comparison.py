@@ -17,23 +17,36 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from audit.base.arguments import integer, positive
-from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
-from audit.base.errors import InvalidArgument
-from audit.base.text import printable_data
-from audit.base.verdict import Verdict
-from audit.checks.allowance import name_key
-from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.claims import PrivacyClaim
+from audit.api import (
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+    GAMES,
+    Column,
+    InvalidArgument,
+    Method,
+    Outputs,
+    Place,
+    PrivacyCheck,
+    PrivacyClaim,
+    Report,
+    Stream,
+    Verdict,
+    environment,
+    integer,
+    interval,
+    listed_in,
+    name_key,
+    number,
+    open_pool,
+    positive,
+    print_table,
+    printable_data,
+    run,
+    verdict_text,
+    ways_of,
+    write_whole,
+)
 from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
-from audit.faces.runs.suite import listed_in, run
-from audit.report.renderers import environment
-from audit.report.report import Report, write_whole
-from audit.report.terminal import Column, print_table, verdict_text
-from audit.report.wording import GAMES, interval, number, ways_of
-from audit.subjects import Outputs, Stream
-from audit.subjects.place import Place
-from audit.subjects.pool import open_pool
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 

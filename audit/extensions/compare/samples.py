@@ -17,14 +17,27 @@ import numpy as np
 import scipy
 from scipy import special
 
-from audit.base.arguments import open_probability
-from audit.game.events import choose_events
-from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound
-from audit.game.means import summarize
-from audit.game.resolution import POWER, game_resolution
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import BadLength, Outputs, Side, Stream, Subject, SubjectFailed, Texts, concatenate
+from audit.api import (
+    POWER,
+    BadLength,
+    GameCounts,
+    Outputs,
+    Side,
+    Stream,
+    Subject,
+    SubjectFailed,
+    TestDesign,
+    Texts,
+    Training,
+    choose_events,
+    concatenate,
+    critical_value,
+    delta_lower_bound,
+    game_epsilon_lower_bound,
+    game_resolution,
+    open_probability,
+    summarize,
+)
 
 MISSED = 0.05  # probability that an interval misses
 _PILOT = 0.1  # share of the errors that chooses the bets

@@ -1,1 +1,8 @@
-"""Ask every library the same queries in the same cases, by a command; save the tables, and show them on a page."""
+"""Ask every library the same queries on the same inputs; a library says in a table how each is called."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={"library": ["Library"], "queries": ["Parameters"], "running": ["conform", "parametrize"]},
+)

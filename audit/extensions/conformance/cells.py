@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
-from audit.checks.privacy.check import PrivacyCheck
-from audit.claims import PrivacyClaim
+from audit.api import InvalidArgument, PrivacyCheck, PrivacyClaim
 from audit.extensions.conformance.cases import CASES, Case, InputPair
 from audit.extensions.conformance.library import RAISED, Answer, Call, LawfulCall, Library
 from audit.extensions.conformance.neighbors import OrderRelation, relation_of

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.base.errors import UnknownTarget
-from audit.base.text import printable
-from audit.faces.settings import setting
+from audit.api import UnknownTarget, printable, setting
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding

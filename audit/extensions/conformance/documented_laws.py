@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.laws.exact_loss import FiniteLoss
-from audit.laws.real_laws import AtomsAndDensity, Laplace, ScalarLaw
+from audit.api import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
-from audit.base.verdict import Verdict
-from audit.checks.privacy.stated_law import StatedLaw
+from audit.api import StatedLaw, Verdict
 from audit.extensions.conformance.cells import Cell, CellPart, FirstLook
 from audit.extensions.conformance.library import LawfulCall
 

@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import Finite, InvalidArgument, PerCall, Product, per_call
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.neighbors import RELATIONS
 from audit.extensions.conformance.queries import QUERIES, Parameters
 from audit.extensions.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
-from audit.laws import Finite, Product
-from audit.subjects.subject import PerCall, per_call
 
 Build = Callable[[Parameters], Callable[..., Any]]
 ANY = "*"

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.base.errors import InvalidArgument
-from audit.base.text import printable_data
+from audit.api import InvalidArgument, environment, printable_data, write_whole
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.findings import STATUSES, Finding, as_rows
 from audit.extensions.conformance.library import Library
 from audit.extensions.conformance.queries import QUERIES
-from audit.report.certificate import write_whole
-from audit.report.renderers import environment
 
 FORMAT = "conformance 1"
 _WORST_FIRST = (

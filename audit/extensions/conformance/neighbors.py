@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
-from audit.claims import AddRemove, Local, Substitution
+from audit.api import AddRemove, InvalidArgument, Local, Substitution
 from audit.extensions.conformance.queries import TABLES, Parameters, Query
 
 RELATIONS = {"substitution": Substitution(), "add/remove": AddRemove()}

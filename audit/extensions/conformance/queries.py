@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 
 Input = Literal["numbers", "categories", "rows", "labeled", "value", "integer", "scores", "answers", "record"]
 TABLES: tuple[Input, ...] = ("numbers", "categories", "rows", "labeled")  # lists of records, one a person

@@ -7,18 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.base.arguments import integer
-from audit.base.errors import AuditError, InvalidArgument
-from audit.base.verdict import Verdict
-from audit.checks.allowance import Allowance, name_key
-from audit.checks.running import run_check
+from audit.api import (
+    Allowance,
+    AuditError,
+    InvalidArgument,
+    Place,
+    Pool,
+    Stream,
+    Verdict,
+    integer,
+    name_key,
+    open_pool,
+    run_check,
+)
 from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
 from audit.extensions.conformance.findings import STATUSES, Finding, finding, judged, settled
 from audit.extensions.conformance.library import LawfulCall, Library
 from audit.extensions.conformance.queries import QUERIES
-from audit.subjects import Stream
-from audit.subjects.place import Place
-from audit.subjects.pool import Pool, open_pool
 
 SUSPECTED = 0.01  # probability that any cell of a library without faults is looked at twice, or seems to leave its law
 

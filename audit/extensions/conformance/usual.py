@@ -14,11 +14,19 @@ from typing import Any
 from numpy.polynomial import Polynomial
 from scipy import optimize
 
-from audit.base.errors import InvalidArgument
-from audit.claims import PrivacyClaim, ZeroConcentratedClaim
+from audit.api import (
+    Finite,
+    Gaussian,
+    GaussianLoss,
+    InvalidArgument,
+    Laplace,
+    PrivacyClaim,
+    Product,
+    TwoSidedGeometric,
+    ZeroConcentratedClaim,
+)
 from audit.extensions.conformance.documented_laws import ClampedLaplace, clamped_geometric, rounded_laplace
 from audit.extensions.conformance.queries import Parameters
-from audit.laws import Finite, Gaussian, GaussianLoss, Laplace, Product, TwoSidedGeometric
 
 USUAL, INTEGER, ROUNDED, CLAMPED = "usual", "integer", "rounded", "clamped"
 SAMPLE, CLASSICAL = "sample", "classical"  # each of one query

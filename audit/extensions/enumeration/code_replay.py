@@ -7,17 +7,13 @@ again. Claim, pairs, domain and settings must be those of the check, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from audit.checks.base import Check
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.check import PrivacyCheck
-from audit.extensions.enumeration.enumerated import Enumerated, Enumeration
-from audit.subjects.identity import shortened
-from audit.subjects.subject import describe_mechanism, show
+from audit.api import PrivacyCheck, describe_mechanism, from_plain, shortened, show, to_plain
+from audit.extensions.enumeration.enumerated import Enumerated
 
 
 @dataclass(frozen=True)
@@ -36,27 +32,7 @@ class CodeReplay:
         return f"{self.check}: {self.tested} of {self.edges} edges run{again}"
 
 
-def replay_proofs(
-    records: Sequence[Mapping[str, Any]], checks: Sequence[Check], edges: int, seed: int
-) -> Iterator[CodeReplay]:
-    """Yield for each record with a proof what the code of the check of its name says of it."""
-    by_name = {check.name: check for check in checks}
-    for record in filter(is_proof, records):
-        check = by_name.get(record["name"])
-        if isinstance(check, PrivacyCheck):
-            yield replay_code(check, record, edges, seed)
-        else:
-            yield CodeReplay(record["name"], 0, 0, 0, ("no such check is listed there",))
-
-
-def is_proof(record: Mapping[str, Any]) -> bool:
-    """Test whether a record holds enumerated laws."""
-    return record["kind"] == "privacy" and any(
-        way["way"] == Enumerated.way for way in record["evidence"].get("ways", ())
-    )
-
-
-def replay_code(check: PrivacyCheck, record: Mapping[str, Any], edges: int, seed: int) -> CodeReplay:
+def replay_code(check: Any, record: Mapping[str, Any], edges: int, seed: int) -> CodeReplay:
     """Return what the code of a check says of the graphs in a record: `edges` of each are run.
 
     Parameters
@@ -70,12 +46,14 @@ def replay_code(check: PrivacyCheck, record: Mapping[str, Any], edges: int, seed
     seed : int
         Chooses them. Whoever forges a graph must not know it.
     """
+    if not isinstance(check, PrivacyCheck):
+        return CodeReplay(record["name"], 0, 0, 0, ("no such check is listed there",))
     problems = list(_differences(check, record))
     if problems:
         return CodeReplay(check.name, 0, 0, 0, tuple(problems))
     (data,) = (way for way in record["evidence"]["ways"] if way["way"] == Enumerated.way)
     stated: Enumerated = from_plain(Enumerated, data)
-    settings = asdict(check.enumeration or Enumeration())
+    settings = asdict(check.method)
     sides = list({id(side): side for pair in check.pairs for side in pair}.values())
     if len(sides) != len(stated.graphs):
         return CodeReplay(
@@ -112,7 +90,7 @@ def _differences(check: PrivacyCheck, record: Mapping[str, Any]) -> Iterator[str
         "claim": (check.recorded_claim(), record["claim"]),
         "pairs": ([{"left": show(left), "right": show(right)} for left, right in check.pairs], record["pairs"]),
         "domain": (None if domain is None else to_plain(domain), data["covers"]),
-        "enumeration": (check.recorded_settings().get("enumeration"), record["settings"].get("enumeration")),
+        "method": (check.recorded_settings()["method"], record["settings"]["method"]),
     }
     for part, (own, stated) in due.items():
         if own != stated:

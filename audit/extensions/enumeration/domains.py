@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
-from audit.base.errors import InvalidArgument
-from audit.base.forms import Count, Digest, Limits
-from audit.claims import Claim, Distance, Local
-from audit.subjects.identity import shortened
-from audit.subjects.subject import code_of, show
+from audit.api import Claim, Count, Digest, Distance, InvalidArgument, Limits, Local, code_of, shortened, show
 
 INTEGERS = "integers"  # in place of datasets: every integer, as a symbol
 

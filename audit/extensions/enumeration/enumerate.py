@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.api import FORKS, InvalidArgument, PerCall, integer, positive
 from audit.extensions.enumeration.answers import Answer, Symbol
 from audit.extensions.enumeration.apart import UNSEEN, WatchState, found_apart, law_apart
 from audit.extensions.enumeration.conversions import with_conversions
@@ -24,8 +23,6 @@ from audit.extensions.enumeration.replaying import EdgeReplay, StatedFollower, r
 from audit.extensions.enumeration.solving import explore
 from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.extensions.enumeration.stated_graph import StatedGraph
-from audit.subjects.process import FORKS
-from audit.subjects.subject import PerCall
 
 T = TypeVar("T")
 Source = Literal["numpy", "random", "random_state", "bytes"]

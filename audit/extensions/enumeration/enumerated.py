@@ -8,85 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
-from audit.base.forms import Count, Limits
-from audit.base.verdict import Verdict
-from audit.checks.base import Judgment, undecided
-from audit.checks.privacy.way import Case, Finding, Way
-from audit.claims import Claim, Point
+from audit.api import RAISED, Case, Count, Finding, Judgment, Limits, Point, Verdict, Way, shortened, undecided
 from audit.extensions.enumeration.domains import Domain
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.extensions.enumeration.stated_graph import StatedGraph, contradiction
-from audit.subjects.identity import RAISED, shortened
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
-_RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
 _HALVINGS = 40  # of an interval of epsilon
-_LARGEST = 64.0  # no epsilon is looked for beyond
+LARGEST = 64.0  # no epsilon is looked for beyond
 
 Ratio = Annotated[str, Limits(pattern="[0-9]+(/[1-9][0-9]*)?", longest=200)]
-Source = Literal["numpy", "random", "random_state", "bytes"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Enumeration:
-    """Say how far the code of a check is followed by `method="enumerate"`, and from which source it draws.
-
-    Parameters
-    ----------
-    residual : float > 0
-        Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta undecided.
-    time_limit : float > 0
-        Seconds of the processor for each law. What is enumerated by then is used: it may refute the claim.
-    states : int >= 1
-        Number of states in each law.
-    rng : {"numpy", "random", "random_state", "bytes"}
-        The type of the source that the mechanism is given.
-    generator : str, optional
-        Name of the attribute that holds the generator, where the mechanism is given none.
-
-    Raises
-    ------
-    InvalidArgument
-        For an argument outside its admissible set.
-
-    References
-    ----------
-    Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential privacy: samplers with an exact law.
-
-    Examples
-    --------
-    >>> import audit
-    >>> def flipped(data, rng):
-    ...     return data ^ (rng.getrandbits(2) == 0)
-    >>> claim = audit.PrivacyClaim(1.1, relation=audit.Local())
-    >>> settings = audit.Enumeration(rng="random")
-    >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method="enumerate",
-    ...                              enumeration=settings)
-    >>> result.verdict, result.basis
-    (<Verdict.PASS: 'PASS'>, 'proved')
-    """
-
-    residual: float = _RESIDUAL
-    time_limit: float = 60.0
-    states: int = 200_000
-    rng: Source = "numpy"
-    generator: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("residual", "time_limit"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
-        object.__setattr__(self, "states", integer(self.states, "states", at_least=1))
-        if self.rng not in get_args(Source):
-            raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", self.rng)
-        if not (self.generator is None or isinstance(self.generator, str)):
-            raise InvalidArgument.of("generator", "be the name of an attribute", self.generator)
 
 
 @dataclass(frozen=True)
@@ -129,6 +65,12 @@ class Enumerated(Way):
 
     way: ClassVar[str] = "enumeration"
 
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
+        """Return what the code of a check says of these laws."""
+        from audit.extensions.enumeration.code_replay import replay_code  # a certificate is read without it
+
+        return replay_code(check, record, edges, seed)
+
     def finding(self, case: Case) -> Finding:
         """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
 
@@ -145,8 +87,8 @@ class Enumerated(Way):
 
     def decide(self, point: Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
-        if not point.epsilon <= _LARGEST:  # what was claimed there would take its time, and claim nothing
-            return undecided(f"no claim beyond epsilon = {_LARGEST:g} is judged by enumeration")
+        if not point.epsilon <= LARGEST:  # what was claimed there would take its time, and claim nothing
+            return undecided(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
         if behind := sorted({name for part in self.laws for name in part.behind}):
             return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, *_ in part.law]
@@ -215,14 +157,16 @@ class Enumerated(Way):
         return _largest(lambda epsilon: self.delta(epsilon)[end] > allowed)
 
 
-def enumerated(mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Enumeration) -> tuple[Enumerated, int]:
+def enumerate_pairs(
+    mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Mapping[str, Any]
+) -> tuple[Enumerated, int]:
     """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
     from audit.extensions.enumeration import enumerate_law, hash_seeds  # a replay does without
 
     sides = {id(side): side for pair in pairs for side in pair}
-    found_laws = [enumerate_law(mechanism, side, **asdict(settings)) for side in sides.values()]
+    found_laws = [enumerate_law(mechanism, side, **settings) for side in sides.values()]
     if not any(law.behind for law in found_laws):
-        found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), asdict(settings))
+        found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), settings)
     laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
     at = {key: number for number, key in enumerate(sides)}
     found = tuple(
@@ -253,22 +197,13 @@ def _text(probability: Fraction | None) -> str:
     return str(probability)
 
 
-def require_point(claim: Claim) -> None:
-    """Raise for a claim about a curve: one point of it would prove less than is claimed."""
-    if claim.is_curve:
-        raise InvalidArgument.of("claim", "be an (epsilon, delta) claim for method 'enumerate'", claim)
-    epsilon = getattr(claim, "epsilon", 0.0)
-    if epsilon > _LARGEST:
-        raise InvalidArgument.of("claim", f"have an epsilon of at most {_LARGEST:g} for method 'enumerate'", epsilon)
-
-
 def _largest(holds: Any) -> tuple[float, float | None]:
     """Return a number where a falling condition holds (or 0), and one above where it does not (None beyond 64)."""
     if not holds(0.0):
         return 0.0, 0.0
-    if holds(_LARGEST):
-        return _LARGEST, None
-    low, high = 0.0, _LARGEST
+    if holds(LARGEST):
+        return LARGEST, None
+    low, high = 0.0, LARGEST
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)

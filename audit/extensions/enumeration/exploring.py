@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
 
+from audit.api import CannotKeep, Raised, identify, is_of_subject
 from audit.extensions.enumeration import known_numbers
 from audit.extensions.enumeration.absorbing_chain import FLOATING, expected_visits
 from audit.extensions.enumeration.alike import INFERRED, LikeBranches, goes_on, way_out
@@ -34,8 +35,6 @@ from audit.extensions.enumeration.merges import DIFFER, Merges, tested_merges
 from audit.extensions.enumeration.outputs import known_output
 from audit.extensions.enumeration.states import State, StateReader, subject_frames
 from audit.extensions.enumeration.watching import Watch
-from audit.subjects.identity import CannotKeep, Raised, identify
-from audit.subjects.supervisor import is_of_subject
 
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"

@@ -17,13 +17,13 @@ from itertools import zip_longest
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
+from audit.api import CannotKeep, Raised, identify
 from audit.extensions.enumeration.answers import with_known
 from audit.extensions.enumeration.deferred import Draw, size_of
 from audit.extensions.enumeration.following import EndOfRun, Follower, KnownRun, Step
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.states import StateReader
 from audit.extensions.enumeration.watching import Watch
-from audit.subjects.identity import CannotKeep, Raised, identify
 
 POINTS = ("first", "last", "middle", "random")
 ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.api import fields_of
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.conversions import own_code
 from audit.extensions.enumeration.deferred import Deferred
@@ -17,7 +18,6 @@ from audit.extensions.enumeration.drawn_arrays import DrawnArray
 from audit.extensions.enumeration.frames import UNBOUND
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
-from audit.subjects.identity import fields_of
 
 _PLAIN_KINDS = frozenset((int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND)))
 _SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "", np.empty(0))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
+from audit.api import CannotKeep, Raised, identify, is_of_subject, shortened
 from audit.extensions.enumeration.apart import WatchState
 from audit.extensions.enumeration.following import Branches, Differs, EndOfRun, Follower, Restart
 from audit.extensions.enumeration.lazy_calls import CallLaw, LazyCalls, call_law
@@ -19,8 +20,6 @@ from audit.extensions.enumeration.outputs import known_output
 from audit.extensions.enumeration.stated_graph import PlainNode, StatedGraph, distances, nodes_of
 from audit.extensions.enumeration.states import StateReader
 from audit.extensions.enumeration.watching import Watch
-from audit.subjects.identity import CannotKeep, Raised, identify, shortened
-from audit.subjects.supervisor import is_of_subject
 
 _WANDERING = 60  # branches after which a run takes the shortest way
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
-from audit.base.forms import Count, Limits
+from audit.api import Count, Limits, shortened
 from audit.extensions.enumeration.absorbing_chain import expected_visits, rounded_down
 from audit.extensions.enumeration.following import Branches, Node, Output
-from audit.subjects.identity import shortened
 
 CALL = "call"  # begins the signature of a choice that stands for a whole call
 LARGEST = 200_000  # characters of a graph that is stored; of a larger one its size alone

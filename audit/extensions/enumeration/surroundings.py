@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.api import fields_of, is_written_in_python
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.bytecode import goes_through
 from audit.extensions.enumeration.conversions import own_code
@@ -30,7 +31,6 @@ from audit.extensions.enumeration.numpy_sources import ForkingGenerator, Forking
 from audit.extensions.enumeration.process_state import ProcessState
 from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
 from audit.extensions.enumeration.watching import is_own, name_of_watched
-from audit.subjects.identity import fields_of, is_written_in_python
 
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)

@@ -10,23 +10,32 @@ from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
-from audit.base.arguments import Budget
-from audit.base.errors import InvalidArgument
-from audit.base.text import described
-from audit.base.verdict import Verdict
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Result
-from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.running import SharedAlone, alone, run_alone
-from audit.claims import Claim, PrivacyClaim
+from audit.api import (
+    Allowance,
+    BadBatch,
+    Budget,
+    CannotKeep,
+    Claim,
+    Evidence,
+    InvalidArgument,
+    Method,
+    PrivacyCheck,
+    PrivacyClaim,
+    PrivacyEvidence,
+    PrivacyJudgment,
+    PrivacyResult,
+    Result,
+    SharedAlone,
+    Verdict,
+    alone,
+    described,
+    judge,
+    run_alone,
+)
 from audit.extensions.estimators.entropy import entropy_from
 from audit.extensions.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.extensions.estimators.properties import PropertiesReader, Property, statement_of
-from audit.subjects import BadBatch
-from audit.subjects.identity import CannotKeep
 
 _EXAMINED = 70  # child of the check's stream
 _DECIDING = 20.0  # nats: a pair that is told apart for sure is refuted at 1e-8 by this many over ln(1 + e^-epsilon)

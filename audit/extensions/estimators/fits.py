@@ -13,13 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
-from audit.claims import Group, Labeled, LabelFlip
+from audit.api import (
+    Group,
+    InvalidArgument,
+    Labeled,
+    LabelFlip,
+    Outputs,
+    PerCall,
+    Raised,
+    blocks_of,
+    encode,
+    identify,
+    orders,
+    parts_of,
+)
 from audit.extensions.estimators.entropy import entropy_from
-from audit.subjects.identity import Raised, identify
-from audit.subjects.outputs import Outputs, blocks_of, encode
-from audit.subjects.structure import orders, parts_of
-from audit.subjects.subject import PerCall
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 _PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")

@@ -10,12 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.base.text import described
+from audit.api import described, identify, parts_of
 from audit.extensions.estimators.entropy import entropy_from
 from audit.extensions.estimators.fits import Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
 from audit.extensions.estimators.neighbors import Pair, paths
-from audit.subjects.identity import identify
-from audit.subjects.structure import parts_of
 
 Outcome = Literal["kept", "broken", "suspected", "open", "not tested"]
 DIFFER, FOLLOW = "two unseeded fits differ", "public parameters do not follow the data"

@@ -9,22 +9,30 @@ from functools import partial
 from statistics import median
 from typing import Any, ClassVar, Self, Unpack
 
-from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
-from audit.checks.allowance import Allowance
-from audit.checks.base import Result
-from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.checks.privacy.judge import PrivacyEvidence
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.running import SharedAlone, alone, run_alone
-from audit.claims import Claim, PrivacyClaim
+from audit.api import (
+    Allowance,
+    Claim,
+    InvalidArgument,
+    Method,
+    PrivacyCheck,
+    PrivacyClaim,
+    PrivacyEvidence,
+    PrivacyResult,
+    Raised,
+    Result,
+    SharedAlone,
+    SubjectFailed,
+    Verdict,
+    alone,
+    encode,
+    per_call,
+    run_alone,
+    show,
+)
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
 from audit.extensions.interactive.forks import Fork, forked
 from audit.extensions.interactive.learning import learned
 from audit.extensions.interactive.told import Ledger, Payment, Told, Turn, overspent, rational
-from audit.subjects import SubjectFailed, encode
-from audit.subjects.identity import Raised
-from audit.subjects.subject import per_call, show
 
 _LEDGER, _TELLING, _LEARNING = 31, 32, 34  # children of a check's stream
 _RECORDED = 50  # conversations on each dataset whose ledger is read

@@ -13,13 +13,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
-from audit.base.text import described
-from audit.laws import Finite, Law, Product
-from audit.subjects.identity import Raised
-from audit.subjects.subject import PerCall, SubjectFailed
-from audit.subjects.supervisor import is_of_subject
+from audit.api import (
+    Finite,
+    InvalidArgument,
+    Law,
+    PerCall,
+    Product,
+    Raised,
+    SubjectFailed,
+    described,
+    integer,
+    is_of_subject,
+)
 
 _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken for one that never ends
 _MOST_TRANSCRIPTS = 2**16  # whose probabilities are listed

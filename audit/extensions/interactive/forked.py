@@ -17,10 +17,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from audit.base.errors import InvalidCertificate
-from audit.base.forms import Count, Limits, Number
-from audit.checks.privacy.way import Case, Finding, GameLimits, Way
-from audit.game.intervals import largest_refuted
+from audit.api import Case, Count, Finding, GameLimits, InvalidCertificate, Limits, Number, Way, largest_refuted
 
 _NO_PASS = "not refuted by conversations that were forked, which never pass a claim: leave out `fork` for a PASS"
 

@@ -1,8 +1,8 @@
 """Fork conversations: at each turn, copy those that are still in an event, so that rare events are seen.
 
 Whole transcripts show the loss of long conversations rarely: ten answers at 0.1 each lie on the same side in one of a
-thousand. Events, copies and bet are chosen from whole conversations that certify nothing; `audit.extensions.interactive.forked`
-has the test and its proof. An event is a product of events of single answers.
+thousand. Events, copies and bet are chosen from whole conversations that certify nothing; `forked.py` has the test and
+its proof. An event is a product of events of single answers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
-from audit.checks.allowance import Allowance
+from audit.api import Allowance, Atoms, CountedCells, InvalidArgument, Outputs, Score, SignedOutput, Training, encode
 from audit.extensions.interactive.conversation import OVER, Conversation, answer_to
 from audit.extensions.interactive.forked import BranchingProcess, ForkEvidence
-from audit.game.scorers import Score, Training
-from audit.game.scorers.cells import Atoms, CountedCells, SignedOutput
-from audit.subjects import Outputs, encode
 
 Fork = Callable[[Any, dict[int, Any]], Any]
 _FORKS = 33  # child of a check's stream

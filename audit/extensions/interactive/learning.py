@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument, Score, Stream
 from audit.extensions.interactive.conversation import DATA, OVER, Conversation, Moves, Turns, answer_to, move_of
 from audit.extensions.interactive.forks import answer_score, scored
-from audit.game.scorers import Score
-from audit.subjects import Stream
 
 _RUNS = 100  # conversations on each dataset for each move and turn
 _MOST_MOVES = 200

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from audit.base.errors import InvalidCertificate
-from audit.base.forms import Count, Limits
-from audit.base.verdict import Verdict
-from audit.checks.base import Judgment
-from audit.checks.privacy.way import Case, Finding, Way
-from audit.claims import PrivacyClaim
+from audit.api import Case, Count, Finding, InvalidCertificate, Judgment, Limits, PrivacyClaim, Verdict, Way
 
 ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
 _Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]

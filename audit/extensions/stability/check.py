@@ -7,12 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
 
-from audit.base.arguments import Budget, Effort
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Judgment, Result, conclude
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
+from audit.api import (
+    Allowance,
+    Budget,
+    Effort,
+    Evidence,
+    InvalidArgument,
+    InvalidCertificate,
+    Judgment,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    alone,
+    conclude,
+    run_alone,
+)
 from audit.extensions.stability.domains import why_not_of
 from audit.extensions.stability.metrics import metric_of
 from audit.extensions.stability.stated_maps import StatedMap, stated_map

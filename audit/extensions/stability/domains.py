@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 from audit.extensions.stability.lengths import exact, record_key
 
 

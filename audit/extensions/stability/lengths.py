@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 
 _INFINITY = math.inf
 

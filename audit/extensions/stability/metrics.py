@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference, exact, norm, record_key
 
 _ORDERS = (0, 1, 2, math.inf)

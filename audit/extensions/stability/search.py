@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.base.text import described, printable
+from audit.api import described, printable
 from audit.extensions.stability.lengths import ZERO, Length, record_key
 from audit.extensions.stability.metrics import Metric
 from audit.extensions.stability.neighbors import Plan, neighbors, plans

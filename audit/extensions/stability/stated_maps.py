@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 from audit.extensions.stability.lengths import exact
 from audit.extensions.stability.metrics import Metric, PerPartition, metric_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 
 _LENGTHS = (0, 1, 2, 3, 4, 8, 16, 16, 64, 64, 256, 1024)  # of columns with a pattern
 _POWERS = (1, 10, 20, 24, 31, 52, 53, 62)  # where formats and sums of floats change their steps

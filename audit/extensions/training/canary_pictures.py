@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.claims import Claim, GaussianClaim, PrivacyClaim, claim_of
+from audit.api import Axis, Claim, GaussianClaim, Mark, Plot, Points, PrivacyClaim, claim_of, number
 from audit.extensions.training.canaries.one_run import least_wrong
-from audit.report.plots import Axis, Mark, Plot, Points
-from audit.report.wording import number
 
 _RATES = np.r_[np.geomspace(1e-9, 1e-3, 40), np.linspace(2e-3, 1 - 2e-3, 60), 1 - np.geomspace(1e-3, 1e-9, 40)]
 _LABEL = 60  # characters of an event

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument, MissingExtra
+from audit.api import InvalidArgument, MissingExtra
 
 _BLOCK = 64  # records: a batch is filled up to a multiple of it
 

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
-from audit.base.forms import Natural
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence
-from audit.checks.stated import StatedCheck
-from audit.game.means import (
+from audit.api import (
     ROUNDING,
+    Allowance,
+    Evidence,
+    InvalidArgument,
     LossDrawer,
     MeanSample,
+    Natural,
     PilotSample,
+    StatedCheck,
     Support,
     Unusable,
     call,
     call_number,
+    integer,
     require_support,
 )
 

@@ -9,16 +9,31 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from audit.base.arguments import closed_probability, positive
-from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
-from audit.subjects import Stream
+from audit.api import (
+    PROBED_CALLS,
+    Allowance,
+    Evidence,
+    Interval,
+    InvalidArgument,
+    Judgment,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    Stream,
+    Unusable,
+    Verdict,
+    alone,
+    closed_probability,
+    conclude,
+    draw_array,
+    draw_blocks,
+    positive,
+    probed,
+    proportion_lower_bound,
+    proportion_upper_bound,
+    run_alone,
+    undecided,
+)
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing
 LOOKS_GROW = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance

@@ -6,13 +6,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
-from audit.base.arguments import nonnegative, real
-from audit.base.errors import InvalidArgument
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
-from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
+from audit.api import (
+    Allowance,
+    Evidence,
+    Interval,
+    InvalidArgument,
+    Judgment,
+    LossDrawer,
+    MeanSample,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    Support,
+    Unusable,
+    alone,
+    call,
+    conclude,
+    nonnegative,
+    real,
+    require_support,
+    run_alone,
+    undecided,
+)
 
 Sense = Literal["<=", ">=", "=="]
 _RELATIVE = 1e-9  # relative error that computed quantities may have, unless the check says otherwise

@@ -7,15 +7,24 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from audit.base.arguments import Budget, integer, positive
-from audit.base.errors import InvalidArgument
-from audit.base.text import described
-from audit.base.verdict import Verdict
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Result
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
-from audit.claims import PrivacyClaim
+from audit.api import (
+    Allowance,
+    Budget,
+    Evidence,
+    InvalidArgument,
+    PrivacyClaim,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    Stream,
+    Verdict,
+    alone,
+    described,
+    integer,
+    is_of_subject,
+    positive,
+    run_alone,
+)
 from audit.extensions.utility.guarantee import (
     FIRST_LOOKS,
     GuaranteeCheck,
@@ -25,8 +34,6 @@ from audit.extensions.utility.guarantee import (
     look_share,
 )
 from audit.extensions.utility.packing_bound import largest_hit_rate, packing_epsilon_lower_bound
-from audit.subjects import Stream
-from audit.subjects.supervisor import is_of_subject
 
 DatasetFor = Callable[[int, np.random.Generator], Any]
 Hits = Callable[[int, Any], Any]

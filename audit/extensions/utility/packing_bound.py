@@ -16,10 +16,7 @@ import math
 
 from scipy import special
 
-from audit.base.arguments import closed_probability, integer, open_probability
-from audit.base.errors import InvalidArgument
-from audit.claims import PrivacyClaim
-from audit.game.intervals import largest_refuted
+from audit.api import InvalidArgument, PrivacyClaim, closed_probability, integer, largest_refuted, open_probability
 
 
 def packing_epsilon_lower_bound(

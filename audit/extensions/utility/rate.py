@@ -10,14 +10,26 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 
-from audit.base.arguments import integer, positive, real
-from audit.base.errors import InvalidArgument
-from audit.base.verdict import Verdict
-from audit.checks.base import Judgment, Result, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.api import (
+    InvalidArgument,
+    Judgment,
+    LogGrid,
+    PilotSample,
+    Result,
+    StatedAlone,
+    Support,
+    Unusable,
+    Verdict,
+    alone,
+    call_number,
+    integer,
+    positive,
+    real,
+    run_alone,
+    undecided,
+)
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
-from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
 
 Sense = Literal["equivalent", "at_least", "throughout"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings

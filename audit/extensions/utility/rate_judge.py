@@ -9,11 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.base.forms import Natural
-from audit.base.verdict import Verdict
-from audit.checks.base import Interval, Judgment, conclude, undecided
+from audit.api import Interval, Judgment, LogGrid, Natural, Region, Verdict, conclude, undecided
 from audit.extensions.utility.curve import CurveEvidence, CurvePoint
-from audit.game.means import LogGrid, Region
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
 _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values

@@ -6,12 +6,21 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Unpack
 
-from audit.base.arguments import nonnegative, real
-from audit.base.errors import InvalidArgument
-from audit.checks.base import Interval, Judgment, Result, conclude
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.api import (
+    Interval,
+    InvalidArgument,
+    Judgment,
+    Result,
+    StatedAlone,
+    Support,
+    alone,
+    call_number,
+    conclude,
+    nonnegative,
+    real,
+    run_alone,
+)
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, required
-from audit.game.means import Support, call_number
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 import pytest
 
+import audit
+from audit import plugins
 from audit.base.errors import AuditError
 from audit.base.text import printable
 from audit.checks.allowance import name_key
@@ -22,7 +25,6 @@ from audit.checks.base import Result
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import FIXTURE, Session, Settings
 from audit.faces.runs.checkpoint import Recorded
-from audit.report.kinds import Kinds
 from audit.report.wording import in_brief
 
 P = ParamSpec("P")
@@ -31,12 +33,51 @@ _OWN = ("name", "significance", "confirmation", "seed")  # the session and the t
 _SHOWN = 20  # audits that came out as expected
 
 
-class Auditor(Kinds):
+class _Method(Generic[P, R]):
+    """A function `check_...` as a method of the fixture, for type checkers; at run time plugins are asked."""
+
+    def __init__(self, function: Callable[P, R]) -> None: ...
+    def __get__(self, owner: Any, kind: Any) -> Callable[P, R]: ...
+
+
+class Auditor:
     """The fixture's value: audits that fail the test unless the verdict is the expected one, PASS unless given.
 
     Every method takes the parameters of the function `audit.check_...` of its name, but `name`, `significance` and
     `seed`; the significance is this test's share of the session's.
     """
+
+    if TYPE_CHECKING:
+        privacy = _Method(audit.check_privacy)
+        precision = _Method(audit.check_precision)
+        randomness = _Method(audit.check_randomness)
+        estimator = _Method(audit.check_estimator)
+        interactive = _Method(audit.check_interactive)
+        stability = _Method(audit.check_stability)
+        inequality = _Method(audit.check_inequality)
+        guarantee = _Method(audit.check_guarantee)
+        consistency = _Method(audit.check_consistency)
+        rate = _Method(audit.check_rate)
+        lower_bound = _Method(audit.check_lower_bound)
+        packing = _Method(audit.check_packing)
+        canaries = _Method(audit.check_canaries)
+        accounting = _Method(audit.check_accounting)
+        training = _Method(audit.check_training)
+    else:
+
+        def __getattr__(self, name):
+            """Return the function `check_<name>` of a plugin as a method."""
+            function = plugins.find_function(name)
+            if function is None:
+                raise AttributeError(f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(self._list())}")
+            return partial(self.audit, function)
+
+        def __dir__(self):
+            return [*super().__dir__(), *self._list()]
+
+        @staticmethod
+        def _list():
+            return [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
 
     def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
         self.results: list[Result] = []

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Verdict
-from audit.extensions.utility import InequalityCheck
+from audit import InequalityCheck, Verdict
 from mechanisms.labels.crossover import response_ratio, vector_ratio
 from mechanisms.labels.decoys import Normalized
 from mechanisms.labels.digits import N_CLASSES, NetworkBeats

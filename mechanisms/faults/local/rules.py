@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Verdict
-from audit.extensions.utility import ConsistencyCheck, LowerBoundCheck, RateCheck
+from audit import ConsistencyCheck, LowerBoundCheck, RateCheck, Verdict
 from mechanisms.local.consistency import THEOREM as CONSISTENCY
 from mechanisms.local.consistency import distribution_named, weighted_risk
 from mechanisms.local.lower_bound import FAMILIES, SIZES, OnFamily, support

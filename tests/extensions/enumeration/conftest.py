@@ -1,4 +1,4 @@
-"""Collect these tests only in a process of their own, which `tests/extensions/enumeration/test_enumerated_laws.py` starts.
+"""Collect these tests only in a process of their own, which `test_enumerated_laws.py` starts.
 
 Other tests change objects that the subjects reach, and states are merged only while nothing changes there.
 """

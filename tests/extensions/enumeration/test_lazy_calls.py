@@ -113,7 +113,8 @@ def test_laws_by_hand(mechanism, chances):
 
 
 def drawn_calls(monkeypatch):
-    monkeypatch.setattr("audit.extensions.enumeration.enumerate.FORKS", False)  # what is noted in another process is not seen here
+    # what is noted in another process is not seen here
+    monkeypatch.setattr("audit.extensions.enumeration.enumerate.FORKS", False)
     drawn = []
     draw = lazy_calls.LazyCalls._draw
     monkeypatch.setattr(lazy_calls.LazyCalls, "_draw", lambda self, law: drawn.append(law) or draw(self, law))

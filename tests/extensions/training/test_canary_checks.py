@@ -164,7 +164,8 @@ def test_the_bound_of_2023_is_never_larger(guesses):
 def test_points_are_drawn_by_the_seed_and_recorded(monkeypatch):
     """The weights are those of many canaries; the program has a test of its own, and is left out."""
     monkeypatch.setattr("audit.extensions.training.canaries.one_run._MANY", 1_000)
-    monkeypatch.setattr("audit.extensions.training.canaries.judge.weighed_mu", lambda weighing, points, *_: points / 1e6)
+    judge = "audit.extensions.training.canaries.judge"
+    monkeypatch.setattr(f"{judge}.weighed_mu", lambda weighing, points, *_: points / 1e6)
     included, left_out = scores(0.5, 2_000)
     check = CanaryCheck(name="drawn", claim=CLAIM, scores_in=included, scores_out=left_out)
     certificates = [run([check], workers=0, seed=seed).certificate for seed in (0, 0, 1)]

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from audit import AuditError, Verdict
+from audit import AuditError, InequalityCheck, Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.running import run_check
-from audit.extensions.utility import InequalityCheck
 from audit.subjects import Stream
 from mechanisms.distributions.zoo import cantor_times_uniform, smooth
 from mechanisms.local import concentration, excess, rates

@@ -20,9 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import signal, special
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
-from audit.laws import GaussianLoss
+from audit.api import GaussianLoss, InvalidArgument, integer, positive
 
 _CELLS = 1 << 16  # of the lattice
 _TRANSFORMED = 1e-11  # error of a probability that Fourier transforms are allowed

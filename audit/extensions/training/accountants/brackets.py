@@ -27,12 +27,18 @@ from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from scipy import special
 
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
-from audit.claims import AddRemove, Substitution, ZeroOut
+from audit.api import (
+    AddRemove,
+    GaussianLoss,
+    InvalidArgument,
+    Substitution,
+    ZeroOut,
+    integer,
+    open_probability,
+    positive,
+)
 from audit.extensions.training.accountants.bins import BallsInBins, best_event, bins_bracket
 from audit.extensions.training.accountants.dp_events import event_loss
-from audit.laws import GaussianLoss
 
 _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice

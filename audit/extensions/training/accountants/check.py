@@ -7,13 +7,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack
 
-from audit.base.arguments import Budget, open_probability
-from audit.base.errors import AuditError, InvalidArgument
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
-from audit.game.means import Unusable, call, call_number
+from audit.api import (
+    Allowance,
+    AuditError,
+    Budget,
+    Evidence,
+    Interval,
+    InvalidArgument,
+    Judgment,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    Unusable,
+    alone,
+    call,
+    call_number,
+    conclude,
+    open_probability,
+    run_alone,
+    undecided,
+)
 
 _WASTEFUL = 2.0  # times the upper bound of the truth, above which a PASS warns
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -59,8 +72,8 @@ class AccountingCheck(StatedCheck):
     delta : float in (0, 1), default 1e-5
         At which epsilon is stated.
     bracket : callable (event, delta) -> (lower, upper), optional
-        Bounds of the true epsilon: `audit.extensions.training.accountants.brackets.epsilon_bracket`, with the relation that the
-        accountant speaks of. What happens may be another event than the accountant is told: give the bracket of what
+        Bounds of the true epsilon: `epsilon_bracket` of `audit.extensions.training.accountants.brackets`, with the
+        relation that the accountant speaks of. What happens may be another event than the accountant is told: give the bracket of what
         happens.
     budget : int >= 2, optional
         Outputs, losses or trials are not drawn.

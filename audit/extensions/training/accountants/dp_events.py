@@ -18,11 +18,22 @@ from dp_accounting import dp_event as events
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
-from audit.adapters.functions import Described
-from audit.base.arguments import closed_probability
-from audit.base.errors import InvalidArgument
-from audit.claims import AddRemove, Local, PrivacyClaim, Substitution
-from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, geometric_loss, no_loss
+from audit.api import (
+    AddRemove,
+    Described,
+    FiniteLoss,
+    GaussianLoss,
+    InvalidArgument,
+    LaplaceLoss,
+    Local,
+    PrivacyClaim,
+    PrivacyLoss,
+    Substitution,
+    closed_probability,
+    compose,
+    geometric_loss,
+    no_loss,
+)
 
 _ACCOUNTED = {
     AddRemove: NeighboringRelation.ADD_OR_REMOVE_ONE,

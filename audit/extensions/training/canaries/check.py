@@ -11,14 +11,27 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from audit.base.arguments import Budget, closed_probability
-from audit.base.errors import InvalidArgument
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Judgment, Result, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
-from audit.checks.stated import StatedCheck
-from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
-from audit.claims.claim import require_claim
+from audit.api import (
+    Allowance,
+    Budget,
+    Claim,
+    Evidence,
+    InvalidArgument,
+    Judgment,
+    PrivacyClaim,
+    Result,
+    StatedAlone,
+    StatedCheck,
+    Unusable,
+    alone,
+    call,
+    claim_of,
+    claim_record,
+    closed_probability,
+    require_claim,
+    run_alone,
+    undecided,
+)
 from audit.extensions.training.canaries.judge import (
     Canary,
     CanaryEvidence,
@@ -31,7 +44,6 @@ from audit.extensions.training.canaries.judge import (
 from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
 from audit.extensions.training.canaries.program import Weights
 from audit.extensions.training.canaries.retrained import canary_scores, right_guesses
-from audit.game.means import Unusable, call
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives

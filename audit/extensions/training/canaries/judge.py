@@ -6,9 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from audit.base.forms import Probability
-from audit.checks.base import Evidence, Interval, Judgment, conclude
-from audit.claims import Claim, GaussianClaim
+from audit.api import Claim, Evidence, GaussianClaim, Interval, Judgment, Probability, conclude, largest_refuted
 from audit.extensions.training.canaries.one_run import (
     SHARPENED,
     epsilon_lower_bound,
@@ -20,7 +18,6 @@ from audit.extensions.training.canaries.one_run import (
     weighed_mu,
 )
 from audit.extensions.training.canaries.program import Weights
-from audit.game.intervals import largest_refuted
 
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 

@@ -32,11 +32,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from audit.base.errors import InvalidArgument
-from audit.claims import Claim, GaussianClaim, PrivacyClaim
+from audit.api import POWER, Claim, GaussianClaim, InvalidArgument, PrivacyClaim, largest_refuted
 from audit.extensions.training.canaries.program import Weights, least_tail, program_mu
-from audit.game.intervals import largest_refuted
-from audit.game.resolution import POWER
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")

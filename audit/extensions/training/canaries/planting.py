@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
-from audit.claims import Labeled
+from audit.api import InvalidArgument, Labeled, integer, positive
 
 _NONCE = 32  # bytes that keep a digest of few coins from being searched
 

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.claims import Claim, GaussianClaim
+from audit.api import Claim, GaussianClaim
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]

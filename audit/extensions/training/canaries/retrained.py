@@ -17,9 +17,7 @@ import numpy as np
 import scipy
 from scipy import special
 
-from audit.base.arguments import closed_probability, integer, nonnegative, open_probability
-from audit.base.errors import InvalidArgument
-from audit.game.intervals import largest_refuted
+from audit.api import InvalidArgument, closed_probability, integer, largest_refuted, nonnegative, open_probability
 
 
 def canary_epsilon_lower_bound(

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
-from audit.claims import Labeled
+from audit.api import InvalidArgument, Labeled
 
 _SMALLEST = 1e-12  # a probability below which a loss says nothing more
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 from audit.extensions.training.runs.claim import SPACED, TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,

@@ -7,19 +7,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 
-from audit.base.arguments import positive
-from audit.base.errors import AuditError, InvalidArgument
-from audit.base.forms import Limits, Positive
-from audit.base.text import described
-from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Result, Settings
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.running import Alone, alone, run_alone
+from audit.api import (
+    Allowance,
+    Alone,
+    AuditError,
+    Check,
+    Evidence,
+    InvalidArgument,
+    Limits,
+    Positive,
+    Result,
+    Settings,
+    alone,
+    described,
+    from_plain,
+    is_of_subject,
+    positive,
+    run_alone,
+    to_plain,
+)
 from audit.extensions.training.runs.as_run import epsilons
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
 from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
-from audit.subjects.supervisor import is_of_subject
 
 
 class TrainingClaimRecord(TypedDict):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument, integer, open_probability, positive
 from audit.extensions.training.runs.strategy import Strategy
 
 Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"]

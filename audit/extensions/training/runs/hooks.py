@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 
 Batch = Callable[[], Any]
 _OPACUS = ("params", "grad_samples", "max_grad_norm", "clip_and_accumulate", "add_noise", "scale_grad")

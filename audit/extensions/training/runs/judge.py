@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from audit.base.verdict import Verdict
-from audit.checks.base import Interval, Judgment, undecided
+from audit.api import Interval, Judgment, Verdict, undecided
 from audit.extensions.training.runs.as_run import epsilon_says, findings
 from audit.extensions.training.runs.batches import batch_gaps, rate_resolution
 from audit.extensions.training.runs.claim import TrainingClaim

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.base.forms import Probability
+from audit.api import Probability
 
 CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is seen to 0.001
 _SHAPE = 65_536  # values of a step, at most, whose shape is looked at

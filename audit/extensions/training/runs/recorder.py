@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
-from audit.checks.base import Evidence
+from audit.api import Evidence, InvalidArgument, integer, positive
 from audit.extensions.training.runs.batches import Batches, BatchEvidence
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.contributions import ContributionEvidence, Contributions, as_vector, is_coarse

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.api import InvalidArgument
 
 Kind = Literal["banded", "buffered", "tree", "matrix"]
 Numbers = tuple[float, ...]

@@ -1,0 +1,1 @@
+"""Extensions of the package, one folder each: they import `audit`, `audit.api` and themselves, and may be left out."""

@@ -1,0 +1,39 @@
+"""The command `compare`: implementations of one claim, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from audit.api import FOLDER, TARGETS, with_settings
+
+
+@click.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
+@TARGETS
+@click.option(
+    "--out",
+    type=FOLDER,
+    help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
+)
+@with_settings
+def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -> int:
+    """Compare implementations of the same claim.
+
+    A TARGET is a package or module that Python can import from here, with a list COMPARISONS. Without one, the
+    reference comparisons of `mechanisms.comparisons` are run.
+    """
+    from audit.api import LiveProgress, output_console
+    from audit.extensions.compare.comparison import collect, compare, print_comparisons
+
+    targets = targets or ("mechanisms.comparisons",)
+    comparisons = collect(targets)
+    with LiveProgress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
+        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+        found = compare(comparisons, **settings)
+    print_comparisons(output_console(), found.table)
+    if out is not None:
+        click.echo(f"comparison: {found.save(out)}, .md, .html; evidence of the verdicts: {out / 'certificate.json'}")
+    return found.verdict.exit_status

@@ -1,0 +1,21 @@
+"""What this extension adds: recorded training runs, canaries, accountants."""
+
+from audit.api import Plugin
+
+_HERE = "audit.extensions.training."
+PLUGIN = Plugin(
+    name="training",
+    kinds={
+        "canaries": (f"{_HERE}canaries.check:CanaryCheck", f"{_HERE}canaries.check:check_canaries"),
+        "accounting": (f"{_HERE}accountants.check:AccountingCheck", f"{_HERE}accountants.check:check_accounting"),
+        "training": (f"{_HERE}runs.check:TrainingCheck", f"{_HERE}runs.check:check_training"),
+    },
+    names={
+        "audit.extensions": ("training",),
+        f"{_HERE}accountants.check": ("AccountingCheck", "check_accounting"),
+        f"{_HERE}canaries.check": ("CanaryCheck", "CanaryResult", "check_canaries"),
+        f"{_HERE}canaries.retrained": ("canary_epsilon_lower_bound",),
+        f"{_HERE}runs.check": ("TrainingCheck", "TrainingResult", "check_training"),
+        f"{_HERE}runs.claim": ("TrainingClaim",),
+    },
+)

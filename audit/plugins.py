@@ -1,0 +1,195 @@
+"""Find what the package and its extensions offer: kinds of checks, evidence, methods, scorers, commands, public names.
+
+An extension is one object, `Plugin`. Those of this distribution are the folders of `audit/extensions/` with a file
+`plugin.py`; another distribution names its object in an entry point of the group "dp_audit":
+
+    [project.entry-points.dp_audit]
+    example = "example_package.plugin:PLUGIN"
+
+All that a plugin names is text, "module:name", which is imported when it is first used. The environment variable
+DP_AUDIT_NO_PLUGINS leaves out other distributions. `python -m audit.plugins` prints `audit/__init__.pyi`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from audit.base.errors import UnknownTarget
+
+GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
+_FOLDER = Path(__file__).parent / "extensions"
+_OWN = "audit.extensions."
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of `dp-audit`: the click command as "module:name", and its line in `dp-audit --help`."""
+
+    command: str
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """What an extension adds to the package; every object is named as "module:name", and imported when it is used."""
+
+    name: str
+    kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # kind in records -> its class, its function
+    evidence: Mapping[str, str] = field(default_factory=dict)  # way in records of privacy checks -> its class
+    methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
+    scorers: tuple[str, ...] = ()  # that compete in privacy checks, after those of the package
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
+
+
+_WAYS = "audit.checks.privacy."
+CORE = Plugin(
+    name="core",
+    kinds={
+        "privacy": ("audit.checks.privacy.check:PrivacyCheck", "audit.checks.privacy.check:check_privacy"),
+        "precision": ("audit.checks.precision:PrecisionCheck", "audit.checks.precision:check_precision"),
+        "randomness": ("audit.checks.randomness:RandomnessCheck", "audit.checks.randomness:check_randomness"),
+    },
+    evidence={
+        "stated law": f"{_WAYS}stated_law:StatedLaw",
+        "early look": f"{_WAYS}early_look:EarlyLook",
+        "guess game": f"{_WAYS}guess_game:GuessGame",
+        "sequential game": f"{_WAYS}sequential_game:SequentialGame",
+        "search": f"{_WAYS}parameters:Searched",
+    },
+    names={
+        "audit.base.errors": ("AuditError",),
+        "audit.base.verdict": ("Verdict",),
+        "audit.checks.base": ("Result",),
+        "audit.checks.precision": ("PrecisionCheck", "check_precision"),
+        "audit.checks.privacy.check": ("PrivacyCheck", "check_privacy"),
+        "audit.checks.privacy.result": ("PrivacyResult",),
+        "audit.checks.randomness": ("RandomnessCheck", "check_randomness"),
+        "audit.claims": (
+            "AddRemove", "Distance", "GaussianClaim", "Group", "LabelFlip", "Labeled", "Local", "Neighbors",
+            "PiecewiseLinear", "PrivacyClaim", "RenyiClaim", "Substitution", "TradeOffClaim", "ZeroConcentratedClaim",
+            "ZeroOut",
+        ),
+        "audit.faces.runs.suite": ("run",),
+        "audit.game.guesses": ("delta_lower_bound",),
+        "audit.game.intervals": ("EpsilonInterval", "epsilon_interval"),
+        "audit.report.report": ("Report",),
+        "audit.subjects": ("per_call",),
+    },
+)  # fmt: skip
+
+
+@cache
+def list_plugins() -> Mapping[str, Plugin]:
+    """Return the plugins by name: the core, the folders of extensions, then those of other distributions."""
+    own = {name: importlib.import_module(f"{_OWN}{name}.plugin").PLUGIN for name in list_folders()}
+    return {CORE.name: CORE, **own, **{plugin.name: plugin for plugin in _load_entry_points()}}
+
+
+def list_folders() -> list[str]:
+    """Return the names of the extensions of this distribution that are there."""
+    return sorted(file.parent.name for file in _FOLDER.glob("*/plugin.py"))
+
+
+def _load_entry_points() -> Iterator[Plugin]:
+    """Yield the plugins of other distributions; one that cannot be loaded is left out with a warning."""
+    if os.environ.get(SWITCH):
+        return
+    for entry in metadata.entry_points(group=GROUP):
+        try:
+            plugin = entry.load()
+            if not isinstance(plugin, Plugin):
+                raise TypeError(f"{entry.value} must be an audit.api.Plugin, got {type(plugin).__name__}")
+        except Exception as error:
+            said = f"the extension {entry.name!r} is left out: {type(error).__name__}: {error}"
+            warnings.warn(f"{said}; set {SWITCH}=1 to load none", RuntimeWarning, stacklevel=2)
+        else:
+            yield plugin
+
+
+def load(text: str) -> Any:
+    """Return the object that "module:name" names."""
+    module, _, name = text.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _find(part: str, key: str) -> Any:
+    """Return the entry `key` of one part of the first plugin that has it; None if there is none."""
+    return next((table[key] for plugin in list_plugins().values() if key in (table := getattr(plugin, part))), None)
+
+
+def list_keys(part: str) -> list[str]:
+    """Return the keys of one part of all plugins: "kinds", "evidence", "methods" or "commands"."""
+    return [key for plugin in list_plugins().values() for key in getattr(plugin, part)]
+
+
+@cache
+def find_check(kind: str) -> type[Any]:
+    """Return the class of checks of a kind, by its name in records."""
+    if (found := _find("kinds", kind)) is None:
+        raise UnknownTarget(f"no check is of kind {kind!r}; the kinds are {', '.join(list_keys('kinds'))}")
+    check: type[Any] = load(found[0])
+    return check
+
+
+def find_function(name: str) -> Any:
+    """Return the function `check_<name>`; None if there is none."""
+    found = _find("kinds", name.replace("_", "-"))
+    return found and load(found[1])
+
+
+def list_functions() -> dict[str, Any]:
+    """Return the functions `check_...` by the rest of their names."""
+    return {kind.replace("-", "_"): load(_find("kinds", kind)[1]) for kind in list_keys("kinds")}
+
+
+@cache
+def find_evidence(way: str) -> type[Any] | None:
+    """Return the class of evidence of a privacy check, by its name in records; None if no plugin has it."""
+    found = _find("evidence", way)
+    return found and load(found)
+
+
+@cache
+def find_method(name: str) -> type[Any] | None:
+    """Return the class of a method of privacy checks; None if no plugin has it."""
+    found = _find("methods", name)
+    return found and load(found)
+
+
+@cache
+def list_scorers() -> tuple[Any, ...]:
+    """Return the scorers that plugins add to those of the package."""
+    return tuple(load(text) for plugin in list_plugins().values() for text in plugin.scorers)
+
+
+def find_command(name: str) -> Command | None:
+    """Return a command that a plugin adds; None if there is none."""
+    found: Command | None = _find("commands", name)
+    return found
+
+
+def stub() -> str:
+    """Return the text of `audit/__init__.pyi`: every public name with the module that it is imported from."""
+    names = [
+        (module, name)
+        for plugin in list_plugins().values()
+        if plugin is CORE or plugin.name in list_folders()
+        for module, listed in plugin.names.items()
+        for name in listed
+    ]
+    said = "The public names, each imported from its module when it is first used. Made by `python -m audit.plugins`."
+    head = f'"""{said}"""\n'
+    return "\n".join([head, *(f"from {module} import {name} as {name}" for module, name in sorted(names)), ""])
+
+
+if __name__ == "__main__":
+    print(stub(), end="")
