@@ -1,6 +1,6 @@
 """Audit differential privacy: does the code that runs keep the claim made about it, with a stated error probability?
 
-Importing the package costs next to nothing. The public names are those of `__init__.pyi`, which type checkers read, too.
+Importing the package costs next to nothing. The public names are those of `__init__.pyi`, which type checkers read.
 Each is imported from its module when it is first used.
 """
 

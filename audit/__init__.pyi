@@ -14,8 +14,8 @@ from audit.claims import AddRemove as AddRemove
 from audit.claims import Distance as Distance
 from audit.claims import GaussianClaim as GaussianClaim
 from audit.claims import Group as Group
-from audit.claims import Labeled as Labeled
 from audit.claims import LabelFlip as LabelFlip
+from audit.claims import Labeled as Labeled
 from audit.claims import Local as Local
 from audit.claims import Neighbors as Neighbors
 from audit.claims import PiecewiseLinear as PiecewiseLinear

@@ -62,8 +62,8 @@ from audit.claims import Claim as Claim
 from audit.claims import Distance as Distance
 from audit.claims import GaussianClaim as GaussianClaim
 from audit.claims import Group as Group
-from audit.claims import Labeled as Labeled
 from audit.claims import LabelFlip as LabelFlip
+from audit.claims import Labeled as Labeled
 from audit.claims import Local as Local
 from audit.claims import Point as Point
 from audit.claims import PrivacyClaim as PrivacyClaim
@@ -86,12 +86,12 @@ from audit.game.guesses import game_epsilon_lower_bound as game_epsilon_lower_bo
 from audit.game.intervals import largest_refuted as largest_refuted
 from audit.game.intervals import proportion_lower_bound as proportion_lower_bound
 from audit.game.intervals import proportion_upper_bound as proportion_upper_bound
-from audit.game.means import PROBED_CALLS as PROBED_CALLS
-from audit.game.means import ROUNDING as ROUNDING
 from audit.game.means import LogGrid as LogGrid
 from audit.game.means import LossDrawer as LossDrawer
 from audit.game.means import MeanSample as MeanSample
+from audit.game.means import PROBED_CALLS as PROBED_CALLS
 from audit.game.means import PilotSample as PilotSample
+from audit.game.means import ROUNDING as ROUNDING
 from audit.game.means import Region as Region
 from audit.game.means import Support as Support
 from audit.game.means import Unusable as Unusable
@@ -154,8 +154,8 @@ from audit.subjects import SubjectFailed as SubjectFailed
 from audit.subjects import Texts as Texts
 from audit.subjects import concatenate as concatenate
 from audit.subjects import encode as encode
-from audit.subjects.identity import RAISED as RAISED
 from audit.subjects.identity import CannotKeep as CannotKeep
+from audit.subjects.identity import RAISED as RAISED
 from audit.subjects.identity import Raised as Raised
 from audit.subjects.identity import fields_of as fields_of
 from audit.subjects.identity import identify as identify

@@ -11,15 +11,15 @@ from pathlib import Path
 from jinja2 import BytecodeCache
 from numpydoc import docscrape_sphinx
 
-from audit import Result
-from audit.report.records import listed_kinds
+from audit import Result, plugins
 
 
 def kinds_page():
     """List functions, checks and results of all kinds, as the reference shows them."""
     names = {}
-    for name, kind in listed_kinds().items():
-        names |= dict.fromkeys([f"check_{name}", kind.check.__name__, kind.check.result_type.__name__])
+    for kind in plugins.list_keys("kinds"):
+        check = plugins.find_check(kind)
+        names |= dict.fromkeys([f"check_{kind.replace('-', '_')}", check.__name__, check.result_type.__name__])
     rows = "".join(f"   {name}\n" for name in names if name != Result.__name__)
     return f".. currentmodule:: audit\n\n.. autosummary::\n   :toctree: generated\n\n{rows}"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.conformance import Parameters
+from audit.extensions.conformance import Parameters
 
 Release = Callable[..., Any]
 _WIDE = 2.0**40  # above, NumPy's geometric numbers are cut at 64 bits, and their last digits are those of a float

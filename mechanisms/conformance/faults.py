@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.conformance import Library, Parameters
+from audit.extensions.conformance import Library, Parameters
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.library import Answer, once
 from mechanisms.conformance.exact import (

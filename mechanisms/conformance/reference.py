@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.conformance import Library, Parameters
+from audit.extensions.conformance import Library, Parameters
 from audit.extensions.conformance.library import once
 from mechanisms.conformance.exact import (
     Release,

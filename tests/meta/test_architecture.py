@@ -1,4 +1,4 @@
-"""The house: imports go one way, without circles, and the harness never knows the mechanisms."""
+"""The house: imports go one way, without circles; the core knows no extension, and an extension the api alone."""
 
 import ast
 import functools
@@ -8,23 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from audit import plugins
 from tests.offenders import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = (  # lowest first: a module may import its own room and those before it
-    "base",
-    "laws",
-    "claims",
-    "subjects",
-    "enumeration",
-    "adapters",
-    "game",
-    "checks",
-    "training",
-    "report",
-    "faces",
-)
-MOST_ARROWS = 45  # between rooms; one arrow where any file of one room imports from another
+EXTENSIONS = ROOT / "audit" / "extensions"
+FINDERS = {"plugins.py", "lazy.py"}  # they name modules that are imported when they are asked for
+OUTSIDE = ("mechanisms", "benchmarks", "wild", "tests")
 
 
 def module_name(path: Path) -> str:
@@ -33,18 +23,19 @@ def module_name(path: Path) -> str:
 
 
 @functools.cache
-def imports(path: Path, top_only: bool) -> set[str]:
-    tree = ast.parse(path.read_text())
-    nodes = tree.body if top_only else ast.walk(tree)
-    found = set()
-    for node in nodes:
+def imports(path: Path) -> set[str]:
+    """The modules and names that a file imports, wherever it does, and modules of `audit` that a text names."""
+    tree, found = ast.parse(path.read_text()), set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative imports hide where things come from"
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found | ({text for text in texts(tree) if re.fullmatch(r"audit(\.\w+)+", text)} if not top_only else set())
+    if path.name in FINDERS:
+        return found
+    return found | {text for text in texts(tree) if re.fullmatch(r"audit(\.\w+)+", text)}
 
 
 def texts(tree: ast.AST) -> set[str]:
@@ -58,54 +49,32 @@ def sources(package: str) -> list[Path]:
     return found
 
 
-def room_of(name: str) -> str:
-    """The room of a module of `audit`; the package itself stands above all rooms."""
-    room = name.partition(".")[2].partition(".")[0]
-    return room if room in ROOMS else "audit"
-
-
-def rooms_imported(path: Path) -> set[str]:
-    """The other rooms that a file imports from."""
-    here = room_of(module_name(path))
-    named = {name.split(".")[1] for name in imports(path, top_only=False) if name.startswith("audit.")}
-    return {room for room in named if room in ROOMS and room != here}
-
-
-def test_audit_never_imports_mechanisms():
-    for path in sources("audit"):
-        guilty = {name for name in imports(path, top_only=False) if name.split(".")[0] in ("mechanisms", "benchmarks")}
-        assert not guilty, f"{path} imports {guilty}"
-
-
-def test_every_file_has_a_room():
-    assert len(ROOMS) <= 11
-    entries = {path for path in (ROOT / "audit").iterdir() if path.name != "__pycache__"}
-    assert {path.name for path in entries if path.is_dir()} == set(ROOMS)
-    assert {path.name for path in entries if path.is_file()} == {
-        "__init__.py",
-        "__init__.pyi",
-        "conformance.py",
-        "py.typed",
-    }
+CORE = [path for path in sources("audit") if not path.is_relative_to(EXTENSIONS)]
 
 
 @for_each(sources("audit"))
-def test_imports_go_down(path):
-    here = room_of(module_name(path))
-    if here != "audit":
-        below = set(ROOMS[: ROOMS.index(here)])
-        assert rooms_imported(path) <= below, f"{module_name(path)} imports from a room above its own"
+def test_audit_never_imports_what_is_built_on_it(path):
+    assert not {name for name in imports(path) if name.split(".")[0] in OUTSIDE}
 
 
-def test_few_arrows_between_rooms():
-    arrows = {(room_of(module_name(path)), room) for path in sources("audit") for room in rooms_imported(path)}
-    assert 0 < len({arrow for arrow in arrows if arrow[0] != "audit"}) <= MOST_ARROWS
+@for_each(path for path in CORE if path.name not in FINDERS)
+def test_the_core_names_no_extension(path):
+    assert not [text for text in texts(ast.parse(path.read_text())) if "audit.extensions" in text and " " not in text]
+    assert not {name for name in imports(path) if f"{name}.".startswith("audit.extensions.")}
+
+
+@for_each(plugins.list_folders())
+def test_an_extension_imports_the_api_and_itself(name):
+    for path in sorted((EXTENSIONS / name).rglob("*.py")):
+        known = {text for text in imports(path) if text.split(".")[0] == "audit"}
+        own = {text for text in known if f"{text}.".startswith(f"audit.extensions.{name}.")}
+        assert not {text for text in known - own if not re.fullmatch(r"audit(\.api(\.\w+)?|\.extensions)?", text)}, path
 
 
 @pytest.mark.parametrize("package", ["audit", "mechanisms"])
 def test_no_import_circles(package):
     modules = {module_name(path): path for path in sources(package)}
-    graph = {name: loaded_by(name, imports(path, top_only=False), modules.keys()) for name, path in modules.items()}
+    graph = {name: loaded_by(name, imports(path), modules.keys()) for name, path in modules.items()}
     assert circle_in(graph) is None
 
 
@@ -138,18 +107,11 @@ def test_the_circle_finder_finds_circles():
     assert circle_in({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
 
 
-def test_no_room_is_called_utils():
-    for package in ("audit", "mechanisms"):
-        for path in sources(package):
-            assert not {"utils", "helpers", "common", "misc"} & set(path.with_suffix("").parts)
-
-
-def test_files_are_one_topic_long():
-    for package in ("audit", "mechanisms"):
-        for path in sources(package):
-            assert len(path.read_text().splitlines()) <= 400, path
-
-
 def test_a_package_is_needed_by_whoever_imports_a_part_of_it():
     assert loaded_by("a.x", {"a.b.c"}, {"a.b", "a.b.c"}) == {"a.b", "a.b.c"}
     assert loaded_by("a.b.d", {"a.b.c"}, {"a.b", "a.b.c"}) == {"a.b.c"}
+
+
+def test_the_stub_lists_the_public_names_of_the_core_and_of_each_extension():
+    """`python -m audit.plugins > audit/__init__.pyi` writes it."""
+    assert (ROOT / "audit" / "__init__.pyi").read_text() == plugins.stub()

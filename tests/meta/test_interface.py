@@ -12,13 +12,13 @@ from hypothesis.strategies import SearchStrategy
 from numpydoc.docscrape import NumpyDocString
 
 import audit
-from audit.report.records import listed_kinds
+from audit import plugins
 from tests.offenders import for_each
 
 PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
 CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}
 CALLABLES = {name: thing for name, thing in CALLABLES.items() if thing is not audit.AuditError}
-CHECKS = {name: kind.check for name, kind in listed_kinds().items()}
+CHECKS = {kind.replace("-", "_"): plugins.find_check(kind) for kind in plugins.list_keys("kinds")}
 UNITS = re.compile(r"outputs|losses|trials", re.IGNORECASE)
 PER_PAIR = "Outputs per dataset of a pair, training and certifying together"
 DIFFERENT = {"stop_early"}  # a run saves draws, an audit of its own gives the best bound

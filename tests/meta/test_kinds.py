@@ -5,13 +5,14 @@ import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from functools import partial
+from importlib import metadata
 from typing import ClassVar, Unpack
 
 import jsonschema
 import pytest
 
 import audit
-from audit import Result, Verdict
+from audit import Result, Verdict, plugins
 from audit.base.errors import InvalidCertificate, NotWhole
 from audit.checks.base import Evidence, Interval, Judgment, conclude
 from audit.checks.running import StatedAlone, alone, run_alone
@@ -19,10 +20,8 @@ from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.certificate import load_certificate
-from audit.report.kind import Kind
-from audit.report.kinds import Kinds
 from audit.report.pictures import pictures_of
-from audit.report.records import checks_by_kind, judged_part, listed_kinds
+from audit.report.records import judged_part
 from audit.report.schema import schema
 from audit.report.terminal import certificate_text
 from audit.report.verify import changes, problems_of, replay
@@ -100,6 +99,16 @@ def check_divisible(function, by, **settings: Unpack[StatedAlone]) -> Result:
     return run_alone(Result, partial(DivisibleCheck, function=function, by=by), settings)
 
 
+PLUGIN = plugins.Plugin(
+    name="divisible", kinds={"divisible": (f"{__name__}:DivisibleCheck", f"{__name__}:check_divisible")}
+)
+
+
+def forget():
+    for found in (plugins.list_plugins, plugins.find_check, plugins.find_evidence, plugins.find_method):
+        found.cache_clear()
+
+
 CHECKS = [
     DivisibleCheck(name="six", function=lambda: 6, by=3, source="Euclid"),
     DivisibleCheck(name="seven", function=lambda: 7, by=3, statement="Seven is a multiple."),
@@ -108,8 +117,12 @@ CHECKS = [
 
 @pytest.fixture
 def listed(monkeypatch):
-    """The kind in the list of all: what its line does."""
-    monkeypatch.setattr(Kinds, "divisible", Kind(DivisibleCheck, check_divisible), raising=False)
+    """The kind as another distribution adds it, by an entry point."""
+    entry = metadata.EntryPoint("divisible", f"{__name__}:PLUGIN", plugins.GROUP)
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry] if group == plugins.GROUP else [])
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture
@@ -119,11 +132,16 @@ def saved(listed, tmp_path):
 
 
 def test_exports_and_fixture_follow_from_the_list():
-    assert len(listed_kinds()) > 10
-    assert len(checks_by_kind()) == len(listed_kinds())
-    for name, kind in listed_kinds().items():
-        assert {f"check_{name}", kind.check.__name__, kind.check.result_type.__name__} <= set(audit.__all__)
-        assert getattr(Auditor, name).__wrapped__ is getattr(audit, f"check_{name}") is kind.function
+    auditor = Auditor(Session(0.05, 100, 0), "test_it", Settings())
+    assert len(plugins.list_keys("kinds")) > 2
+    for kind in plugins.list_keys("kinds"):
+        name, check = kind.replace("-", "_"), plugins.find_check(kind)
+        assert kind == check.kind
+        assert {f"check_{name}", check.__name__, check.result_type.__name__} <= set(audit.__all__)
+        assert getattr(auditor, name).args == (getattr(audit, f"check_{name}"),)
+        assert name in dir(auditor)
+    with pytest.raises(AttributeError, match="has no method 'nothing': it is one of privacy"):
+        _ = auditor.nothing
 
 
 def test_a_new_kind_is_judged_saved_verified_and_replayed(saved):

@@ -5,11 +5,10 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import audit
-from audit import PrivacyClaim, TradeOffClaim, Verdict
+from audit import PrivacyClaim, TradeOffClaim, Verdict, plugins
 from audit.base.text import printable
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report.records import listed_kinds
 from audit.report.renderers import check_fragment
 from tests.extensions.training.runs.loops import CLAIM, recorded
 
@@ -65,12 +64,15 @@ RUNS = {  # by kind: the arguments of the function `check_...`
 }  # fmt: skip
 
 
+KINDS = [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
+
+
 @pytest.fixture(scope="module")
 def results():
-    return {kind: getattr(audit, f"check_{kind}")(**RUNS[kind], name=f"{kind}: {LONG}") for kind in listed_kinds()}
+    return {kind: getattr(audit, f"check_{kind}")(**RUNS[kind], name=f"{kind}: {LONG}") for kind in KINDS}
 
 
-@pytest.mark.parametrize("kind", listed_kinds())
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_text_says_claim_reason_and_cost(results, kind):
     result = results[kind]
     first, second, *rest = str(result).split("\n  ")
@@ -79,7 +81,7 @@ def test_the_text_says_claim_reason_and_cost(results, kind):
     assert rest[-1].startswith(f"{result.samples:,} {result.check.unit} in ")
 
 
-@pytest.mark.parametrize("kind", listed_kinds())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_failing_test_prints_the_text(results, kind):
     auditor = Auditor(Session(0.05, 1_000, 0), "test_a.py::test_b", Settings())
     other = next(verdict for verdict in Verdict if verdict is not results[kind].verdict)
@@ -88,7 +90,7 @@ def test_a_failing_test_prints_the_text(results, kind):
     assert str(failed.value).startswith(f"{auditor.results[-1]}; the same audit alone:\n  pytest test_a.py::test_b ")
 
 
-@pytest.mark.parametrize("kind", listed_kinds())
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_short_form_fits_one_line(results, kind):
     result = results[kind]
     assert repr(result).startswith(f"<{type(result).__name__} {kind}: a name")
@@ -98,7 +100,7 @@ def test_the_short_form_fits_one_line(results, kind):
     assert f"<{type(result).__name__} x: {result.verdict}, " in repr(named)
 
 
-@pytest.mark.parametrize("kind", listed_kinds())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_notebook_shows_the_check_as_its_certificate_does(results, kind):
     result = results[kind]
     shown = result._repr_html_()

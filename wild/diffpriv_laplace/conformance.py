@@ -4,7 +4,7 @@ import numpy as np
 from diffpriv_laplace import DiffPrivStatistics
 from diffpriv_laplace.laplace_sanitizer import DiffPrivLaplaceSanitizer
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.documented_laws import clamped, rounded_laplace
 
 library = Library("diffpriv_laplace", distribution="diff-priv-laplace-python", quote=DiffPrivStatistics.sum)

@@ -2,7 +2,7 @@
 
 import diffpriv_pure as pure
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("diffpriv_pure", distribution="diffpriv-pure", quote=pure.laplace_noise)
 library.typed('docstring of private_sum: "Clamp values to bounds"')

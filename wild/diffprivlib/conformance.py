@@ -7,7 +7,7 @@ from functools import partial
 from diffprivlib import mechanisms, models, tools
 from diffprivlib.utils import PrivacyLeakWarning
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.documented_laws import clamped_geometric
 
 warnings.simplefilter("error", PrivacyLeakWarning)  # the library claims nothing where it warns

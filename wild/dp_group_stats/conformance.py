@@ -2,7 +2,7 @@
 
 from dp_group_stats import laplace_noise
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("dp_group_stats", distribution="dp-group-stats", quote=laplace_noise)
 library.answer({"laplace noise": lambda p: lambda value: value + laplace_noise(p.epsilon, p.sensitivity)}, law="usual")

@@ -2,7 +2,7 @@
 
 from dpcrpy.framework.noiMech import GaussNoiMech, LapNoiMech
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("dpcrpy", distribution="dpcrpy",
                   quote='summary: "Differential privacy continual release mechanisms and utilities."')  # fmt: skip

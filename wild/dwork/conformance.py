@@ -6,7 +6,7 @@ from dwork.dataset.pandas import PandasDataset
 from dwork.language.types import Float, Integer
 from dwork.mechanisms import geometric_noise, laplace_noise
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.library import once
 
 library = Library("dwork", distribution="dwork",  # a sum has noise for upper - lower: records are replaced

@@ -3,7 +3,7 @@
 import numpy as np
 from eeprivacy import mechanisms, operations
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("eeprivacy", distribution="eeprivacy", quote=mechanisms.LaplaceMechanism.execute)  # bounds: replaced
 library.typed('docstring of PrivateVectorClampedMeanGaussian: "lower_bound: Lower bound of input data"')

@@ -3,7 +3,7 @@
 from ldp_toolbox.protocols.frequency.grr import GeneralizedRandomizedResponse
 from ldp_toolbox.protocols.frequency.ue import UnaryEncoding
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("ldp_toolbox", distribution="ldp-toolbox", quote=GeneralizedRandomizedResponse.__init__)
 

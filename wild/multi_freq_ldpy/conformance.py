@@ -3,7 +3,7 @@
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
 from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("multi_freq_ldpy", distribution="multi-freq-ldpy", quote=GRR_Client)
 GRR_Client(0, 3, 1.0), UE_Client(0, 3, 1.0, True)  # compiled once, and not in each process that draws

@@ -7,7 +7,7 @@ from inspect import signature
 import opendp.prelude as dp
 
 from audit.claims import PrivacyClaim
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.documented_laws import discrete_gaussian
 from audit.laws import Gaussian
 

@@ -4,7 +4,7 @@ import pipeline_dp as pdp
 from pipeline_dp.dp_computations import ExponentialMechanism, LaplaceMechanism
 from pipeline_dp.dp_computations import GaussianMechanism as Gaussian
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("pipeline_dp", relation="add/remove", distribution="pipeline-dp",
                   quote=pdp.NaiveBudgetAccountant.__init__)  # fmt: skip

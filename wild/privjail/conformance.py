@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import privjail as pj
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.library import once
 
 library = Library("privjail", relation="add/remove", distribution="privjail",

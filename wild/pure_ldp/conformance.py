@@ -6,7 +6,7 @@ from pure_ldp.core import FreqOracleClient
 from pure_ldp.frequency_oracles.direct_encoding import DEClient
 from pure_ldp.frequency_oracles.unary_encoding import UEClient
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("pure_ldp", distribution="pure-ldp", quote=FreqOracleClient.__init__)
 

@@ -3,7 +3,7 @@
 from pydp.algorithms import laplacian
 from pydp.algorithms.numerical_mechanisms import GaussianMechanism, LaplaceMechanism
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("pydp", relation="add/remove", distribution="python-dp",
                   quote='README: "a set of ε-differentially private algorithms"')  # fmt: skip

@@ -6,7 +6,7 @@ from snsql.sql._mechanisms import Gaussian, Laplace
 
 import wild.smartnoise_sql.served  # noqa: F401  keeps the scale of public parameters, whose search takes most of the time
 from audit.claims import PrivacyClaim
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.extensions.conformance.library import once
 
 library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=60,

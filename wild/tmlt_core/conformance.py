@@ -8,7 +8,7 @@ from tmlt.core.measurements.pandas_measurements.series import NoisyQuantile
 from tmlt.core.measures import PureDP
 from tmlt.core.utils.exact_number import ExactNumber
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 from audit.laws import Gaussian
 
 library = Library("tmlt_core", relation="add/remove", distribution="tmlt.core",

@@ -3,7 +3,7 @@
 import numpy as np
 from trasgodp.categorical import dp_exponential_array, dp_randomized_response_kary_array
 
-from audit.conformance import Library
+from audit.extensions.conformance import Library
 
 library = Library("trasgodp", distribution="trasgoDP",
                   quote='README: "mechanims for ε-differential privacy (numerical and categorical data)"')  # fmt: skip

@@ -202,7 +202,7 @@ def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str]
 
     Examples
     --------
-    >>> from audit.conformance import Library
+    >>> from audit.extensions.conformance import Library
     >>> from audit.extensions.conformance.cells import cells_of
     >>> cells_of(Library("none"))
     []

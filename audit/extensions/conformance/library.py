@@ -83,7 +83,7 @@ class Library:
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.conformance import Library
+    >>> from audit.extensions.conformance import Library
     >>> from audit.extensions.conformance.cells import cells_of
     >>> library = Library("mine", relation="add/remove", quote="README: one person is one record")
     >>> library.answer({

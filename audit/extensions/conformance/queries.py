@@ -59,7 +59,7 @@ class Parameters:
 
     Examples
     --------
-    >>> from audit.conformance import Parameters
+    >>> from audit.extensions.conformance import Parameters
     >>> Parameters(epsilon=2.0).bounds
     (0.0, 1.0)
     """

@@ -79,7 +79,7 @@ def conform(
 
     Examples
     --------
-    >>> from audit.conformance import Library, conform
+    >>> from audit.extensions.conformance import Library, conform
     >>> library = Library("mine", relation="add/remove")
     >>> @library.query("count")
     ... def _(p):
@@ -123,7 +123,7 @@ def parametrize(*libraries: Library, **settings: Any) -> Any:
 
     Examples
     --------
-    >>> from audit.conformance import Library, parametrize
+    >>> from audit.extensions.conformance import Library, parametrize
     >>> parametrize(Library("mine")).name
     'parametrize'
     """

@@ -1,7 +1,7 @@
 """Say for each refusal what to write instead: the nearest form that is followed.
 
-A row is a part of the message and the remedy; the first row that fits is used. The tests of this file have a refused and
-an accepted program for each row.
+A row is a part of the message and the remedy; the first row that fits is used. Its tests have a refused and an accepted
+program for each row.
 """
 
 from __future__ import annotations

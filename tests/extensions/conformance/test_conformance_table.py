@@ -14,7 +14,7 @@ import pytest
 
 from audit.base.errors import InvalidArgument, UnknownTarget
 from audit.claims import PrivacyClaim
-from audit.conformance import Library, Parameters, conform, parametrize
+from audit.extensions.conformance import Library, Parameters, conform, parametrize
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, cells_of, probe
 from audit.extensions.conformance.command import conformance_command
@@ -414,7 +414,7 @@ def rows_in_order(rows):
 def test_items_of_pytest_are_named_and_fail(pytester):
     pytester.makepyfile(
         """
-        from audit.conformance import parametrize
+        from audit.extensions.conformance import parametrize
         from mechanisms.conformance import faulty
 
         library = faulty("NaN")

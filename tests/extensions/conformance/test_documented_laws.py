@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.conformance import Library, Parameters, conform
+from audit.extensions.conformance import Library, Parameters, conform
 from audit.extensions.conformance.cells import cells_of
 from audit.extensions.conformance.documented_laws import (
     ClampedLaplace,

@@ -73,8 +73,8 @@ class AccountingCheck(StatedCheck):
         At which epsilon is stated.
     bracket : callable (event, delta) -> (lower, upper), optional
         Bounds of the true epsilon: `epsilon_bracket` of `audit.extensions.training.accountants.brackets`, with the
-        relation that the accountant speaks of. What happens may be another event than the accountant is told: give the bracket of what
-        happens.
+        relation that the accountant speaks of. What happens may be another event than the accountant is told: give
+        the bracket of what happens.
     budget : int >= 2, optional
         Outputs, losses or trials are not drawn.
     name, source, statement, expected, timeout
