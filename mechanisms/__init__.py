@@ -2,7 +2,7 @@
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
 package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`). `CHECKS` is all of
-these. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`),
+these; both are gathered when they are first asked for. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`),
 the learners as fitted (`mechanisms.fitted`) and the faults are targets of their own.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable
+from functools import cache
 
 from audit.checks.base import Check
 
@@ -28,5 +29,21 @@ def gather(
     return [check for module in modules for check in getattr(module, "CHECKS", ())]
 
 
-BASIC = gather(list(__path__), __name__, OWN_TARGETS)
-CHECKS = [*BASIC, *gather([], __name__, topics=TOPICS)]
+@cache
+def gather_basic() -> list[Check]:
+    """Return the checks of the modules directly in this package."""
+    return gather(list(__path__), __name__, OWN_TARGETS)
+
+
+@cache
+def gather_all() -> list[Check]:
+    """Return these, and the checks of all topics."""
+    return [*gather_basic(), *gather([], __name__, topics=TOPICS)]
+
+
+def __getattr__(name: str) -> list[Check]:
+    if name == "BASIC":
+        return gather_basic()
+    if name == "CHECKS":
+        return gather_all()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -224,7 +224,7 @@ def _replayed(directory: Path) -> tuple[Any, int]:
 def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
     from audit.checks.plain import from_plain
-    from audit.checks.privacy.way import Way
+    from audit.checks.privacy.methods import Method
     from audit.faces.runs import suite
 
     targets, problems = certificate["audited"]["targets"], list[str]()
@@ -233,11 +233,12 @@ def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     click.echo(f"imports and runs {', '.join(map(printable, targets))}, with seed {seed}")
     checks = {check.name: check for check in suite.collect(targets)}
     for record in certificate["checks"]:
-        for way in record["evidence"].get("ways", ()):
-            found = from_plain(Way, way).replay_in_code(checks.get(record["name"]), record, edges, seed)
-            if found is not None:
-                click.echo(printable(str(found)))
-                problems += [f"{found.check}: {said}" for said in found.problems]
+        if not isinstance(method := record["settings"].get("method"), dict):
+            continue
+        found = from_plain(Method, method).replay_in_code(checks.get(record["name"]), record, edges, seed)
+        if found is not None:
+            click.echo(printable(str(found)))
+            problems += [f"{record['name']}: {said}" for said in found.problems]
     return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
 
 

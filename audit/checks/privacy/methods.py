@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 from audit import plugins
@@ -34,6 +34,13 @@ class Method(ABC):
     @abstractmethod
     def gather(self, check: Any) -> Any:
         """Return the `PrivacyEvidence` of a check."""
+
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
+        """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
+
+        What is returned is printed; its attribute `problems` lists the differences.
+        """
+        return None
 
     @abstractmethod
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:

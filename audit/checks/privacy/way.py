@@ -8,7 +8,6 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -94,10 +93,6 @@ class Way:
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
         return Finding()
-
-    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
-        """Return what the code of a check says of this; None where nothing can be run again."""
-        return None
 
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""

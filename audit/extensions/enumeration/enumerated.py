@@ -65,12 +65,6 @@ class Enumerated(Way):
 
     way: ClassVar[str] = "enumeration"
 
-    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
-        """Return what the code of a check says of these laws."""
-        from audit.extensions.enumeration.code_replay import replay_code  # a certificate is read without it
-
-        return replay_code(check, record, edges, seed)
-
     def finding(self, case: Case) -> Finding:
         """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from audit.api import Claim, InvalidArgument, Method, PrivacyCheck, PrivacyEvidence, integer, positive
+from audit.extensions.enumeration.code_replay import CodeReplay, replay_code
 from audit.extensions.enumeration.domains import AllPairs
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
 
@@ -90,6 +92,10 @@ class Enumeration(Method):
             if part.law and all(output.startswith("raised ") for output, *_ in part.law):
                 return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
         return PrivacyEvidence(runs, (found,))
+
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> CodeReplay:
+        """Return how the code of a check differs from the graphs of a record; `check` is None where none is listed."""
+        return replay_code(check, record, edges, seed)
 
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
         """Return the largest epsilon at which the law of the code exceeds delta for certain."""
