@@ -44,6 +44,7 @@ from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.privacy.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.privacy.judge import judge as judge
+from audit.checks.privacy.methods import ListedPairs as ListedPairs
 from audit.checks.privacy.result import PrivacyResult as PrivacyResult
 from audit.checks.privacy.stated_law import StatedLaw as StatedLaw
 from audit.checks.privacy.way import Case as Case

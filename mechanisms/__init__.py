@@ -2,8 +2,9 @@
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
 package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`). `CHECKS` is all of
-these; both are gathered when they are first asked for. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`),
-the learners as fitted (`mechanisms.fitted`) and the faults are targets of their own.
+these; both are gathered when they are first asked for. The releases on a real dataset (`mechanisms.real_data`), the
+third-party libraries (`mechanisms.third_party`), the learners as fitted (`mechanisms.fitted`) and the faults are
+targets of their own.
 """
 
 from __future__ import annotations

@@ -169,7 +169,8 @@ Rule = tuple[str, str, Callable[[Case], bool]]  # the part that it is about, wha
 PRIVACY_RULES: tuple[Rule, ...] = (
     ("pairs", "speaks of a pair that is not listed", lambda c: max(c.named_pairs, default=0) < len(c["pairs"])),
     ("method", "its method brings no such evidence", lambda c: all(
-        c["method"] in methods for part, methods in _METHODS.items() if c[part])),
+        (c["method"]["way"] if isinstance(c["method"], dict) else c["method"]) in methods
+        for part, methods in _METHODS.items() if c[part])),
     ("ways", "looked twice in one way", lambda c: len(c["ways"]) == len(ways_of(c["evidence"]))),
     ("anomalies", "has more anomalies than outputs", lambda c: (
         max(map(c["anomalies"].get, _ANOMALOUS, (0, 0))) <= c["samples"])),

@@ -43,8 +43,7 @@ def main() -> None:
             check.mechanism,
             check.claim,
             check.pairs[:1],
-            method="enumerate",
-            enumeration=LIMITS,
+            method=LIMITS,
             name=check.name,
             workers=0,
         )

@@ -17,7 +17,7 @@ from audit.checks.plain import to_plain
 from audit.checks.privacy.early_look import look_early
 from audit.checks.privacy.guess_game import certify, play_again
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
-from audit.checks.privacy.methods import CoreMethod, Method, require_method
+from audit.checks.privacy.methods import CoreMethod, ListedPairs, Method, require_method
 from audit.checks.privacy.parameters import Searched, bound, strategy_of
 from audit.checks.privacy.record import Floats, privacy_types
 from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
@@ -132,8 +132,7 @@ class PrivacyCheck(Check):
             raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
-        is_listed = self.datasets is not None and isinstance(self.method, Method)
-        if self.datasets is not None and self.pairs and not is_listed:
+        if self.datasets is not None and self.pairs and not isinstance(self.pairs, ListedPairs):
             raise InvalidArgument("give `pairs` or `datasets`, not both: among `datasets` a search finds the pair")
         if self.datasets is None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 from audit import plugins
@@ -11,6 +11,10 @@ from audit.base.errors import InvalidArgument
 from audit.claims import Claim
 
 CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
+
+
+class ListedPairs(tuple[tuple[Any, Any], ...]):
+    """The pairs that a method lists for the datasets of a check."""
 
 
 class Method(ABC):
@@ -28,7 +32,7 @@ class Method(ABC):
         """Raise `InvalidArgument` for a claim that the method cannot judge."""
 
     @abstractmethod
-    def list_pairs(self, datasets: Any, claim: Claim) -> Sequence[tuple[Any, Any]]:
+    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
         """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
 
     @abstractmethod

@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
-from audit.api import Claim, Count, Digest, Distance, InvalidArgument, Limits, Local, code_of, shortened, show
+from audit.api import (
+    Claim,
+    Count,
+    Digest,
+    Distance,
+    InvalidArgument,
+    Limits,
+    ListedPairs,
+    Local,
+    code_of,
+    shortened,
+    show,
+)
 
 INTEGERS = "integers"  # in place of datasets: every integer, as a symbol
 
@@ -54,7 +66,7 @@ def _digest(texts: Sequence[str]) -> str:
     return hashlib.sha256("".join(f"{text}\n" for text in texts).encode(errors="surrogatepass")).hexdigest()
 
 
-class AllPairs(tuple[tuple[Any, Any], ...]):
+class AllPairs(ListedPairs):
     """Every neighboring pair of a finite domain, or of the integers; `domain` says which."""
 
     domain: Domain

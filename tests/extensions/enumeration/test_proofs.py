@@ -138,7 +138,6 @@ def test_every_pair_of_a_finite_domain():
         ({"datasets": 3}, "list of all datasets"),
         ({"datasets": [False]}, "two neighbors"),
         ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),
-        ({"pairs": [(False, True)], "enumeration": 1e-12}, "audit.Enumeration"),
     ],
 )
 def test_wrong_domains_are_refused(arguments, said):
@@ -172,8 +171,7 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
             audit.per_call(flipped_slowly),
             claim,
             [(False, True)],
-            method="enumerate",
-            enumeration=settings,
+            method=settings,
             workers=0,
         )
         verdicts.append(result.verdict.value)
