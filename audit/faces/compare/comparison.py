@@ -20,6 +20,7 @@ from rich.text import Text
 from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import InvalidArgument
+from audit.base.outcomes import Outcome
 from audit.base.text import printable_data
 from audit.base.verdict import Verdict
 from audit.checks.allowance import name_key
@@ -196,8 +197,8 @@ def _require_unique(names: Sequence[str], what: str) -> None:
             raise InvalidArgument.of(what, "have names, each different", name)
 
 
-@dataclass(frozen=True)
-class ComparisonReport:
+@dataclass(frozen=True, eq=False)
+class ComparisonReport(Outcome):
     """The outcome of `compare`: the report of the privacy checks, and a sample of every implementation."""
 
     comparisons: Sequence[Comparison]
@@ -231,8 +232,7 @@ class ComparisonReport:
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write the certificate and `comparison.json`, `.md` and `.html`; return the path of `comparison.json`."""
-        self.report.save(directory)
-        path = Path(directory) / "comparison.json"
+        path = self.report.save(directory).with_name("comparison.json")
         write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
         for suffix in (".md", ".html"):
             write_whole(path.with_suffix(suffix), rendered(suffix, self.table))

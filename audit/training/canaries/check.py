@@ -47,7 +47,7 @@ class Scores:
         return scores
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CanaryResult(Result):
     """The outcome of a check by canaries; see `audit.Result`.
 
