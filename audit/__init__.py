@@ -31,7 +31,15 @@ def _exports(path: Path) -> Iterator[tuple[str, str]]:
 _modules: dict[str, list[str]] = {}
 for _module, _name in _exports(Path(__file__).with_suffix(".pyi")):
     _modules.setdefault(_module, []).append(_name)
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, {"conformance", "training"}, _modules)
+_attribute, __dir__, __all__ = lazy_loader.attach(__name__, {"conformance", "training"}, _modules)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dp-audit")
+    return _attribute(name)
 
 
 def _html_of(record: Mapping[str, Any]) -> str:

@@ -40,3 +40,5 @@ from .report.report import Report as Report
 from .subjects import per_call as per_call
 from .training.canaries.retrained import canary_epsilon_lower_bound as canary_epsilon_lower_bound
 from .training.runs.claim import TrainingClaim as TrainingClaim
+
+__version__: str

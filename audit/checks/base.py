@@ -17,7 +17,7 @@ from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probab
 from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.forms import Limits, Name, Natural, OpenProbability
-from audit.base.outcomes import Outcome
+from audit.base.results import AnyResult
 from audit.base.text import printable
 from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
@@ -122,7 +122,7 @@ def conclude(basis: str, found: Found, *, broken: str | None, why_open: str | No
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result(Outcome):
+class Result(AnyResult):
     """The outcome of a check of any kind; some kinds have a result with more properties.
 
     Assert `result.verdict == "PASS"`, or `result.met` where another verdict is expected. `assert result`

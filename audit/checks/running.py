@@ -17,7 +17,7 @@ from typing import Any, TypedDict, TypeVar
 from audit.base.arguments import Budget
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError
-from audit.base.outcomes import note_made
+from audit.base.results import note_made
 from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks import confirm

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import Budget
-from audit.base.outcomes import Outcome, note_read
+from audit.base.results import AnyResult, note_read
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.certificate import (
     JSON_NAME,
@@ -30,7 +30,7 @@ from audit.report.wording import inventory
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Report(Outcome):
+class Report(AnyResult):
     """The results of a run, as `audit.run` returns them.
 
     `report[name]` is the result of the check of that name. `str(report)` is the table that the command line prints; a

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from audit.base.errors import InvalidCertificate, NotWhole
-from audit.base.outcomes import Outcome
+from audit.base.results import AnyResult
 from audit.base.verdict import Verdict
 from audit.checks.plain import FormError, reader
 from audit.claims import claim_of
@@ -38,7 +38,7 @@ Found = Iterator[tuple[str, bool]]  # what changed, and whether that is for the 
 
 
 @dataclass(frozen=True, eq=False)
-class Replay(Outcome):
+class Replay(AnyResult):
     """The outcome of a replay: verdicts from the evidence, and where the certificate says something else."""
 
     verdict: Verdict

@@ -20,7 +20,7 @@ from rich.text import Text
 from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import InvalidArgument
-from audit.base.outcomes import Outcome
+from audit.base.results import AnyResult
 from audit.base.text import printable_data
 from audit.base.verdict import Verdict
 from audit.checks.allowance import name_key
@@ -198,7 +198,7 @@ def _require_unique(names: Sequence[str], what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonReport(Outcome):
+class ComparisonReport(AnyResult):
     """The outcome of `compare`: the report of the privacy checks, and a sample of every implementation."""
 
     comparisons: Sequence[Comparison]

@@ -17,7 +17,7 @@ import pytest
 from audit.base.arguments import Budget, budget_of, integer, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument, NotWhole
-from audit.base.outcomes import watched
+from audit.base.results import watched
 from audit.base.text import printable
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import pytest
 
 from audit.base.errors import AuditError
-from audit.base.outcomes import note_read
+from audit.base.results import note_read
 from audit.base.text import printable
 from audit.checks.allowance import name_key
 from audit.checks.base import Result

@@ -23,7 +23,7 @@ from audit.base.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.base.outcomes import note_made
+from audit.base.results import note_made
 from audit.checks.allowance import Allowance, name_key
 from audit.checks.base import Check, Result
 from audit.checks.privacy.check import PrivacyCheck

@@ -63,7 +63,7 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "audit"
 
 
-class Outcome:
+class AnyResult:
     """A result or a report: neither a truth value nor equal to a text, which would be a verdict by accident."""
 
     if not TYPE_CHECKING:  # to a type checker, a class with this method has every attribute
@@ -80,8 +80,10 @@ class Outcome:
         raise MisreadVerdict(f'a {kind} is not a truth value: write `assert result.verdict == "PASS"`{either}')
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (str, bool)):
-            raise MisreadVerdict(f"a {type(self).__name__} is no text: write `result.verdict == {str(other)!r}`")
+        if isinstance(other, bool):
+            self.__bool__()
+        if isinstance(other, str):
+            raise MisreadVerdict(f"a {type(self).__name__} is not a text: write `result.verdict == {str(other)!r}`")
         note_read(self)
         return self is other
 
