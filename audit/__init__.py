@@ -11,7 +11,15 @@ from typing import Any
 from audit.base import notebook as _notebook
 from audit.lazy import attach as _attach
 
-__getattr__, __dir__, __all__ = _attach(Path(__file__).with_suffix(".pyi"))
+_attribute, __dir__, __all__ = _attach(Path(__file__).with_suffix(".pyi"))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dp-audit")
+    return _attribute(name)
 
 
 def _html_of(record: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ def main():
     pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
     for mechanism in (NoisySumWithLaw(sigma=1.0), NoisySum(sigma=0.5)):
         result = audit.check_privacy(mechanism, claim, pairs, budget=100_000, seed=1)
-        print(f"{type(mechanism).__name__}(sigma={mechanism.sigma:g}): {result.verdict.value} - {result.reason}")
+        print(f"{type(mechanism).__name__}(sigma={mechanism.sigma:g}): {result.verdict} - {result.reason}")
 
 
 if __name__ == "__main__":

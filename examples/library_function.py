@@ -31,7 +31,7 @@ def main():
     pairs = [([0] * 10, [1] + [0] * 9)]
     # The library cannot be seeded, so each run draws anew: a small significance keeps false alarms rare over many runs.
     result = audit.check_privacy(audit.per_call(share), claim, pairs, budget=200_000, significance=1e-4)
-    print(result.verdict.value, "-", result.reason)
+    print(result.verdict, "-", result.reason)
     print(f"certified: epsilon >= {result.epsilon_lower_bound:.2f}; claimed: {claim.epsilon:g}")
 
 

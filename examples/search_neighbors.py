@@ -25,7 +25,7 @@ def main():
         budget=20_000,
         seed=0,
     )
-    print(result.verdict.value, "-", result.reason)
+    print(result.verdict, "-", result.reason)
     print("pair:", *result.witness.pair)
     print("event:", result.witness.text)
 

@@ -16,7 +16,7 @@ def main():
     sizes = [100, 200, 400, 800, 1600]
     for exponent in (1.0, 2.0):
         result = audit.check_rate(losses, sizes=sizes, exponent=exponent, budget=2_000_000, seed=0)
-        print(f"exponent {exponent:g}: {result.verdict.value} - {result.reason}")
+        print(f"exponent {exponent:g}: {result.verdict} - {result.reason}")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,10 @@ class InvalidArgument(AuditError, ValueError):
         return cls(f"{said}: {instead}" if instead else said)
 
 
+class MisreadVerdict(AuditError, TypeError):
+    """A verdict, or what carries one, was taken for a truth value, ordered, or compared with a text that is none."""
+
+
 class NotNeighboring(InvalidArgument):
     """A pair of datasets is not neighboring under the claim's relation."""
 

@@ -1,17 +1,30 @@
-"""The three verdicts and their order."""
+"""The three verdicts, the worst of which wins, and the refusal of all that would decide by accident."""
 
 from collections.abc import Iterable
-from enum import Enum
+from enum import StrEnum
+from typing import Any, NoReturn
+
+from audit.base.errors import MisreadVerdict
 
 
-class Verdict(Enum):
-    """Name what a check found: FAIL > INCONCLUSIVE > PASS, and the worst one wins.
+class Verdict(StrEnum):
+    """Name the verdict of a check, a text: "PASS", "FAIL" or "INCONCLUSIVE".
+
+    Compare it with one of these words, as in `assert result.verdict == "PASS"`. Any other text or a truth value raises
+    `MisreadVerdict`, and so do `bool(verdict)` and `<`: each of them would let a test pass by accident. The order is
+    that of `severity`.
 
     Examples
     --------
     >>> from audit import Verdict
+    >>> Verdict.FAIL == "FAIL"
+    True
     >>> print(max([Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE], key=lambda verdict: verdict.severity))
     FAIL
+    >>> Verdict.FAIL == "failed"
+    Traceback (most recent call last):
+    ...
+    audit.base.errors.MisreadVerdict: a verdict is "PASS", "INCONCLUSIVE" or "FAIL", compared with 'failed'
     """
 
     PASS = "PASS"
@@ -28,8 +41,35 @@ class Verdict(Enum):
         """The exit status of a command that ends with this verdict: 0 PASS, 1 FAIL, 2 INCONCLUSIVE."""
         return {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 2}[self]
 
-    def __str__(self) -> str:
-        return self.value
+    def __eq__(self, other: object) -> bool:
+        require_word(other)
+        return str.__eq__(self, other) if isinstance(other, str) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        require_word(other)
+        return str.__ne__(self, other) if isinstance(other, str) else NotImplemented
+
+    __hash__ = str.__hash__  # a dict or a set finds it by its text
+
+    def __bool__(self) -> NoReturn:
+        raise MisreadVerdict(
+            'a verdict is not a truth value: write `verdict == "PASS"`, or `str(verdict)` for its text'
+        )
+
+    def __lt__(self, other: Any) -> NoReturn:
+        raise MisreadVerdict("verdicts have no order as texts: compare `verdict.severity`, or sort `str(verdict)`")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+def require_word(other: object) -> None:
+    """Raise for a text that is none of the three words, and for a truth value: no verdict equals either."""
+    if isinstance(other, bool) or (isinstance(other, str) and str(other) not in _WORDS):
+        said = " or ".join(f'"{word}"' for word in _WORDS).replace(" or ", ", ", 1)
+        raise MisreadVerdict(f"a verdict is {said}, compared with {other!r}")
+
+
+_WORDS = tuple(verdict.value for verdict in Verdict)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -17,6 +17,7 @@ from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probab
 from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.forms import Limits, Name, Natural, OpenProbability
+from audit.base.results import AnyResult
 from audit.base.text import printable
 from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
@@ -120,9 +121,12 @@ def conclude(basis: str, found: Found, *, broken: str | None, why_open: str | No
     return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found)
 
 
-@dataclass(frozen=True, repr=False)
-class Result:
+@dataclass(frozen=True, repr=False, eq=False)
+class Result(AnyResult):
     """The outcome of a check of any kind; some kinds have a result with more properties.
+
+    Assert `result.verdict == "PASS"`, or `result.met` where another verdict is expected. `assert result`
+    raises. Under pytest, a test fails if it makes a result and reads nothing of it.
 
     `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line. A notebook shows the check
     as its certificate does.
@@ -146,7 +150,7 @@ class Result:
     confirmation: float | None = field(default=None, kw_only=True)  # probability of a wrong FAIL, with fresh outputs
     printed: str = field(default="", kw_only=True)  # the first 4 KB of what it printed in a process of its own
     # which code was audited, as the process said that ran it; empty where that was this one
-    source: Mapping[str, Any] = field(default_factory=dict, kw_only=True, compare=False)
+    source: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     @property
     def name(self) -> str:

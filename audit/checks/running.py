@@ -17,6 +17,7 @@ from typing import Any, TypedDict, TypeVar
 from audit.base.arguments import Budget
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError
+from audit.base.results import note_made
 from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks import confirm
@@ -106,6 +107,7 @@ def run_alone(returns: type[R], make: Callable[..., Check], settings: Alone) -> 
         object.__setattr__(check, "name", check.usual_name)
     result = run_check(check, Allowance.of(**{"budget": check.usual_budget, **allowed}), check.timeout)
     assert isinstance(result, returns)
+    note_made(result)
     return result
 
 

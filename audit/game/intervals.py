@@ -11,7 +11,8 @@ corners bound it, and cells are split until they decide.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 import scipy
@@ -78,7 +79,8 @@ class EpsilonInterval:
     Examples
     --------
     >>> import audit
-    >>> interval = audit.epsilon_interval(90, 20, 80, 10)
+    >>> interval = audit.epsilon_interval(
+    ...     true_positives=90, false_positives=20, true_negatives=80, false_negatives=10)
     >>> interval.lower == max(interval.positives[0], interval.negatives[0])
     True
     """
@@ -91,12 +93,32 @@ class EpsilonInterval:
     significance: float
 
 
+P = ParamSpec("P")
+
+
+def _by_keyword(function: Callable[P, EpsilonInterval]) -> Callable[P, EpsilonInterval]:
+    """Refuse counts without names: libraries order them differently, and an array of them has an order, too."""
+
+    @wraps(function)
+    def named(*counts: P.args, **settings: P.kwargs) -> EpsilonInterval:
+        if counts:
+            raise InvalidArgument(
+                "`epsilon_interval` takes its counts by name; of scikit-learn's confusion matrix, type\n"
+                "  tn, fp, fn, tp = confusion_matrix(truth, said).ravel()\n  audit.epsilon_interval("
+                "true_positives=tp, false_positives=fp, true_negatives=tn, false_negatives=fn)"
+            )
+        return function(*counts, **settings)
+
+    return named
+
+
+@_by_keyword
 def epsilon_interval(
+    *,
     true_positives: int,
     false_positives: int,
     true_negatives: int,
     false_negatives: int,
-    *,
     delta: float = 0.0,
     significance: float = 0.05,
 ) -> EpsilonInterval:
@@ -135,7 +157,8 @@ def epsilon_interval(
     Examples
     --------
     >>> import audit
-    >>> interval = audit.epsilon_interval(90, 20, 80, 10)
+    >>> interval = audit.epsilon_interval(
+    ...     true_positives=90, false_positives=20, true_negatives=80, false_negatives=10)
     >>> round(interval.lower, 2), round(interval.upper, 2)
     (1.44, 3.0)
     """

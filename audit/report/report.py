@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import Budget
+from audit.base.results import AnyResult, note_read
 from audit.base.verdict import Verdict, standing, worst
 from audit.report.certificate import (
     JSON_NAME,
@@ -28,8 +29,8 @@ from audit.report.verify import require_whole
 from audit.report.wording import inventory
 
 
-@dataclass(frozen=True, repr=False)
-class Report:
+@dataclass(frozen=True, repr=False, eq=False)
+class Report(AnyResult):
     """The results of a run, as `audit.run` returns them.
 
     `report[name]` is the result of the check of that name. `str(report)` is the table that the command line prints; a
@@ -93,6 +94,7 @@ class Report:
 
     def __getitem__(self, name: str) -> Any:
         """Return the result of the check of that name."""
+        note_read(self)
         for result in self.results:
             if result.name == name:
                 return result

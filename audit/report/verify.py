@@ -13,6 +13,7 @@ from typing import Any
 
 from audit import plugins
 from audit.base.errors import InvalidCertificate, NotWhole
+from audit.base.results import AnyResult
 from audit.base.verdict import Verdict
 from audit.checks.plain import FormError, reader
 from audit.claims import claim_of
@@ -37,8 +38,8 @@ Record = Mapping[str, Any]
 Found = Iterator[tuple[str, bool]]  # what changed, and whether that is for the worse
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, eq=False)
+class Replay(AnyResult):
     """The outcome of a replay: verdicts from the evidence, and where the certificate says something else."""
 
     verdict: Verdict

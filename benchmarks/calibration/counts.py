@@ -39,7 +39,13 @@ def confusion(delta: float, level: float, factor: float, seed: int) -> bool:
 
 @cache
 def _interval_end(tp: int, fp: int, delta: float, level: float) -> float:
-    return epsilon_interval(tp, fp, MATRIX - fp, MATRIX - tp, delta=delta, significance=2 * level).lower
+    counts = {
+        "true_positives": tp,
+        "false_positives": fp,
+        "true_negatives": MATRIX - fp,
+        "false_negatives": MATRIX - tp,
+    }
+    return epsilon_interval(**counts, delta=delta, significance=2 * level).lower
 
 
 def packing(size: int, distance: int, delta: float, level: float, factor: float, seed: int) -> bool:

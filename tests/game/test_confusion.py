@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
+import audit
 from audit import AuditError, delta_lower_bound
 from audit.game.intervals import epsilon_interval, event_epsilon_lower_bound
 
@@ -25,8 +26,14 @@ def test_lower_bound_has_its_size_on_every_null(n1, n0, delta):
             assert size <= level
 
 
+def of_matrix(tp, fp, tn, fn, **settings):
+    """The interval of the counts in this order."""
+    counts = {"true_positives": tp, "false_positives": fp, "true_negatives": tn, "false_negatives": fn}
+    return epsilon_interval(**counts, **settings)
+
+
 def test_published_example():
-    interval = epsilon_interval(487, 1, 512, 0, delta=1e-5, significance=0.1)
+    interval = of_matrix(487, 1, 512, 0, delta=1e-5, significance=0.1)
     # from two Clopper-Pearson bounds "said positive" alone would give log((p1L - delta) / p0U) < 4.5
     assert 4.47 < interval.positives[0] < math.log(487 / 487 / (1 / 513))
     assert interval.lower == max(interval.positives[0], interval.negatives[0]) > 4.8
@@ -35,16 +42,28 @@ def test_published_example():
 
 
 def test_interval_by_direction_and_refusals():
-    assert epsilon_interval(50, 50, 50, 50).lower == 0.0
-    assert epsilon_interval(0, 0, 0, 0).lower == 0.0
-    mirrored = epsilon_interval(90, 20, 80, 10), epsilon_interval(80, 10, 90, 20)
+    assert of_matrix(50, 50, 50, 50).lower == 0.0
+    assert of_matrix(0, 0, 0, 0).lower == 0.0
+    mirrored = of_matrix(90, 20, 80, 10), of_matrix(80, 10, 90, 20)
     assert mirrored[0].lower == pytest.approx(mirrored[1].lower, abs=1e-4)
     assert mirrored[0].lower < math.log(0.9 / 0.2) < mirrored[0].upper
     for wrong in ((-1, 0, 0, 0), (1.5, 0, 0, 0)):
         with pytest.raises(AuditError, match="true_positives"):
-            epsilon_interval(*wrong)
+            of_matrix(*wrong)
     with pytest.raises(AuditError, match="significance"):
-        epsilon_interval(1, 1, 1, 1, significance=0.0)
+        of_matrix(1, 1, 1, 1, significance=0.0)
+
+
+@pytest.mark.parametrize("counts", [(90, 20, 80, 10), (np.array([[80, 20], [10, 90]]),), ([[80, 20], [10, 90]],)])
+def test_counts_without_names_are_refused_with_the_call_to_type(counts):
+    """In the order of scikit-learn, which is another one, they gave (0, 1.38) in place of (1.44, 3.00)."""
+    with pytest.raises(AuditError) as refused:
+        epsilon_interval(*counts)
+    unpacked, call = str(refused.value).splitlines()[1:]
+    names = {"confusion_matrix": lambda truth, said: np.array([[80, 20], [10, 90]]), "truth": 0, "said": 0}
+    exec(unpacked.strip(), names)
+    found = eval(call.strip(), {"audit": audit, **names})
+    assert (round(found.lower, 2), round(found.upper, 2)) == (1.44, 3.0)
 
 
 @pytest.mark.false_alarm(0.0014, seeded=True)
@@ -117,7 +136,7 @@ def test_the_bound_is_as_tight_as_it_was(table, delta, significance, bound):
 
 
 def test_an_interval_is_its_two_events_at_a_quarter_of_the_level_each():
-    interval = epsilon_interval(90, 20, 70, 12, delta=0.05, significance=0.1)
+    interval = of_matrix(90, 20, 70, 12, delta=0.05, significance=0.1)
     lows = [
         event_epsilon_lower_bound(*table, delta=0.05, significance=0.025)
         for table in ((90, 102, 20, 90), (70, 90, 12, 102))

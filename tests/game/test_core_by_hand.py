@@ -281,9 +281,15 @@ def test_the_event_bound_is_no_worse_than_the_baseline_and_no_better_than_the_es
         assert found <= max(0.0, math.log(max(hits[0] / hits[1] - delta, 1e-9) / (other[0] / other[1])))
 
 
+def of_matrix(tp, fp, tn, fn, **settings):
+    """The interval of the counts in this order."""
+    counts = {"true_positives": tp, "false_positives": fp, "true_negatives": tn, "false_negatives": fn}
+    return epsilon_interval(**counts, **settings)
+
+
 def test_the_interval_from_a_matrix_is_symmetric_and_names_its_ends():
-    found = epsilon_interval(18, 2, 17, 3, delta=0.01, significance=0.1)
-    turned = epsilon_interval(17, 3, 18, 2, delta=0.01, significance=0.1)
+    found = of_matrix(18, 2, 17, 3, delta=0.01, significance=0.1)
+    turned = of_matrix(17, 3, 18, 2, delta=0.01, significance=0.1)
     assert (found.lower, found.upper) == pytest.approx((turned.lower, turned.upper))
     assert (*found.positives, *found.negatives) == pytest.approx((*turned.negatives, *turned.positives))
     assert found.lower == max(found.positives[0], found.negatives[0])
@@ -293,15 +299,15 @@ def test_the_interval_from_a_matrix_is_symmetric_and_names_its_ends():
     p0 = [bound(2, 19, 0.025) for bound in (proportion_lower_bound, proportion_upper_bound)]
     assert found.positives[1] == pytest.approx(math.log((p1[1] - 0.01) / p0[0]), rel=1e-12)
     assert found.negatives[1] == pytest.approx(math.log((1 - p0[0] - 0.01) / (1 - p1[1])), rel=1e-12)
-    assert epsilon_interval(5, 0, 5, 0).upper == math.inf
+    assert of_matrix(5, 0, 5, 0).upper == math.inf
     for empty in ((0, 0, 0, 0), (5, 0, 0, 0), (0, 5, 0, 0)):
-        assert (epsilon_interval(*empty).lower, epsilon_interval(*empty).upper) == (0.0, math.inf)
+        assert (of_matrix(*empty).lower, of_matrix(*empty).upper) == (0.0, math.inf)
 
 
 @pytest.mark.parametrize("matrix", [(2, 17, 3, 18), (40, 170, 30, 60), (2510, 2480, 2520, 2490)])
 def test_the_upper_end_of_a_classifier_that_is_no_better_than_chance_is_of_the_other_direction(matrix):
     tp, fp, tn, fn = matrix
-    found = epsilon_interval(*matrix, delta=0.01, significance=0.1)
+    found = of_matrix(*matrix, delta=0.01, significance=0.1)
     p1 = [bound(tp, tp + fn, 0.025) for bound in (proportion_lower_bound, proportion_upper_bound)]
     p0 = [bound(fp, fp + tn, 0.025) for bound in (proportion_lower_bound, proportion_upper_bound)]
     positives = (p1[1] - 0.01) / p0[0], (p0[1] - 0.01) / p1[0]
@@ -314,7 +320,7 @@ def test_the_upper_end_of_a_classifier_that_is_no_better_than_chance_is_of_the_o
 def test_delta_one_allows_everything_and_warns_of_nothing(matrix):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = epsilon_interval(*matrix, delta=1.0)
+        found = of_matrix(*matrix, delta=1.0)
     assert (found.lower, found.upper) == (0.0, 0.0)
 
 
@@ -364,12 +370,12 @@ REFUSED = [
     ("delta", lambda: game_epsilon_lower_bound(GameCounts(1, 0, 0, 0, 0, 0), 1.5, 0.05)),
     ("right_plus", lambda: GameCounts(0, 0, 0, -1, 0, 0)),
     ("left_abstain", lambda: GameCounts(0, 0, True, 0, 0, 0)),
-    ("true_positives", lambda: epsilon_interval(-1, 0, 0, 0)),
-    ("false_positives", lambda: epsilon_interval(0, -1, 0, 0)),
-    ("true_negatives", lambda: epsilon_interval(0, 0, -1, 0)),
-    ("false_negatives", lambda: epsilon_interval(0, 0, 0, -1)),
-    ("delta", lambda: epsilon_interval(1, 1, 1, 1, delta=-0.1)),
-    ("significance", lambda: epsilon_interval(1, 1, 1, 1, significance=1.0)),
+    ("true_positives", lambda: of_matrix(-1, 0, 0, 0)),
+    ("false_positives", lambda: of_matrix(0, -1, 0, 0)),
+    ("true_negatives", lambda: of_matrix(0, 0, -1, 0)),
+    ("false_negatives", lambda: of_matrix(0, 0, 0, -1)),
+    ("delta", lambda: of_matrix(1, 1, 1, 1, delta=-0.1)),
+    ("significance", lambda: of_matrix(1, 1, 1, 1, significance=1.0)),
     ("trials", lambda: packing_epsilon_lower_bound(0, 0, 2, 1)),
     ("successes", lambda: packing_epsilon_lower_bound(-1, 2, 2, 1)),
     ("successes", lambda: packing_epsilon_lower_bound(3, 2, 2, 1)),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import audit
 from benchmarks import release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_every_file_states_the_same_version():
     assert set(release.stated_versions().values()) == {release.version()}
+    assert audit.__version__ == release.version()
 
 
 def test_the_newest_entry_of_the_changelog_has_a_date():

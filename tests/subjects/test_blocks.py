@@ -82,7 +82,8 @@ def test_memory_does_not_grow_with_the_budget():
     peaks = []
     for budget in (3_000_000, 12_000_000):
         tracemalloc.start()
-        check_privacy(flat, subjects.claim(), subjects.PAIR, budget=budget, method="fixed")
+        result = check_privacy(flat, subjects.claim(), subjects.PAIR, budget=budget, method="fixed")
+        assert result.samples == 2 * budget
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]

@@ -31,7 +31,7 @@ class Witness:
     counts: GameCounts  # of the certifying runs
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PrivacyResult(Result):
     """The outcome of one privacy or precision check.
 

@@ -21,6 +21,8 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
     GAMES,
+    MISSED,
+    AnyResult,
     Column,
     InvalidArgument,
     Method,
@@ -29,9 +31,12 @@ from audit.api import (
     PrivacyCheck,
     PrivacyClaim,
     Report,
+    Sample,
     Stream,
     Verdict,
+    draw_plain,
     environment,
+    errors_of,
     integer,
     interval,
     listed_in,
@@ -42,6 +47,8 @@ from audit.api import (
     print_table,
     printable_data,
     run,
+    sample_of,
+    tell_apart,
     verdict_text,
     ways_of,
     write_whole,
@@ -209,8 +216,8 @@ def _require_unique(names: Sequence[str], what: str) -> None:
             raise InvalidArgument.of(what, "have names, each different", name)
 
 
-@dataclass(frozen=True)
-class ComparisonReport:
+@dataclass(frozen=True, eq=False)
+class ComparisonReport(AnyResult):
     """The outcome of `compare`: the report of the privacy checks, and a sample of every implementation."""
 
     comparisons: Sequence[Comparison]
@@ -244,8 +251,7 @@ class ComparisonReport:
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write the certificate and `comparison.json`, `.md` and `.html`; return the path of `comparison.json`."""
-        self.report.save(directory)
-        path = Path(directory) / "comparison.json"
+        path = self.report.save(directory).with_name("comparison.json")
         write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
         for suffix in (".md", ".html"):
             write_whole(path.with_suffix(suffix), rendered(suffix, self.table))

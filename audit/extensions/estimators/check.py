@@ -48,7 +48,7 @@ class EstimatorEvidence(PrivacyEvidence):
     properties: tuple[Property, ...] = ()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EstimatorResult(PrivacyResult):
     """The outcome of an estimator check; `properties` has a line for each property.
 

@@ -40,7 +40,7 @@ _TOLD = 500  # conversations on each dataset with which one that breaks a claim 
 _SHOWN = 120  # characters of a move or an answer
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class InteractiveResult(PrivacyResult):
     """The outcome of a check of conversations: that of a privacy check, with the conversation that breaks the claim.
 

@@ -41,7 +41,7 @@ _LARGEST_FAMILY = 2**62
 _SPOT_CHECK = 2  # child of the check's stream
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class PackingResult(Result):
     """The outcome of a packing audit; see `audit.Result`.
 

@@ -7,7 +7,7 @@ and the processes that run them, so that a suite of any size stays at the stated
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import pytest
 from audit.base.arguments import Budget, budget_of, integer, open_probability, positive
 from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument, NotWhole
+from audit.base.results import watched
 from audit.base.text import printable
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
@@ -142,6 +143,23 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
     auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node), getattr(node, "function", None))
     node.stash[_AUDITOR] = auditor
     return auditor
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that made results and read nothing of one of them: it would be green whatever the verdict.
+
+    Results of fixtures, which are made before the test begins, are left alone, and so is a test that ends early.
+    """
+    if not isinstance(item, pytest.Function):  # a doctest compares what it shows
+        return (yield)
+    with watched() as unread:
+        done = yield
+    if unread:
+        calls = [f"{made.place}: nothing of the result of `{made.function}(...)` was read" for made in unread.values()]
+        advice = 'the test passes whatever the verdict is: write `assert result.verdict == "PASS"`'
+        pytest.fail("\n".join([*calls, advice]), pytrace=False)
+    return done
 
 
 @pytest.hookimpl(hookwrapper=True)

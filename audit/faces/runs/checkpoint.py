@@ -37,7 +37,7 @@ except ImportError:  # Windows: two runs in one folder are not noticed
 FOLDER = "unfinished"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Recorded(Result):
     """The result of a check that another process has run: its record stands for the evidence."""
 

@@ -23,6 +23,7 @@ from audit.base.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.base.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
+from audit.base.results import note_made
 from audit.checks.allowance import Allowance, name_key
 from audit.checks.base import Check, Result
 from audit.checks.privacy.check import PrivacyCheck
@@ -151,6 +152,8 @@ def run(
         if checkpoint is not None and not checkpoint.is_finished:
             report.save(checkpoint.directory)
             checkpoint.end()
+    if directory is None:  # a certificate says it elsewhere
+        note_made(report)
     return report
 
 

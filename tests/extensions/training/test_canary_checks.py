@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import audit
 from audit import (
     AddRemove,
     AuditError,
@@ -38,6 +39,31 @@ def training(mu, canaries):
 
 def scores(mu, canaries, seed=0):
     return training(mu, canaries)(np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("labels_of", [np.asarray, lambda labels: labels.astype(bool), list])
+def test_labels_are_not_taken_for_scores(labels_of):
+    """They were: scores and labels of a leak gave INCONCLUSIVE. The lines of the message give its FAIL."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 2_000)
+    all_scores = 3.0 * labels + rng.normal(size=2_000)
+    with pytest.raises(AuditError, match="`scores_out` must hold scores, got a 0 or 1 for each") as refused:
+        check_canaries(all_scores, labels_of(labels), CLAIM)
+    with pytest.raises(AuditError, match="`scores_in` must hold scores"):
+        check_canaries(labels_of(labels), all_scores, CLAIM)
+    names = {"scores": all_scores, "labels": labels, "claim": CLAIM, "audit": audit}
+    split, call = map(str.strip, str(refused.value).splitlines()[1:])
+    exec(split, names)
+    assert eval(call, names).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("scores_in", "scores_out"),
+    [(np.ones(100), np.zeros(100)), ([0, 1, 1, 1], [0, 0, 0, 1]), ([0.5, 2.0, 3.0], [0, 1]), ([0.5, 2.0], [0, 0])],
+)
+def test_scores_of_0_and_1_are_scores(scores_in, scores_out):
+    """Where both sides have them, where there are not as many, or where one value is all there is."""
+    assert check_canaries(scores_in, scores_out, CLAIM).samples == 1
 
 
 def test_a_true_claim_passes_with_a_bound_below_the_truth():

@@ -64,10 +64,22 @@ class Scores:
         scores = cls(canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out"))
         if not len(scores.included) + len(scores.left_out):
             raise InvalidArgument("`scores_in` and `scores_out` must hold the score of at least one canary, got none")
+        scores._require_no_labels()
         return scores
 
+    def _require_no_labels(self) -> None:
+        """Raise if one side looks like labels of the other: as many, of the values 0 and 1 only, which it has not."""
+        labels = [set(np.unique(side)) == {0.0, 1.0} for side in (self.included, self.left_out)]
+        if len(self.included) == len(self.left_out) and labels[0] != labels[1]:
+            name = "scores_in" if labels[0] else "scores_out"
+            raise InvalidArgument(
+                f"`{name}` must hold scores, got a 0 or 1 for each of as many others, as labels are: type\n"
+                "  included, left_out = scores[labels == 1], scores[labels == 0]\n"
+                "  audit.check_canaries(included, left_out, claim)"
+            )
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, eq=False)
 class CanaryResult(Result):
     """The outcome of a check by canaries; see `audit.Result`.
 

@@ -48,7 +48,7 @@ class TrainingSettings(Settings):
     unchecked: tuple[Annotated[str, Limits(pattern="|".join(PARTS))], ...]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class TrainingResult(Result):
     """The outcome of a check of a training run; see `PrivacyResult` for what all results have.
 
