@@ -75,12 +75,6 @@ from audit.claims import ZeroOut as ZeroOut
 from audit.claims import claim_of as claim_of
 from audit.claims import claim_record as claim_record
 from audit.claims.claim import require_claim as require_claim
-from audit.faces.compare.samples import MISSED as MISSED
-from audit.faces.compare.samples import Sample as Sample
-from audit.faces.compare.samples import draw_plain as draw_plain
-from audit.faces.compare.samples import errors_of as errors_of
-from audit.faces.compare.samples import sample_of as sample_of
-from audit.faces.compare.samples import tell_apart as tell_apart
 from audit.faces.runs.suite import listed_in as listed_in
 from audit.faces.runs.suite import run as run
 from audit.faces.settings import FOLDER as FOLDER
