@@ -181,14 +181,27 @@ class Subject:
         return outputs, odd
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Test whether two datasets hold the same; nothing is imported for that after the mechanism has run."""
+def _same(lent: Any, dataset: Any) -> bool:
+    """Test whether a copy still holds what its dataset does; nothing is imported for that after the mechanism has run.
+
+    The copy of a view lies in memory unlike the view, so that only another copy of it can be compared bit by bit.
+    """
     try:
-        if type(a) is type(b) is np.ndarray and a.dtype == b.dtype and not a.dtype.hasobject:
-            return a.shape == b.shape and a.tobytes() == b.tobytes()
-        return pickle.dumps(a, -1) == pickle.dumps(b, -1) or identify(a) == identify(b)  # a view pickles otherwise
+        if type(lent) is type(dataset) is np.ndarray and lent.dtype == dataset.dtype and not lent.dtype.hasobject:
+            return lent.shape == dataset.shape and lent.tobytes() == dataset.tobytes()
+        if _pickle_alike(lent, dataset):
+            return True
+        again = copy.deepcopy(dataset)
+        return _pickle_alike(lent, again) or identify(lent) == identify(again)
     except Exception:
         return True
+
+
+def _pickle_alike(a: Any, b: Any) -> bool:
+    try:
+        return pickle.dumps(a, -1) == pickle.dumps(b, -1)
+    except Exception:  # a function in it, or what refuses in its own way
+        return False
 
 
 def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:

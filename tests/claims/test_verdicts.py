@@ -9,13 +9,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from audit.faces.compare.comparison import ComparisonReport
 
 import audit
 from audit import Verdict
 from audit.base.errors import MisreadVerdict
 from audit.base.results import AnyResult
 from audit.base.verdict import worst
+from audit.extensions.compare.comparison import ComparisonReport
 from audit.report.verify import Replay
 
 WORDS = ["PASS", "INCONCLUSIVE", "FAIL"]

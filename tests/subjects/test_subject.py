@@ -1,33 +1,85 @@
 """The subject: what it did to its dataset is written down, and only that."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from audit import PrivacyClaim, Verdict, check_privacy, per_call
+from audit import Labeled, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.game.exchangeability import kruskal_pvalue
 from audit.subjects import Block, Subject
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
 
-@pytest.mark.parametrize("dataset", [np.full(4, 0.2)[::2], np.full(1, 0.2)[1:], np.arange(6.0).reshape(2, 3).T])
-def test_a_view_that_nobody_touched_has_not_changed(dataset):
-    """A strided or empty view hashes unlike its own copy; that is not a mutation."""
-    subject = Subject(lambda data, size, rng: np.zeros(size) + data.sum())
-    _, odd = subject.draw(Block(dataset, 3, np.random.SeedSequence(0)))
-    assert not odd
+X = np.arange(12.0).reshape(6, 2)
+RECORDS = np.array([(0.5, 1), (1.5, 2), (2.5, 3)], dtype=[("x", "f8"), ("n", "i4")])
+VIEWS = {
+    "strided": X[::2],
+    "reversed": X[::-1],
+    "one column": X[:, 1],
+    "transposed": X.T,
+    "Fortran order": np.asfortranarray(X),
+    "broadcast": np.broadcast_to(X[0], (3, 2)),
+    "read-only": np.frombuffer(X.tobytes())[::2],
+    "empty": np.full(1, 0.2)[1:],
+    "swapped bytes": X.astype(">f8")[::-1],
+    "masked": np.ma.masked_greater(X, 4)[::-1],
+    "structured": RECORDS[::-1],
+    "one field": RECORDS["n"],
+    "objects": np.array([1, "b", None, 2.5], dtype=object)[::-1],
+    "signs and payloads": np.array([-0.0, 0.0, np.nan, -np.nan])[::-1],
+    "frame": pd.DataFrame(X[::-1], columns=["a", "b"])[::2],
+    "series": pd.Series(X[:, 0])[::-1],
+}
+HELD = {  # how a dataset holds a view, and where it is found there
+    "alone": (lambda view: view, lambda data: data),
+    "in a list": (lambda view: [view], lambda data: data[0]),
+    "in a tuple": (lambda view: (view, view), lambda data: data[1]),
+    "in a mapping": (lambda view: {"x": [view]}, lambda data: data["x"][0]),
+    "in an object": (lambda view: SimpleNamespace(x=view, y=view[:1]), lambda data: data.x),
+    "beside a function": (lambda view: [len, lambda: 0, view], lambda data: data[2]),
+}
+CHANGES = {
+    "another number": lambda x: x + 1,
+    "another order": lambda x: x[::-1],
+    "another sign of zero": np.negative,
+    "another payload of NaN": lambda x: np.where(np.isnan(x), -x, x),
+}
 
 
-def test_a_view_that_is_written_to_has_changed():
+def odd_of(mechanism, dataset):
+    return Subject(mechanism).draw(Block(dataset, 3, np.random.SeedSequence(0)))[1]
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_that_nobody_touched_has_not_changed(view, held):
+    """The copy of a view is laid out otherwise: that is not a mutation."""
+    assert not odd_of(lambda data, size, rng: np.zeros(size), HELD[held][0](VIEWS[view]))
+
+
+def test_views_of_a_file_and_of_labeled_records_have_not_changed(tmp_path):
+    X.tofile(tmp_path / "x")
+    rows = np.memmap(tmp_path / "x", dtype=float, mode="r", shape=X.shape)[::2]
+    for dataset in (rows, [rows], Labeled(X[::-1], X[::-1, 0])):
+        assert not odd_of(lambda data, size, rng: np.zeros(size), dataset)
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_view_that_is_written_to_has_changed(change, held):
+    hold, look = HELD[held]
+
     def writes(data, size, rng):
-        data += 1
+        look(data)[:] = CHANGES[change](look(data)).copy()
         return np.zeros(size)
 
-    _, odd = Subject(writes).draw(Block(np.full(4, 0.2)[::2], 3, np.random.SeedSequence(0)))
-    assert odd["mutated its dataset"] == 1
+    special = {"another sign of zero": np.zeros(6), "another payload of NaN": np.full(6, np.nan)}
+    assert odd_of(writes, hold(special.get(change, X[:, 0])[::-2]))["mutated its dataset"] == 1
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])

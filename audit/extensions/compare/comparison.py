@@ -47,6 +47,7 @@ from audit.api import (
     ways_of,
     write_whole,
 )
+from audit.extensions.compare.forms import form_of
 from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
@@ -271,7 +272,9 @@ class ComparisonReport(AnyResult):
         if check["name"] in self._usable:
             errors = errors_of(self._usable[check["name"]], comparison.answer, comparison.largest_error)
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
-        if exact:
+        if check["verdict"] == Verdict.FAIL.value:
+            wasted = None  # too little noise is none that is wasted
+        elif exact:
             wasted = {"factor": claimed / float(exact), "at_most": False}
         elif certified > 0:  # a lower bound of what is needed
             wasted = {"factor": claimed / certified, "at_most": True}
@@ -310,7 +313,8 @@ class ComparisonReport(AnyResult):
                     stream = _stream(self.report.seed, comparison, one, f"from {other.name}")
                     test = tell_apart(before, after, self.law_significance, stream)
                     outcome = {"differ": False, "unreadable": True} if test is None else asdict(test)
-                    tests.append({"from": other.name, "unreadable": False, **outcome})
+                    forms = [form_of(outputs) for outputs in (after, before)]
+                    tests.append({"from": other.name, "unreadable": False, "forms": forms, **outcome})
                     if not tests[-1]["differ"]:
                         break
                 else:

@@ -38,6 +38,7 @@ from audit.api import (
     open_probability,
     summarize,
 )
+from audit.extensions.compare.forms import without_forms
 
 MISSED = 0.05  # probability that an interval misses
 _PILOT = 0.1  # share of the errors that chooses the bets
@@ -166,17 +167,21 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
 
 
 def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Stream) -> LawTest | None:
-    """Play the game between two independent samples; return None when they cannot be read, or do not suffice."""
+    """Play the game between two independent samples; return None when they cannot be read, or do not suffice.
+
+    Types and shapes that do not vary are no part of a law, and the low-order bits of numbers are not looked at.
+    """
     level = open_probability(significance, "significance")
     size = min(len(first), len(second))
     training = int(_TRAINING * size)
     left_out = size - training
+    first, second = without_forms(first, second, training)
     runs = 2 * (left_out - math.ceil(_MARGIN * math.sqrt(left_out)))
     on_first = int(stream.child(0).rng().binomial(runs, 0.5)) if runs > 0 else 0
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
     design = TestDesign(0.0, critical_value(level), 2 * training, runs, 0.0)
-    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design)
+    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design, fine_scorers=())
     if events is None:
         return None
     played = first[training : training + on_first], second[training : training + runs - on_first]

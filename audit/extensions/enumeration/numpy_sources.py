@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -182,25 +183,24 @@ class _Forking:
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
-        pool = np.arange(int(a)) if np.ndim(a) == 0 else np.asarray(a)
-        if not len(pool):
-            raise ValueError("a cannot be empty unless no samples are taken")
+        pool, axis = (np.arange(int(a)), 0) if np.ndim(a) == 0 else (np.asarray(a), axis)
         number = 1 if size is None else int(np.prod(size))
-        if p is not None and (not replace and number > 1):
+        if not replace and number > 1 and p is not None:
             self._follower.not_followed("choice without replacement, with p")
+        if not replace and number > 1 and not shuffle:
+            self._follower.not_followed("choice without replacement, in NumPy's own order")
         with self._follower.in_parts():
-            indices = self._indices(len(pool), number, replace, p)
+            indices = self._indices(pool.shape[axis], number, replace, p)
         if size is None:
-            return np.take(pool, indices[0], axis=axis)
-        return np.take(pool, np.array(indices, dtype=np.int64).reshape(size), axis=axis)
+            return int(indices[0]) if np.ndim(a) == 0 else np.take(pool, indices[0], axis=axis)
+        found = np.take(pool, np.array(indices, dtype=np.int64).reshape(size), axis=axis)
+        return np.asarray(found, dtype=pool.dtype)  # an array also where its shape is ()
 
     def _indices(self, size: int, number: int, replace: bool, p: Any) -> list[int]:
         if p is not None:
             return [self._by_weight(p, size) for _ in range(number)]
         if replace or number == 1:
             return [int(below(self._follower, size)) for _ in range(number)]
-        if number > size:
-            raise ValueError("Cannot take a larger sample than population when replace is False")
         indices = list(range(size))
         self._mix(indices)  # its first entries are a sample in random order
         return indices[:number]
@@ -208,8 +208,6 @@ class _Forking:
     def _by_weight(self, p: Any, number: int) -> int:
         """Return an index as NumPy finds it: by a search for a uniform among the cumulated probabilities."""
         weights = np.asarray(p, dtype=np.float64)
-        if weights.shape != (number,) or np.any(weights < 0) or abs(math.fsum(weights) - 1) > math.sqrt(2.0**-52):
-            raise ValueError("'a' and 'p' must have same size, and p must be nonnegative and sum to 1")
         cumulated = weights.cumsum()
         cumulated /= cumulated[-1]
 
@@ -229,7 +227,7 @@ class _Forking:
             signature = ("shuffle", len(values), made)
             other = self._follower.choose(signature, partial(_evenly, number))
             so_far.append(other)
-            if isinstance(values, np.ndarray) and values.ndim > 1:
+            if isinstance(values, np.ndarray) and (values.ndim > 1 or values.dtype.kind == "V"):  # entries are views
                 values[[last, other]] = values[[other, last]]
             else:
                 values[last], values[other] = values[other], values[last]
@@ -249,6 +247,8 @@ class _Forking:
         return values
 
     def bytes(self, length: int) -> bytes:
+        if not isinstance(length, (int, np.integer)) or length < 0:
+            self._follower.not_followed("bytes of another number than a natural one")
         return some_bytes(self._follower, length)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
@@ -297,6 +297,30 @@ class ForkingRandomState(_Forking, np.random.RandomState):
         return self._whole_numbers(low, high, size, dtype, False)
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _asked_of_numpy(real: Any, scratch: Any, own: Any) -> Any:
+    """Return a method that first asks a generator of NumPy's: what it refuses is refused, and in its words."""
+
+    @wraps(own)
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
+        if not {Deferred, DrawnArray} & {*map(type, arguments), *map(type, named.values())}:
+            lent = copy.copy if own.__name__ == "shuffle" else _itself
+            getattr(scratch, real)(*map(lent, arguments), **{name: lent(value) for name, value in named.items()})
+        return own(self, *arguments, **named)
+
+    return method
+
+
+def _ask_numpy(kind: type, scratch: Any) -> None:
+    for name in dir(kind.__mro__[2]):
+        own = next((vars(base)[name] for base in kind.__mro__[:2] if name in vars(base)), None)
+        if own is not None and not name.startswith("_"):
+            setattr(kind, name, _asked_of_numpy(name, scratch, own))
+
+
 def _refuse_the_rest(kind: type) -> None:
     """Let every other public method end the run: the real generator below must never be asked."""
     for base in kind.__mro__[2:]:
@@ -310,5 +334,9 @@ def _refuse_the_rest(kind: type) -> None:
             setattr(kind, name, property(refuse) if name in ("bit_generator", "_bit_generator") else refuse)
 
 
+_SCRATCH = np.random.default_rng(0), np.random.RandomState(0)
+SCRATCH = (*_SCRATCH, *(each._bit_generator for each in _SCRATCH))  # that are asked what NumPy refuses, and no more
+_ask_numpy(ForkingGenerator, _SCRATCH[0])
+_ask_numpy(ForkingRandomState, _SCRATCH[1])
 _refuse_the_rest(ForkingGenerator)
 _refuse_the_rest(ForkingRandomState)

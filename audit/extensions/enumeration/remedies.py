@@ -27,6 +27,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("standard_exponential into", "call `exponential(size=n)`"),
     ("random into an array", "call `random(n)`"),
     ("choice without replacement, with p", "choose one index at a time, and scale the weights that are left"),
+    ("in NumPy's own order", "leave out `shuffle=False`"),
+    ("bytes of another number", "ask for 0 bytes or more, by an integer"),
     ("along another axis", "shuffle indices, and apply them along the axis"),
     ("source was seeded", "draw from the generator that is given"),
     ("state of the source", "draw from the generator that is given"),

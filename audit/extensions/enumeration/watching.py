@@ -28,7 +28,7 @@ from audit.extensions.enumeration.apart import WatchState, generators
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.monotone import replacements
-from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.numpy_sources import SCRATCH, ForkingGenerator, ForkingRandomState
 from audit.extensions.enumeration.sources import ForkingRandom, below, some_bytes, uniform
 
 HERE = str(Path(__file__).parent)
@@ -209,7 +209,7 @@ def _others(gate: WatchState) -> list[Any]:
     """Return the generators of the process, but for those that stand for them while the code runs."""
     stand_ins = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
     found = {id(each): each for each in (*gate.generators, *generators())}
-    return [each for each in found.values() if not isinstance(each, stand_ins)]
+    return [each for each in found.values() if not (isinstance(each, stand_ins) or any(each is own for own in SCRATCH))]
 
 
 def _state(generator: Any) -> str:

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from audit import Comparison, Implementation, PrivacyClaim, Verdict
-from audit.adapters import Documented
+from audit import Comparison, Implementation, PrivacyClaim, Verdict, per_call
+from audit.adapters import Documented, Elementwise
 from audit.extensions.compare.comparison import (
     ComparisonReport,
     compare,
@@ -131,6 +131,7 @@ def test_laws(compared):
     laws = {law["name"]: law for law in compared.table["comparisons"][0]["laws"]}
     assert laws["exact"]["tests"] == []
     assert [(test["from"], test["differ"]) for test in laws["two exponentials"]["tests"]] == [("exact", False)]
+    assert laws["two exponentials"]["tests"][0]["forms"] == ["float64", "float64"]
     assert [(test["from"], test["differ"]) for test in laws["too little noise"]["tests"]] == [
         ("exact", True),
         ("wasteful", True),
@@ -198,11 +199,23 @@ def test_an_infinite_loss_is_said_in_every_rendering():
         [comparison(implementations=[told, *comparison().implementations[:1]])], budget=5_000, workers=0
     ).table
     row = found["comparisons"][0]["implementations"][0]
-    assert (row["exact_epsilon"], row["wasted"]["factor"]) == ("inf", 0.0)
+    assert (row["exact_epsilon"], row["wasted"]) == ("inf", None)
     assert row["errors"]["mean"] == 0
     assert "inf" in rendered(".md", found)
     assert "inf" in rendered(".html", found)
     json.dumps(found, allow_nan=False)
+
+
+def test_the_form_of_outputs_has_a_line_of_its_own():
+    """One Laplace law, as a function with one output a call and on an array: seeds are given, so nothing is random."""
+    old = per_call(lambda data, rng: float(data.sum() + rng.laplace()))
+    new = Elementwise(lambda answers, rng: answers + rng.laplace(size=answers.shape), np.sum)
+    both = [Implementation(name=name, mechanism=mechanism) for name, mechanism in (("old", old), ("new", new))]
+    (found,) = compare([comparison(implementations=both)], budget=2_000, workers=0).table["comparisons"]
+    assert [line for line in sentences(found) if line.startswith("new: ")][-2:] == [
+        "new: not told from old.",
+        "new: returned as float64, old as float.",
+    ]
 
 
 def test_command(monkeypatch, tmp_path):

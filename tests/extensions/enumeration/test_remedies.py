@@ -94,6 +94,11 @@ PAIRS = {
         lambda _, rng: rng.choice(3, 2, replace=False, p=[0.5, 0.25, 0.25]),
         two_of_three,
     ),
+    "in NumPy's own order": (
+        lambda _, rng: str(rng.choice(3, 2, replace=False, shuffle=False)),
+        lambda _, rng: str(rng.choice(3, 2, replace=False)),
+    ),
+    "bytes of another number": (lambda _, rng: rng.bytes(1.0), lambda _, rng: rng.bytes(1)),
     "along another axis": (lambda _, rng: rng.permutation(np.eye(3), axis=1), of_indices),
     "Generator.": (lambda _, rng: rng.standard_t(3) < 0, lambda _, rng: bool(rng.laplace() < 0)),
 }

@@ -1,6 +1,7 @@
 """Checks by canaries: verdicts of one run and of fresh ones, records, what bars a PASS, refusals."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from audit import (
     run,
 )
 from audit.extensions.training.canaries.check import Scores
+from audit.extensions.training.canaries.retrained import why_unfair
 from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
 from audit.report.verify import problems_of
@@ -201,3 +203,24 @@ def test_points_are_drawn_by_the_seed_and_recorded(monkeypatch):
     look = certificates[0]["checks"][0]["evidence"]["guessed"][0]
     look["added"] = look["width"] + look["groups"][0]["points"] + 1
     assert "drawn: adds more points than it may draw" in problems_of(certificates[0])
+
+
+@pytest.mark.parametrize("guesses", [(200, 0), None, 1_000])
+@pytest.mark.parametrize("sizes", [(900, 100), (100, 900), (1_000, 0)])
+def test_a_split_that_no_fair_coins_give_decides_nothing(sizes, guesses):
+    """Scores of noise: with 900 of 1,000 included, 9 of 10 guesses "included" are right."""
+    rng = np.random.default_rng(0)
+    included, left_out = (rng.normal(size=size) for size in sizes)
+    result = check_canaries(included, left_out, PrivacyClaim(0.5), guesses=guesses)
+    assert (result.verdict, result.epsilon_lower_bound) == (Verdict.INCONCLUSIVE, 0.0)
+    assert f"the coins were not fair: {sizes[0]:,} of 1,000 canaries were included" in result.reason
+    with pytest.raises(AuditError, match="fair"):
+        canary_epsilon_lower_bound(included, left_out, guesses=guesses or 200)
+
+
+def test_the_error_of_the_test_of_the_coins_is_a_millionth_by_the_binomial_law():
+    """Every split of few and of many canaries, by sums of the probabilities of splits."""
+    for canaries in (1, 19, 20, 21, 60, 1_000):
+        refused = [k for k in range(canaries + 1) if why_unfair(k, canaries)]
+        assert math.fsum(math.comb(canaries, k) / 2**canaries for k in refused) <= 1e-6
+        assert (0 in refused) == (canaries >= 21)  # 2 * 2^-21 < 1e-6 < 2 * 2^-20

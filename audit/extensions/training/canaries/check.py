@@ -43,7 +43,7 @@ from audit.extensions.training.canaries.judge import (
 )
 from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
 from audit.extensions.training.canaries.program import Weights
-from audit.extensions.training.canaries.retrained import canary_scores, right_guesses
+from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
@@ -260,6 +260,8 @@ class CanaryCheck(StatedCheck):
         """Return the judgment: a true claim FAILs with probability <= significance."""
         if not evidence.guessed:
             return undecided("no coin was guessed")
+        if said := why_unfair(evidence.included, evidence.canaries):
+            return undecided(f"{said}; include each canary by a fair coin of its own")
         claim = claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 

@@ -19,6 +19,8 @@ from scipy import special
 
 from audit.api import InvalidArgument, closed_probability, integer, largest_refuted, nonnegative, open_probability
 
+UNFAIR = 1e-6  # probability below which a split of the canaries is not that of fair coins
+
 
 def canary_epsilon_lower_bound(
     scores_in: Any,
@@ -54,7 +56,8 @@ def canary_epsilon_lower_bound(
     Raises
     ------
     InvalidArgument
-        When an argument lies outside its admissible set.
+        When an argument lies outside its admissible set, and for a split that fair coins give with probability 1e-6
+        at most.
 
     Notes
     -----
@@ -74,8 +77,19 @@ def canary_epsilon_lower_bound(
     """
     included, left_out = canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out")
     right, canaries = right_guesses(included, left_out, guesses), len(included) + len(left_out)
+    if said := why_unfair(len(included), canaries):
+        raise InvalidArgument(f"`scores_in` and `scores_out` must come from a fair coin for each canary: {said}")
     total = sum(guesses) if isinstance(guesses, tuple) else guesses
     return guessing_epsilon_lower_bound(right, total, canaries, delta=delta, significance=significance)
+
+
+def why_unfair(included: int, canaries: int) -> str | None:
+    """Return why fair coins did not split the canaries so, or None; the test is exact, and errs with 1e-6 at most."""
+    chance = min(1.0, 2 * float(scipy.stats.binom.cdf(min(included, canaries - included), canaries, 0.5)))
+    if chance > UNFAIR:
+        return None
+    counts = f"{included:,} of {canaries:,} canaries were included"
+    return f"the coins were not fair: {counts}, of which the probability is {chance:.2g} at most"
 
 
 def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int | tuple[int, int]) -> int:
