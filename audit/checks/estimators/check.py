@@ -5,24 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from audit.base.arguments import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.text import described
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Result
+from audit.checks.base import UNNAMED, Evidence, Result
 from audit.checks.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
 from audit.checks.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.checks.estimators.properties import PropertiesReader, Property, statement_of
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.privacy.result import PrivacyResult
-from audit.checks.running import SharedAlone, alone, run_alone
+from audit.checks.running import documented, run_alone
 from audit.claims import Claim, PrivacyClaim
 from audit.subjects import BadBatch
 from audit.subjects.entropy import entropy_from
@@ -266,7 +266,7 @@ def _declared(fits: Fits, data: Any) -> PrivacyClaim:
     return PrivacyClaim(epsilon, delta, known, f"privacy_spent_ of {name}: {relation}")
 
 
-@alone(EstimatorCheck, SharedAlone)
+@documented(EstimatorCheck)
 def check_estimator(
     estimator: Any,
     X: Any,
@@ -277,8 +277,10 @@ def check_estimator(
     public: Sequence[str] = (),
     release: Any | None = None,
     tolerance: float | None = None,
-    **settings: Unpack[SharedAlone],
-) -> EstimatorResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> EstimatorResult:  # fmt: skip
     """Check the budget that an estimator declares against all that leaves its fits.
 
     Examples
@@ -290,18 +292,13 @@ def check_estimator(
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """
-    make = partial(
-        EstimatorCheck,
-        estimator=estimator,
-        X=X,
-        y=y,
-        claim=claim,
-        points=points,
-        public=public,
-        release=release,
-        tolerance=tolerance,
-    )
-    return run_alone(EstimatorResult, make, settings)
+    return run_alone(
+        EstimatorCheck(
+            name=name or UNNAMED, estimator=estimator, X=X, y=y, claim=claim, points=points, public=public,
+            release=release, tolerance=tolerance, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
 
 
 def estimator_checks(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from statistics import median
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self
 
+from audit.base.arguments import Budget
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Result
+from audit.checks.base import UNNAMED, Result
 from audit.checks.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
 from audit.checks.interactive.forks import Fork, forked
 from audit.checks.interactive.learning import learned
@@ -20,7 +21,7 @@ from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
 from audit.checks.privacy.told import Ledger, Payment, Told, Turn, overspent, rational
-from audit.checks.running import SharedAlone, alone, run_alone
+from audit.checks.running import documented, run_alone
 from audit.claims import Claim, PrivacyClaim
 from audit.subjects import SubjectFailed, encode
 from audit.subjects.identity import Raised
@@ -337,7 +338,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else show(value, _SHOWN)
 
 
-@alone(InteractiveCheck, SharedAlone)
+@documented(InteractiveCheck)
 def check_interactive(
     make: Any,
     claim: Claim,
@@ -353,8 +354,10 @@ def check_interactive(
     datasets: Any | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
-    **settings: Unpack[SharedAlone],
-) -> InteractiveResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> InteractiveResult:  # fmt: skip
     """Test a privacy claim about whole conversations with an object that answers.
 
     Examples
@@ -375,22 +378,10 @@ def check_interactive(
     FAIL the 3 turns of a conversation cost 9/5 (1.8), and 1 is claimed (taking the costs for granted)
     """
     return run_alone(
-        InteractiveResult,
-        partial(
-            InteractiveCheck,
-            make=make,
-            claim=claim,
-            pairs=pairs,
-            analyst=analyst,
-            law=law,
-            cost=cost,
-            charged=charged,
-            limit=limit,
-            handles=handles,
-            fork=fork,
-            datasets=datasets,
-            method=method,
-            tolerance=tolerance,
+        InteractiveCheck(
+            name=name or UNNAMED, make=make, claim=claim, pairs=pairs, analyst=analyst, law=law, cost=cost,
+            charged=charged, limit=limit, handles=handles, fork=fork, datasets=datasets, method=method,
+            tolerance=tolerance, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip

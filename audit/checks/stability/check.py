@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from audit.base.arguments import Budget, Effort
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Judgment, Result, conclude
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Judgment, Result, conclude
+from audit.checks.running import documented, run_alone
 from audit.checks.stability.domains import why_not_of
 from audit.checks.stability.metrics import metric_of
 from audit.checks.stability.stated_maps import StatedMap, stated_map
@@ -110,7 +111,6 @@ class StabilityCheck(StatedCheck):
     kind: ClassVar[str] = "stability"
     noun: ClassVar[str] = "the transformation"
     unit: ClassVar[str] = "pairs"
-    usual_budget: ClassVar[Budget] = DEFAULT_PAIRS
     callables: ClassVar = {"transformation": "(dataset)"}
     terms_type: ClassVar[type[Any]] = StabilityTerms
     evidence_type: ClassVar[type[Evidence]] = StabilityEvidence
@@ -217,7 +217,7 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
     )
 
 
-@alone(StabilityCheck, StatedAlone)
+@documented(StabilityCheck)
 def check_stability(
     transformation: Callable[[Any], Any],
     bound: Any | None = None,
@@ -227,8 +227,10 @@ def check_stability(
     distance_out: Any | None = None,
     domain_in: Any | None = None,
     domain_out: Any | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_PAIRS, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Search for two close datasets that a transformation maps farther apart than it claims.
 
     Examples
@@ -239,14 +241,11 @@ def check_stability(
     >>> print(result.verdict)
     PASS
     """
-    make = partial(
-        StabilityCheck,
-        transformation=transformation,
-        bound=bound,
-        distance_in=distance_in,
-        distance_out=distance_out,
-        datasets=datasets,
-        domain_in=domain_in,
-        domain_out=domain_out,
-    )
-    return run_alone(Result, make, settings)
+    return run_alone(
+        StabilityCheck(
+            name=name or UNNAMED, transformation=transformation, bound=bound, datasets=datasets,
+            distance_in=distance_in, distance_out=distance_out, domain_in=domain_in, domain_out=domain_out,
+            source=source, statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import closed_probability, positive
+from audit.base.arguments import Budget, closed_probability, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
@@ -205,14 +205,16 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-@alone(GuaranteeCheck, StatedAlone)
+@documented(GuaranteeCheck)
 def check_guarantee(
     trials: Callable[..., Any],
     beta: float,
     *,
     slack: float | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that a guarantee holds with probability at least 1 - beta.
 
     Examples
@@ -222,4 +224,10 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 576
     """
-    return run_alone(Result, partial(GuaranteeCheck, trials=trials, beta=beta, slack=slack), settings)
+    return run_alone(
+        GuaranteeCheck(
+            name=name or UNNAMED, trials=trials, beta=beta, slack=slack, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -3,14 +3,15 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, get_args
 
-from audit.base.arguments import nonnegative, real
+from audit.base.arguments import Budget, nonnegative, real
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
 
@@ -217,7 +218,7 @@ def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float)
     )
 
 
-@alone(InequalityCheck, StatedAlone)
+@documented(InequalityCheck)
 def check_inequality(
     values: Callable[[], Any] | None = None,
     *,
@@ -227,8 +228,10 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     slack: float = 0.0,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
 
     Examples
@@ -239,16 +242,9 @@ def check_inequality(
     PASS mean in [0.467, 0.5019]
     """
     return run_alone(
-        Result,
-        partial(
-            InequalityCheck,
-            values=values,
-            losses=losses,
-            bound=bound,
-            support=support,
-            sense=sense,
-            tolerance=tolerance,
-            slack=slack,
+        InequalityCheck(
+            name=name or UNNAMED, values=values, losses=losses, bound=bound, support=support, sense=sense,
+            tolerance=tolerance, slack=slack, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

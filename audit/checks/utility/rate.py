@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from audit.base.arguments import integer, positive, real
+from audit.base.arguments import Budget, integer, positive, real
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
 from audit.base.verdict import Verdict
-from audit.checks.base import Judgment, Result, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Judgment, Result, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
@@ -178,7 +179,7 @@ class RateCheck(CurveCheck):
         return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
 
 
-@alone(RateCheck, StatedAlone)
+@documented(RateCheck)
 def check_rate(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),
@@ -193,8 +194,10 @@ def check_rate(
     compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
 
     Examples
@@ -207,21 +210,11 @@ def check_rate(
     PASS exponent in [0.482, 0.5129]
     """
     return run_alone(
-        Result,
-        partial(
-            RateCheck,
-            losses=losses,
-            sizes=sizes,
-            exponent=required(exponent, "exponent"),
-            margin=margin,
-            sense=sense,
-            constant=constant,
-            constant_margin=constant_margin,
-            scale=scale,
-            horizon=horizon,
-            evaluator=evaluator,
-            compared_at=compared_at,
-            support=support,
+        RateCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=required(exponent, "exponent"), margin=margin,
+            sense=sense, constant=constant, constant_margin=constant_margin, scale=scale, evaluator=evaluator,
+            compared_at=compared_at, support=support, horizon=horizon, source=source, statement=statement,
+            expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

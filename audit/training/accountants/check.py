@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from audit.base.arguments import Budget, open_probability
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.means import Unusable, call, call_number
 
@@ -96,7 +97,6 @@ class AccountingCheck(StatedCheck):
     kind: ClassVar[str] = "accounting"
     noun: ClassVar[str] = "the accountant"
     unit: ClassVar[str] = "events"
-    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
@@ -161,14 +161,17 @@ class AccountingCheck(StatedCheck):
         )
 
 
-@alone(AccountingCheck, StatedAlone)
+@documented(AccountingCheck)
 def check_accounting(
     accountant: Callable[[Any, float], float],
     events: Sequence[Any] | None = None,
     delta: float = 1e-5,
     bracket: Callable[[Any, float], Any] | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    *,
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that an accountant says at least the true epsilon of events.
 
     Examples
@@ -183,5 +186,9 @@ def check_accounting(
     PASS
     """
     return run_alone(
-        Result, partial(AccountingCheck, accountant=accountant, events=events, delta=delta, bracket=bracket), settings
-    )
+        AccountingCheck(
+            name=name or UNNAMED, accountant=accountant, events=events, delta=delta, bracket=bracket, source=source,
+            statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

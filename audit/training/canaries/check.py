@@ -6,16 +6,17 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.base.arguments import Budget, closed_probability
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Judgment, Result, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Judgment, Result, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
 from audit.claims.claim import require_claim
@@ -142,7 +143,6 @@ class CanaryCheck(StatedCheck):
     kind: ClassVar[str] = "canaries"
     noun: ClassVar[str] = "the training run"
     unit: ClassVar[str] = "training runs"
-    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
@@ -263,7 +263,7 @@ def _extremes(scores: Scores) -> tuple[Canary, ...]:
     return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
 
 
-@alone(CanaryCheck, StatedAlone)
+@documented(CanaryCheck)
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
@@ -272,8 +272,10 @@ def check_canaries(
     guesses: int | tuple[int, int] | None = None,
     delta: float | None = None,
     structure: Structure = "any",
-    **settings: Unpack[StatedAlone],
-) -> CanaryResult:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None,
+) -> CanaryResult:  # fmt: skip
     """Test a privacy claim by the scores of canaries in one training run.
 
     Examples
@@ -287,15 +289,9 @@ def check_canaries(
     PASS 0.72
     """
     return run_alone(
-        CanaryResult,
-        partial(
-            CanaryCheck,
-            scores_in=scores_in,
-            scores_out=scores_out,
-            claim=claim,
-            guesses=guesses,
-            delta=delta,
-            structure=structure,
+        CanaryCheck(
+            name=name or UNNAMED, scores_in=scores_in, scores_out=scores_out, claim=claim, guesses=guesses, delta=delta,
+            structure=structure, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

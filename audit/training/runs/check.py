@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Annotated, Any, ClassVar, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, TypedDict
 
-from audit.base.arguments import positive
+from audit.base.arguments import Budget, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
 from audit.base.forms import Limits, Positive
 from audit.base.text import described
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Result, Settings
+from audit.checks.base import UNNAMED, Check, Evidence, Result, Settings
 from audit.checks.plain import from_plain, to_plain
-from audit.checks.running import Alone, alone, run_alone
+from audit.checks.running import documented, run_alone
 from audit.subjects.supervisor import is_of_subject
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
@@ -203,15 +204,17 @@ def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
         raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
 
 
-@alone(TrainingCheck, Alone)
+@documented(TrainingCheck)
 def check_training(
     run: Recorder | Callable[..., Any],
     claim: TrainingClaim,
     *,
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
-    **settings: Unpack[Alone],
-) -> TrainingResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None,
+) -> TrainingResult:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant was told about.
 
     Examples
@@ -230,5 +233,9 @@ def check_training(
     FAIL the noise multiplier is 0.7997 in place of 1,
     """
     return run_alone(
-        TrainingResult, partial(TrainingCheck, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked), settings
-    )
+        TrainingCheck(
+            name=name or UNNAMED, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked, expected=expected,
+            timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip
