@@ -9,6 +9,8 @@ from audit.base.arguments import nonnegative as nonnegative
 from audit.base.arguments import open_probability as open_probability
 from audit.base.arguments import positive as positive
 from audit.base.arguments import real as real
+from audit.base.defaults import DEFAULT_BUDGET as DEFAULT_BUDGET
+from audit.base.defaults import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
 from audit.base.defaults import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
 from audit.base.defaults import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
 from audit.base.errors import AuditError as AuditError
@@ -36,6 +38,7 @@ from audit.checks.base import Interval as Interval
 from audit.checks.base import Judgment as Judgment
 from audit.checks.base import Result as Result
 from audit.checks.base import Settings as Settings
+from audit.checks.base import UNNAMED as UNNAMED
 from audit.checks.base import conclude as conclude
 from audit.checks.base import undecided as undecided
 from audit.checks.plain import from_plain as from_plain
@@ -56,6 +59,7 @@ from audit.checks.running import Alone as Alone
 from audit.checks.running import SharedAlone as SharedAlone
 from audit.checks.running import StatedAlone as StatedAlone
 from audit.checks.running import alone as alone
+from audit.checks.running import documented as documented
 from audit.checks.running import run_alone as run_alone
 from audit.checks.running import run_check as run_check
 from audit.checks.stated import StatedCheck as StatedCheck

@@ -47,11 +47,11 @@ class Allowance:
     ) -> Allowance:
         """Return the allowance of a check that runs alone; raise for a value outside its admissible set."""
         return cls(
-            budget_of(budget),
-            open_probability(significance, "significance"),
-            Stream(integer(seed, "seed", at_least=0)),
-            None if confirmation is None else open_probability(confirmation, "confirmation"),
-            Place(workers=workers),
+            budget=budget_of(budget),
+            significance=open_probability(significance, "significance"),
+            stream=Stream(integer(seed, "seed", at_least=0)),
+            confirmation=None if confirmation is None else open_probability(confirmation, "confirmation"),
+            place=Place(workers=workers),
         )
 
     def limited(self, timeout: float) -> Allowance:

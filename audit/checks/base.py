@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
 from audit.base import notebook
 from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probability, positive
-from audit.base.defaults import DEFAULT_BUDGET
 from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.base.forms import Limits, Name, Natural, OpenProbability
 from audit.base.results import AnyResult
@@ -26,6 +25,7 @@ from audit.checks.plain import from_plain, to_plain, types_of
 from audit.subjects.source import source_of
 from audit.subjects.subject import describe_mechanism, name_of
 
+UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`
 Basis = Annotated[str, Limits(pattern="proved|enumerated|exact|statistical|searched|none")]
 DrawBudget = Annotated[int, Limits(least=2, most=2**53)]
@@ -273,7 +273,6 @@ class Check(ABC):
     kind: ClassVar[str]  # its name in records
     noun: ClassVar[str] = "the mechanism"  # the code under audit, as a reason calls it
     unit: ClassVar[str] = "outputs"  # the draws, as `str` calls them
-    usual_budget: ClassVar[Budget] = DEFAULT_BUDGET  # of its function `check_...`
     evidence_type: ClassVar[type[Evidence]] = Evidence
     judgment_type: ClassVar[type[Judgment]] = Judgment
     result_type: ClassVar[type[Result]] = Result

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy import special
 
@@ -20,6 +20,9 @@ from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.game.resolution import POWER
 from audit.subjects.clock import TimedOut
+
+if TYPE_CHECKING:
+    from audit.checks.base import Check
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -46,14 +49,14 @@ def growth(significance: float, level: float) -> float:
     return float(max(1.0, ((special.ndtri(CONFIRMING_POWER) - special.ndtri(level)) / shown) ** 2))
 
 
-def gather(check: Any, allowance: Allowance) -> tuple[Any, Any]:
+def gather_evidence(check: Check, allowance: Allowance) -> tuple[Any, Any]:
     """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
     evidence = check.gather(allowance)
     return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
 
 
 def confirmed(
-    check: Any, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
+    check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
 ) -> tuple[Any, Any]:
     """Return evidence, with that of fresh outputs where it lacks it, and its judgment.
 
@@ -84,7 +87,7 @@ def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
         yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
 
 
-def judged(check: Any, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
+def judged(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
     """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
     terms = check.completed(evidence).terms()
     return judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
@@ -142,5 +145,5 @@ def is_refuted(judgment: Any) -> bool:
     return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
 
 
-def _judged(check: Any, evidence: Any, significance: float) -> Any:
+def _judged(check: Check, evidence: Any, significance: float) -> Any:
     return check.judge(check.completed(evidence).terms(), evidence, significance)

@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.base.arguments import Budget
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError, InvalidArgument
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
+from audit.checks.base import UNNAMED
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
-from audit.checks.running import SharedAlone, alone, run_alone
+from audit.checks.running import documented, run_alone
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
@@ -77,7 +79,6 @@ class PrecisionCheck(PrivacyCheck):
     query: Callable[[Any], Any] | None = None
 
     kind: ClassVar[str] = "precision"
-    usual_budget: ClassVar[Budget] = DEFAULT_PRECISION_BUDGET
 
     def _validate(self) -> None:
         super()._validate()
@@ -108,7 +109,7 @@ class PrecisionCheck(PrivacyCheck):
         return replace(evidence, samples=evidence.samples + previewed)
 
 
-@alone(PrecisionCheck, SharedAlone)
+@documented(PrecisionCheck)
 def check_precision(
     mechanism: Any,
     claim: Claim,
@@ -116,8 +117,10 @@ def check_precision(
     *,
     query: Callable[[Any], Any] | None = None,
     tolerance: float | None = None,
-    **settings: Unpack[SharedAlone],
-) -> PrivacyResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_PRECISION_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> PrivacyResult:  # fmt: skip
     """Test a privacy claim by events on the bits of floating-point outputs.
 
     Examples
@@ -130,10 +133,12 @@ def check_precision(
     FAIL True
     """
     return run_alone(
-        PrivacyResult,
-        partial(PrecisionCheck, mechanism=mechanism, claim=claim, pairs=pairs, query=query, tolerance=tolerance),
-        settings,
-    )
+        PrecisionCheck(
+            name=name or UNNAMED, mechanism=mechanism, claim=claim, pairs=pairs, query=query, tolerance=tolerance,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
 
 
 def _require_floats(check: PrivacyCheck, stream: Stream) -> int:

@@ -2,18 +2,18 @@
 
 import multiprocessing
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.base.arguments import Budget
+from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidCertificate
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Interval, Judgment, Result, undecided
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, undecided
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
@@ -78,7 +78,6 @@ class RandomnessCheck(StatedCheck):
     dataset: Any
 
     kind: ClassVar[str] = "randomness"
-    usual_budget: ClassVar[Budget] = DEFAULT_RANDOMNESS_BUDGET
     noun: ClassVar[str] = "the mechanism"
     unit: ClassVar[str] = "outputs"
     callables: ClassVar = {"mechanism": "(dataset, size, rng)"}
@@ -225,12 +224,15 @@ def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: S
         pipe.send(str(failure))
 
 
-@alone(RandomnessCheck, StatedAlone)
+@documented(RandomnessCheck)
 def check_randomness(
     mechanism: Any,
     dataset: Any,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    *,
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_RANDOMNESS_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Test whether the outputs of a mechanism on one dataset are independent.
 
     Examples
@@ -240,4 +242,10 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    return run_alone(Result, partial(RandomnessCheck, mechanism=mechanism, dataset=dataset), settings)
+    return run_alone(
+        RandomnessCheck(
+            name=name or UNNAMED, mechanism=mechanism, dataset=dataset, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -1,8 +1,7 @@
 """Run one check: gather its evidence here or in a process of its own, judge it, and return the result.
 
-The functions `audit.check_...` run a check alone, without a run around it. Such a function names the parameters of its
-claim. The other settings are the keys of a `TypedDict`, which type checkers and editors read; at run time `alone`
-writes them into the signature, with their defaults, and completes the docstring from that of the class.
+The functions `audit.check_...` run a check alone, without a run around it. `documented` completes their docstrings from
+those of their classes.
 """
 
 from __future__ import annotations
@@ -10,150 +9,86 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from audit.base.arguments import Budget
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import AuditError
 from audit.base.results import note_made
 from audit.base.text import described
-from audit.base.verdict import Verdict
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Result, known_source
+from audit.checks.base import UNNAMED, Check, Result, known_source
 from audit.subjects.clock import TimedOut, clock, limited
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import Pool, open_pool
 from audit.subjects.supervisor import is_of_subject
 
-R = TypeVar("R", bound=Result)
 F = TypeVar("F", bound=Callable[..., Result])
-_ALLOWED = ("budget", "significance", "confirmation", "seed", "workers")  # what it may spend, and where
-_DEFAULTS: Mapping[str, Any] = {
-    "source": "",
-    "statement": "",
-    "expected": Verdict.PASS,
-    "name": None,
-    "significance": DEFAULT_SIGNIFICANCE,
-    "confirmation": DEFAULT_CONFIRMATION,
-    "seed": 0,
-    "timeout": None,
-    "workers": None,
-}
-_TEXTS = {
-    "expected": """expected : Verdict
-    What `result.met` compares the verdict with.
-""",
-    "name": """name : str, optional
-    Shown in messages; the name of the code under audit unless given.
-""",
-    "significance": """significance : float in (0, 1)
+_COMMON = {  # parameters of the functions, and what there is to say of them
+    "expected": """ : Verdict
+    What `result.met` compares the verdict with.""",
+    "name": """ : str, optional
+    Shown in messages; the name of the code under audit unless given.""",
+    "significance": """ : float in (0, 1)
     Probability that a true claim is suspected, and tested again on fresh outputs. What cannot be drawn again is judged
-    FAIL at `confirmation`, and is INCONCLUSIVE where it refutes the claim at 0.001 only.
-""",
-    "confirmation": """confirmation : float in (0, 1), optional
-    Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.
-""",
-    "seed": """seed : int >= 0
-    The same seed gives the same evidence, for any number of workers.
-""",
-    "timeout": """timeout : float > 0, optional
+    FAIL at `confirmation`, and is INCONCLUSIVE where it refutes the claim at 0.001 only.""",
+    "confirmation": """ : float in (0, 1), optional
+    Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.""",
+    "seed": """ : int >= 0
+    The same seed gives the same evidence, for any number of workers.""",
+    "timeout": """ : float > 0, optional
     Run in a process of its own and stop it after this many seconds: for code that may hang or die. The limit ends the
-    drawing, and what was drawn is judged.
-""",
-    "workers": """workers : int >= 0, optional
+    drawing, and what was drawn is judged.""",
+    "workers": """ : int >= 0, optional
     Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
-    available core. 0 means this process.
-""",
+    available core. 0 means this process.""",
 }
-_SECTIONS = ("Parameters", "Returns", "Raises", "References", "Examples")
-_HEADER = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 
 
-class Alone(TypedDict, total=False):
-    """Settings of every function `check_...`."""
-
-    expected: Verdict
-    name: str | None
-    budget: Budget
-    significance: float
-    confirmation: float | None
-    seed: int
-    timeout: float | None
-
-
-class StatedAlone(Alone, total=False):
-    """Settings where the claim is stated in words: the words, and where it comes from."""
-
-    source: str
-    statement: str
-
-
-class SharedAlone(Alone, total=False):
-    """Settings where processes may share the drawing."""
-
-    workers: int | None
-
-
-def run_alone(returns: type[R], make: Callable[..., Check], settings: Alone) -> R:
-    """Run the check that `make` gives for its settings, at a significance of its own, and return its result."""
-    given: dict[str, Any] = {"significance": DEFAULT_SIGNIFICANCE, "seed": 0, **settings}
-    allowed = {name: given.pop(name) for name in _ALLOWED if name in given}
-    name = given.pop("name", None)
-    check = make(**given, name=name or "unnamed")
-    if not name:
+def run_alone(
+    check: Check, budget: Budget, significance: float, confirmation: float | None, seed: int, workers: int | None = 0
+) -> Any:
+    """Run a check at a significance of its own; return its result, of the type that its kind has."""
+    if check.name == UNNAMED:
         object.__setattr__(check, "name", check.usual_name)
-    result = run_check(check, Allowance.of(**{"budget": check.usual_budget, **allowed}), check.timeout)
-    assert isinstance(result, returns)
+    allowance = Allowance.of(budget, significance, seed, workers, confirmation)
+    result = run_check(check, allowance, check.timeout)
     note_made(result)
     return result
 
 
-def alone(kind: type[Check], settings: type) -> Callable[[F], F]:
-    """Return a decorator that completes the signature and the docstring of the function that runs a kind alone."""
+def documented(kind: type[Check]) -> Callable[[F], F]:
+    """Return a decorator that completes the docstring of the function that runs a kind alone from that of its class."""
 
     def completed(function: F) -> F:
-        signature = inspect.signature(function)
-        own = [part for part in signature.parameters.values() if part.kind is not part.VAR_KEYWORD]
-        defaults = {**_DEFAULTS, "budget": kind.usual_budget}
-        words = settings.__annotations__
-        more = [
-            inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=defaults[word], annotation=words[word])
-            for word in words
-        ]
-        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-        function.__doc__ = _documented(function, kind)
+        names = inspect.signature(function).parameters
+        parts = {**_sections(kind), **_sections(function)}
+        common = (name + text for name, text in _COMMON.items() if name in names)
+        own = _entries(parts["Parameters"], names.keys() - _COMMON)
+        parts["Parameters"] = "\n".join(["Parameters\n----------", *own, *common])
+        parts.setdefault("Returns", f"Returns\n-------\n{kind.result_type.__name__}")
+        order = ("", "Parameters", "Returns", "Raises", "References", "Examples")
+        function.__doc__ = "\n\n".join(parts[title] for title in order if title in parts)
         return function
 
     return completed
 
 
-def _documented(function: Callable[..., Any], kind: type[Check]) -> str:
-    """Return the docstring of a function with the sections that it lacks, from the docstring of its class."""
-    parts = {**_sections(kind), **_sections(function)}
-    parameters = inspect.signature(function).parameters
-    texts = [text for word, text in _TEXTS.items() if word in parameters]
-    parts["Parameters"] = "".join([*_entries(parts["Parameters"], set(parameters) - set(_TEXTS)), *texts])
-    parts.setdefault("Returns", f"{kind.result_type.__name__}\n")
-    shown = (f"{name}\n{'-' * len(name)}\n{parts[name].strip()}" for name in _SECTIONS if name in parts)
-    return "\n\n".join([parts[""].strip(), *shown]) + "\n"
+def _sections(thing: Any) -> dict[str, str]:
+    """Return the parts of a docstring by their titles; the first one has none."""
+    parts = re.split(r"\n\n(?=\w+\n---)", inspect.getdoc(thing) or "")
+    return {"": parts[0], **{part.partition("\n")[0]: part for part in parts[1:]}}
 
 
-def _sections(documented: Any) -> dict[str, str]:
-    """Return the sections of a docstring by name; what stands before them has none."""
-    before, *parts = _HEADER.split(inspect.getdoc(documented) or "")
-    return {"": before, **dict(zip(parts[::2], parts[1::2], strict=True))}
-
-
-def _entries(listed: str, names: set[str]) -> Iterator[str]:
+def _entries(section: str, names: Set[str]) -> Iterator[str]:
     """Yield the entries of a list of parameters, with those of their names that are asked for."""
-    for entry in re.split(r"^(?=\S)", listed.strip() + "\n", flags=re.MULTILINE)[1:]:
+    for entry in re.split(r"\n(?=\w)", section)[1:]:
         head, text = entry.split("\n", 1)
-        named, _, kind = head.partition(" : ")
-        if kept := [name for name in named.split(", ") if name in names]:
-            yield f"{', '.join(kept)}{' : ' if kind else ''}{kind}\n{text}"
+        listed, *form = head.split(" : ")
+        if kept := [name for name in listed.split(", ") if name in names]:
+            yield " : ".join([", ".join(kept), *form]) + f"\n{text}"
 
 
 def run_check(
@@ -226,7 +161,7 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
     started = time.perf_counter()
     with limited(allowance.limit):
         try:
-            evidence, _ = confirm.gather(check, allowance)
+            evidence, _ = confirm.gather_evidence(check, allowance)
         except TimedOut:
             found = check.nothing(allowance.out_of_time(check.noun), "hung")
             evidence = replace(found, samples=clock().outputs)
@@ -238,7 +173,7 @@ def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
     started = time.perf_counter()
     check, allowance = check.planned(allowance)
     with limited(None):  # a clock of its own
-        evidence, judgment = confirm.gather(check, allowance)
+        evidence, judgment = confirm.gather_evidence(check, allowance)
     return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
 
 

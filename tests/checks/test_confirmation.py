@@ -56,7 +56,7 @@ class Stub:
 
 
 def verdict_of(stub, significance, confirmation, seed):
-    evidence, _ = confirm.gather(stub, Allowance(2, significance, Stream(seed), confirmation))
+    evidence, _ = confirm.gather_evidence(stub, Allowance(2, significance, Stream(seed), confirmation))
     return confirm.judge(stub, None, evidence, significance, confirmation).verdict
 
 

@@ -45,6 +45,15 @@ def test_every_parameter_is_named(name):
     assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
 
 
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_wrong_word_names_the_function_that_was_called(kind):
+    """What a function takes stands in its own text: no signature is written afterwards, and no class answers for it."""
+    function = CALLABLES[f"check_{kind}"]
+    assert not hasattr(function, "__signature__")
+    with pytest.raises(TypeError, match=rf"^check_{kind}\(\) got an unexpected keyword argument 'samples'"):
+        function(samples=100)
+
+
 @for_each(CALLABLES)
 def test_what_is_required_has_no_default(name):
     """No NaN, no None and no leftover of a class stands for an argument that must be given."""

@@ -4,9 +4,8 @@ import copy
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
-from typing import ClassVar, Unpack
+from typing import ClassVar
 
 import jsonschema
 import pytest
@@ -14,8 +13,8 @@ import pytest
 import audit
 from audit import Result, Verdict, plugins
 from audit.base.errors import InvalidCertificate, NotWhole
-from audit.checks.base import Evidence, Interval, Judgment, conclude
-from audit.checks.running import StatedAlone, alone, run_alone
+from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, conclude
+from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
@@ -93,10 +92,16 @@ class DivisibleCheck(StatedCheck):
         return conclude("exact", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left")
 
 
-@alone(DivisibleCheck, StatedAlone)
-def check_divisible(function, by, **settings: Unpack[StatedAlone]) -> Result:
+@documented(DivisibleCheck)
+def check_divisible(function, by, name=None, budget=2, significance=0.05, confirmation=1e-6, seed=0, timeout=None):
     """Check that a function returns a multiple of a number."""
-    return run_alone(Result, partial(DivisibleCheck, function=function, by=by), settings)
+    return run_alone(
+        DivisibleCheck(name=name or UNNAMED, function=function, by=by, timeout=timeout),
+        budget=budget,
+        significance=significance,
+        confirmation=confirmation,
+        seed=seed,
+    )
 
 
 PLUGIN = plugins.Plugin(

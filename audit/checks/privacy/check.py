@@ -5,14 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
-from audit.base.arguments import Effort, positive
+from audit.base.arguments import Budget, Effort, positive
+from audit.base.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidArgument
+from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.base import Check, Evidence, Judgment, Result
+from audit.checks.base import UNNAMED, Check, Evidence, Judgment, Result
 from audit.checks.plain import to_plain
 from audit.checks.privacy.early_look import look_early
 from audit.checks.privacy.guess_game import certify, play_again
@@ -25,7 +27,7 @@ from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
-from audit.checks.running import SharedAlone, alone, run_alone
+from audit.checks.running import documented, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.bits import bit_scorers
 from audit.game.fixed_budget import Stage, carry_out
@@ -341,7 +343,7 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     return listed
 
 
-@alone(PrivacyCheck, SharedAlone)
+@documented(PrivacyCheck)
 def check_privacy(
     mechanism: Any,
     claim: Claim | Callable[..., Claim],
@@ -352,8 +354,10 @@ def check_privacy(
     tolerance: float | None = None,
     parameters: Mapping[str, SearchStrategy[Any]] | None = None,
     floats: Floats = "real",
-    **settings: Unpack[SharedAlone],
-) -> PrivacyResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> PrivacyResult:  # fmt: skip
     """Test one privacy claim about one mechanism.
 
     Examples
@@ -367,17 +371,10 @@ def check_privacy(
     <Verdict.PASS: 'PASS'>
     """
     return run_alone(
-        PrivacyResult,
-        partial(
-            PrivacyCheck,
-            mechanism=mechanism,
-            claim=claim,
-            pairs=pairs,
-            datasets=datasets,
-            method=method,
-            tolerance=tolerance,
-            parameters=parameters,
-            floats=floats,
+        PrivacyCheck(
+            name=name or UNNAMED, mechanism=mechanism, claim=claim, pairs=pairs, datasets=datasets, method=method,
+            tolerance=tolerance, parameters=parameters, floats=floats, expected=expected,
+            timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     BadBatch,
     Budget,
@@ -25,10 +28,9 @@ from audit.api import (
     PrivacyJudgment,
     PrivacyResult,
     Result,
-    SharedAlone,
     Verdict,
-    alone,
     described,
+    documented,
     judge,
     run_alone,
 )
@@ -275,7 +277,7 @@ def _declared(fits: Fits, data: Any) -> PrivacyClaim:
     return PrivacyClaim(epsilon, delta, known, f"privacy_spent_ of {name}: {relation}")
 
 
-@alone(EstimatorCheck, SharedAlone)
+@documented(EstimatorCheck)
 def check_estimator(
     estimator: Any,
     X: Any,
@@ -286,8 +288,10 @@ def check_estimator(
     public: Sequence[str] = (),
     release: Any | None = None,
     tolerance: float | None = None,
-    **settings: Unpack[SharedAlone],
-) -> EstimatorResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> EstimatorResult:  # fmt: skip
     """Check the budget that an estimator declares against all that leaves its fits.
 
     Examples
@@ -299,18 +303,13 @@ def check_estimator(
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """
-    make = partial(
-        EstimatorCheck,
-        estimator=estimator,
-        X=X,
-        y=y,
-        claim=claim,
-        points=points,
-        public=public,
-        release=release,
-        tolerance=tolerance,
-    )
-    return run_alone(EstimatorResult, make, settings)
+    return run_alone(
+        EstimatorCheck(
+            name=name or UNNAMED, estimator=estimator, X=X, y=y, claim=claim, points=points, public=public,
+            release=release, tolerance=tolerance, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
 
 
 def estimator_checks(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from statistics import median
-from typing import Any, ClassVar, Self, Unpack
+from typing import Any, ClassVar, Self
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
+    Budget,
     Claim,
     InvalidArgument,
     Method,
@@ -20,10 +24,9 @@ from audit.api import (
     PrivacyResult,
     Raised,
     Result,
-    SharedAlone,
     SubjectFailed,
     Verdict,
-    alone,
+    documented,
     encode,
     per_call,
     run_alone,
@@ -345,7 +348,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else show(value, _SHOWN)
 
 
-@alone(InteractiveCheck, SharedAlone)
+@documented(InteractiveCheck)
 def check_interactive(
     make: Any,
     claim: Claim,
@@ -361,8 +364,10 @@ def check_interactive(
     datasets: Any | None = None,
     method: Method = "auto",
     tolerance: float | None = None,
-    **settings: Unpack[SharedAlone],
-) -> InteractiveResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> InteractiveResult:  # fmt: skip
     """Test a privacy claim about whole conversations with an object that answers.
 
     Examples
@@ -383,22 +388,10 @@ def check_interactive(
     FAIL the 3 turns of a conversation cost 9/5 (1.8), and 1 is claimed (taking the costs for granted)
     """
     return run_alone(
-        InteractiveResult,
-        partial(
-            InteractiveCheck,
-            make=make,
-            claim=claim,
-            pairs=pairs,
-            analyst=analyst,
-            law=law,
-            cost=cost,
-            charged=charged,
-            limit=limit,
-            handles=handles,
-            fork=fork,
-            datasets=datasets,
-            method=method,
-            tolerance=tolerance,
+        InteractiveCheck(
+            name=name or UNNAMED, make=make, claim=claim, pairs=pairs, analyst=analyst, law=law, cost=cost,
+            charged=charged, limit=limit, handles=handles, fork=fork, datasets=datasets, method=method,
+            tolerance=tolerance, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Effort,
@@ -16,10 +18,10 @@ from audit.api import (
     InvalidCertificate,
     Judgment,
     Result,
-    StatedAlone,
     StatedCheck,
-    alone,
+    Verdict,
     conclude,
+    documented,
     run_alone,
 )
 from audit.extensions.stability.domains import why_not_of
@@ -119,7 +121,6 @@ class StabilityCheck(StatedCheck):
     kind: ClassVar[str] = "stability"
     noun: ClassVar[str] = "the transformation"
     unit: ClassVar[str] = "pairs"
-    usual_budget: ClassVar[Budget] = DEFAULT_PAIRS
     callables: ClassVar = {"transformation": "(dataset)"}
     terms_type: ClassVar[type[Any]] = StabilityTerms
     evidence_type: ClassVar[type[Evidence]] = StabilityEvidence
@@ -226,7 +227,7 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
     )
 
 
-@alone(StabilityCheck, StatedAlone)
+@documented(StabilityCheck)
 def check_stability(
     transformation: Callable[[Any], Any],
     bound: Any | None = None,
@@ -236,8 +237,10 @@ def check_stability(
     distance_out: Any | None = None,
     domain_in: Any | None = None,
     domain_out: Any | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_PAIRS, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Search for two close datasets that a transformation maps farther apart than it claims.
 
     Examples
@@ -248,14 +251,11 @@ def check_stability(
     >>> print(result.verdict)
     PASS
     """
-    make = partial(
-        StabilityCheck,
-        transformation=transformation,
-        bound=bound,
-        distance_in=distance_in,
-        distance_out=distance_out,
-        datasets=datasets,
-        domain_in=domain_in,
-        domain_out=domain_out,
-    )
-    return run_alone(Result, make, settings)
+    return run_alone(
+        StabilityCheck(
+            name=name or UNNAMED, transformation=transformation, bound=bound, datasets=datasets,
+            distance_in=distance_in, distance_out=distance_out, domain_in=domain_in, domain_out=domain_out,
+            source=source, statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

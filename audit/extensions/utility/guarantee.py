@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
     PROBED_CALLS,
+    UNNAMED,
     Allowance,
+    Budget,
     Evidence,
     Interval,
     InvalidArgument,
     Judgment,
     Result,
-    StatedAlone,
     StatedCheck,
     Stream,
     Unusable,
     Verdict,
-    alone,
     closed_probability,
     conclude,
+    documented,
     draw_array,
     draw_blocks,
     positive,
@@ -220,14 +223,16 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-@alone(GuaranteeCheck, StatedAlone)
+@documented(GuaranteeCheck)
 def check_guarantee(
     trials: Callable[..., Any],
     beta: float,
     *,
     slack: float | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that a guarantee holds with probability at least 1 - beta.
 
     Examples
@@ -237,4 +242,10 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 576
     """
-    return run_alone(Result, partial(GuaranteeCheck, trials=trials, beta=beta, slack=slack), settings)
+    return run_alone(
+        GuaranteeCheck(
+            name=name or UNNAMED, trials=trials, beta=beta, slack=slack, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

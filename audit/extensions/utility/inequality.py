@@ -3,11 +3,15 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
+    Budget,
     Evidence,
     Interval,
     InvalidArgument,
@@ -15,13 +19,13 @@ from audit.api import (
     LossDrawer,
     MeanSample,
     Result,
-    StatedAlone,
     StatedCheck,
     Support,
     Unusable,
-    alone,
+    Verdict,
     call,
     conclude,
+    documented,
     nonnegative,
     real,
     require_support,
@@ -232,7 +236,7 @@ def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float)
     )
 
 
-@alone(InequalityCheck, StatedAlone)
+@documented(InequalityCheck)
 def check_inequality(
     values: Callable[[], Any] | None = None,
     *,
@@ -242,8 +246,10 @@ def check_inequality(
     sense: Sense = "<=",
     tolerance: float | None = None,
     slack: float = 0.0,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check a stated inequality: computed `values`, or the mean of sampled `losses` against `bound`.
 
     Examples
@@ -254,16 +260,9 @@ def check_inequality(
     PASS mean in [0.467, 0.5019]
     """
     return run_alone(
-        Result,
-        partial(
-            InequalityCheck,
-            values=values,
-            losses=losses,
-            bound=bound,
-            support=support,
-            sense=sense,
-            tolerance=tolerance,
-            slack=slack,
+        InequalityCheck(
+            name=name or UNNAMED, values=values, losses=losses, bound=bound, support=support, sense=sense,
+            tolerance=tolerance, slack=slack, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

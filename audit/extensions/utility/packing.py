@@ -3,23 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Evidence,
     InvalidArgument,
     PrivacyClaim,
     Result,
-    StatedAlone,
     StatedCheck,
     Stream,
     Verdict,
-    alone,
     described,
+    documented,
     integer,
     is_of_subject,
     positive,
@@ -144,7 +146,6 @@ class PackingCheck(StatedCheck):
 
     kind: ClassVar[str] = "packing"
     unit: ClassVar[str] = "outputs"
-    usual_budget: ClassVar[Budget] = 1_000
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
@@ -203,7 +204,7 @@ class PackingCheck(StatedCheck):
         return missed
 
 
-@alone(PackingCheck, StatedAlone)
+@documented(PackingCheck)
 def check_packing(
     learner: Callable[..., Any],
     claim: PrivacyClaim,
@@ -214,8 +215,10 @@ def check_packing(
     distance: int,
     slack: float | None = None,
     stop_early: bool = False,
-    **settings: Unpack[StatedAlone],
-) -> PackingResult:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = 1_000, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> PackingResult:  # fmt: skip
     """Test a privacy claim on a family of datasets by how often an output hits its own target.
 
     Raises
@@ -235,18 +238,11 @@ def check_packing(
     >>> print(result.verdict, round(result.epsilon_lower_bound, 1))
     FAIL 6.5
     """
-    check = partial(
-        PackingCheck,
-        learner=learner,
-        claim=claim,
-        dataset_for=dataset_for,
-        hits=hits,
-        family_size=family_size,
-        distance=distance,
-        slack=slack,
-        stop_early=stop_early,
-    )
-    if settings.get("timeout") is None:  # a run records the error as the cause; here it raises
-        spot = check(name="spot check")
-        spot.misses([], 2, Stream(settings.get("seed", 0)).child(_SPOT_CHECK).rng())
-    return run_alone(PackingResult, check, settings)
+    check = PackingCheck(
+        name=name or UNNAMED, learner=learner, claim=claim, dataset_for=dataset_for, hits=hits, family_size=family_size,
+        distance=distance, slack=slack, stop_early=stop_early, source=source, statement=statement, expected=expected,
+        timeout=timeout,
+    )  # fmt: skip
+    if timeout is None:  # a run records the error as the cause; here it raises
+        check.misses([], 2, Stream(seed).child(_SPOT_CHECK).rng())
+    return run_alone(check, budget=budget, significance=significance, confirmation=confirmation, seed=seed)

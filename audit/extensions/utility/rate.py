@@ -6,22 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
+    Budget,
     InvalidArgument,
     Judgment,
     LogGrid,
     PilotSample,
     Result,
-    StatedAlone,
     Support,
     Unusable,
     Verdict,
-    alone,
     call_number,
+    documented,
     integer,
     positive,
     real,
@@ -190,7 +194,7 @@ class RateCheck(CurveCheck):
         return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
 
 
-@alone(RateCheck, StatedAlone)
+@documented(RateCheck)
 def check_rate(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),
@@ -205,8 +209,10 @@ def check_rate(
     compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that the mean excess decays with the claimed exponent on a declared range of sizes.
 
     Examples
@@ -219,21 +225,11 @@ def check_rate(
     PASS exponent in [0.482, 0.5129]
     """
     return run_alone(
-        Result,
-        partial(
-            RateCheck,
-            losses=losses,
-            sizes=sizes,
-            exponent=required(exponent, "exponent"),
-            margin=margin,
-            sense=sense,
-            constant=constant,
-            constant_margin=constant_margin,
-            scale=scale,
-            horizon=horizon,
-            evaluator=evaluator,
-            compared_at=compared_at,
-            support=support,
+        RateCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=required(exponent, "exponent"), margin=margin,
+            sense=sense, constant=constant, constant_margin=constant_margin, scale=scale, evaluator=evaluator,
+            compared_at=compared_at, support=support, horizon=horizon, source=source, statement=statement,
+            expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -2,20 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
+    Budget,
     Interval,
     InvalidArgument,
     Judgment,
     Result,
-    StatedAlone,
     Support,
-    alone,
+    Verdict,
     call_number,
     conclude,
+    documented,
     nonnegative,
     real,
     run_alone,
@@ -147,7 +151,7 @@ class ConsistencyCheck(CurveCheck):
         )
 
 
-@alone(ConsistencyCheck, StatedAlone)
+@documented(ConsistencyCheck)
 def check_consistency(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),
@@ -159,8 +163,10 @@ def check_consistency(
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     finite_bounds: Callable[[int], float] | None = None,
     monotone: bool = False,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that the risk comes within `tolerance` of the Bayes risk at the largest size.
 
     Examples
@@ -172,21 +178,13 @@ def check_consistency(
     PASS exact
     """
     return run_alone(
-        Result,
-        partial(
-            ConsistencyCheck,
-            losses=losses,
-            sizes=sizes,
-            bayes_risk=bayes_risk,
-            tolerance=tolerance,
-            finite_bounds=finite_bounds,
-            monotone=monotone,
-            evaluator=evaluator,
-            compared_at=compared_at,
-            support=support,
+        ConsistencyCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, bayes_risk=bayes_risk, tolerance=tolerance,
+            evaluator=evaluator, compared_at=compared_at, support=support, finite_bounds=finite_bounds,
+            monotone=monotone, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -271,7 +269,7 @@ class LowerBoundCheck(CurveCheck):
         return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
 
-@alone(LowerBoundCheck, StatedAlone)
+@documented(LowerBoundCheck)
 def check_lower_bound(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),
@@ -281,8 +279,10 @@ def check_lower_bound(
     evaluator: Callable[[int], float] | None = None,
     compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that the risk of a learner keeps a proved minimax lower bound for private learners.
 
     This is not a lower bound of epsilon: see `audit.packing_epsilon_lower_bound` for one from the success rate.
@@ -295,16 +295,10 @@ def check_lower_bound(
     FAIL
     """
     return run_alone(
-        Result,
-        partial(
-            LowerBoundCheck,
-            losses=losses,
-            sizes=sizes,
-            bound=required(bound, "bound"),
-            slack=slack,
-            evaluator=evaluator,
-            compared_at=compared_at,
-            support=support,
+        LowerBoundCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, bound=required(bound, "bound"), slack=slack,
+            evaluator=evaluator, compared_at=compared_at, support=support, source=source, statement=statement,
+            expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

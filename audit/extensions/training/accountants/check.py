@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     AuditError,
     Budget,
@@ -16,13 +18,13 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     Result,
-    StatedAlone,
     StatedCheck,
     Unusable,
-    alone,
+    Verdict,
     call,
     call_number,
     conclude,
+    documented,
     open_probability,
     run_alone,
     undecided,
@@ -109,7 +111,6 @@ class AccountingCheck(StatedCheck):
     kind: ClassVar[str] = "accounting"
     noun: ClassVar[str] = "the accountant"
     unit: ClassVar[str] = "events"
-    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
@@ -174,14 +175,17 @@ class AccountingCheck(StatedCheck):
         )
 
 
-@alone(AccountingCheck, StatedAlone)
+@documented(AccountingCheck)
 def check_accounting(
     accountant: Callable[[Any, float], float],
     events: Sequence[Any] | None = None,
     delta: float = 1e-5,
     bracket: Callable[[Any, float], Any] | None = None,
-    **settings: Unpack[StatedAlone],
-) -> Result:
+    *,
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None,
+) -> Result:  # fmt: skip
     """Check that an accountant says at least the true epsilon of events.
 
     Examples
@@ -196,5 +200,9 @@ def check_accounting(
     PASS
     """
     return run_alone(
-        Result, partial(AccountingCheck, accountant=accountant, events=events, delta=delta, bracket=bracket), settings
-    )
+        AccountingCheck(
+            name=name or UNNAMED, accountant=accountant, events=events, delta=delta, bracket=bracket, source=source,
+            statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

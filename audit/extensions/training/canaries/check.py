@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Claim,
@@ -20,14 +22,14 @@ from audit.api import (
     Judgment,
     PrivacyClaim,
     Result,
-    StatedAlone,
     StatedCheck,
     Unusable,
-    alone,
+    Verdict,
     call,
     claim_of,
     claim_record,
     closed_probability,
+    documented,
     require_claim,
     run_alone,
     undecided,
@@ -174,7 +176,6 @@ class CanaryCheck(StatedCheck):
     kind: ClassVar[str] = "canaries"
     noun: ClassVar[str] = "the training run"
     unit: ClassVar[str] = "training runs"
-    usual_budget: ClassVar[Budget] = 2
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
@@ -297,7 +298,7 @@ def _extremes(scores: Scores) -> tuple[Canary, ...]:
     return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
 
 
-@alone(CanaryCheck, StatedAlone)
+@documented(CanaryCheck)
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
@@ -306,8 +307,10 @@ def check_canaries(
     guesses: int | tuple[int, int] | None = None,
     delta: float | None = None,
     structure: Structure = "any",
-    **settings: Unpack[StatedAlone],
-) -> CanaryResult:
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = 2, significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION,
+    seed: int = 0, timeout: float | None = None,
+) -> CanaryResult:  # fmt: skip
     """Test a privacy claim by the scores of canaries in one training run.
 
     Examples
@@ -321,15 +324,9 @@ def check_canaries(
     PASS 0.72
     """
     return run_alone(
-        CanaryResult,
-        partial(
-            CanaryCheck,
-            scores_in=scores_in,
-            scores_out=scores_out,
-            claim=claim,
-            guesses=guesses,
-            delta=delta,
-            structure=structure,
+        CanaryCheck(
+            name=name or UNNAMED, scores_in=scores_in, scores_out=scores_out, claim=claim, guesses=guesses, delta=delta,
+            structure=structure, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
-        settings,
-    )
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Annotated, Any, ClassVar, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, TypedDict
 
 from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
-    Alone,
     AuditError,
+    Budget,
     Check,
     Evidence,
     InvalidArgument,
@@ -18,8 +21,9 @@ from audit.api import (
     Positive,
     Result,
     Settings,
-    alone,
+    Verdict,
     described,
+    documented,
     from_plain,
     is_of_subject,
     positive,
@@ -213,15 +217,17 @@ def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
         raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
 
 
-@alone(TrainingCheck, Alone)
+@documented(TrainingCheck)
 def check_training(
     run: Recorder | Callable[..., Any],
     claim: TrainingClaim,
     *,
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
-    **settings: Unpack[Alone],
-) -> TrainingResult:
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None,
+) -> TrainingResult:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant was told about.
 
     Examples
@@ -240,5 +246,9 @@ def check_training(
     FAIL the noise multiplier is 0.7997 in place of 1,
     """
     return run_alone(
-        TrainingResult, partial(TrainingCheck, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked), settings
-    )
+        TrainingCheck(
+            name=name or UNNAMED, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked, expected=expected,
+            timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip
