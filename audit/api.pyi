@@ -55,10 +55,6 @@ from audit.checks.privacy.way import Case as Case
 from audit.checks.privacy.way import Finding as Finding
 from audit.checks.privacy.way import GameLimits as GameLimits
 from audit.checks.privacy.way import Way as Way
-from audit.checks.running import Alone as Alone
-from audit.checks.running import SharedAlone as SharedAlone
-from audit.checks.running import StatedAlone as StatedAlone
-from audit.checks.running import alone as alone
 from audit.checks.running import documented as documented
 from audit.checks.running import run_alone as run_alone
 from audit.checks.running import run_check as run_check
@@ -111,6 +107,7 @@ from audit.game.means import summarize as summarize
 from audit.game.resolution import POWER as POWER
 from audit.game.resolution import game_resolution as game_resolution
 from audit.game.scorers import Score as Score
+from audit.game.scorers import Scorer as Scorer
 from audit.game.scorers import Training as Training
 from audit.game.scorers.cells import Atoms as Atoms
 from audit.game.scorers.cells import CountedCells as CountedCells

@@ -45,7 +45,7 @@ class Plugin:
     kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # kind in records -> its class, its function
     evidence: Mapping[str, str] = field(default_factory=dict)  # way in records of privacy checks -> its class
     methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
-    scorers: tuple[str, ...] = ()  # that compete in privacy checks, after those of the package
+    scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
     commands: Mapping[str, Command] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
 
@@ -168,7 +168,7 @@ def find_method(name: str) -> type[Any] | None:
 @cache
 def list_scorers() -> tuple[Any, ...]:
     """Return the scorers that plugins add to those of the package."""
-    return tuple(load(text) for plugin in list_plugins().values() for text in plugin.scorers)
+    return tuple(load(text)() for plugin in list_plugins().values() for text in plugin.scorers)
 
 
 def find_command(name: str) -> Command | None:
