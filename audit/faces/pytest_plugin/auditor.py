@@ -16,7 +16,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 import pytest
 
 from audit.base.errors import AuditError
-from audit.base.results import note_read
 from audit.base.text import printable
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
@@ -75,7 +74,6 @@ class Auditor(Kinds):
             confirmation=session.confirmation and session.confirmation / session.tests / parts,
             seed=seed + name_key(name),  # whatever the order of the tests
         )
-        note_read(result)
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
             pytest.fail(
