@@ -19,7 +19,6 @@ import pytest
 import audit
 from audit import plugins
 from audit.base.errors import AuditError
-from audit.base.results import note_read
 from audit.base.text import printable
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
@@ -116,7 +115,6 @@ class Auditor:
             confirmation=session.confirmation and session.confirmation / session.tests / parts,
             seed=seed + name_key(name),  # whatever the order of the tests
         )
-        note_read(result)
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
             pytest.fail(
