@@ -3,14 +3,15 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from audit.base.arguments import Budget
 from audit.base.results import AnyResult, note_read
 from audit.base.verdict import Verdict, standing, worst
+from audit.checks import confirm
 from audit.report.certificate import (
     JSON_NAME,
     SCHEMA_VERSION,
@@ -25,7 +26,7 @@ from audit.report.certificate import (
 from audit.report.certificate import (
     write_whole as write_whole,
 )
-from audit.report.verify import require_whole
+from audit.report.verify import problems_of, require_whole
 from audit.report.wording import inventory
 
 
@@ -140,11 +141,14 @@ class Report(AnyResult):
             "sources": {result.name: result.audited_source for result in self.results},
             "printed": {result.name: result.printed for result in self.results if result.printed},
             "calibration": calibration_summary(),
-            "provenance": provenance(self.command, self.plan),
+            "provenance": self._provenance(),
             "chain": chain_of(settings, records, plan),
         }
         document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
         return {**document, "seal": seal_of(document)}
+
+    def _provenance(self) -> dict[str, Any]:
+        return provenance(self.command, self.plan)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write `certificate.json` and its renderings; no half-written file ever has its final name.
@@ -171,3 +175,32 @@ class Report(AnyResult):
         write_whole(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
         write_renderings(self.certificate, folder)
         return folder / JSON_NAME
+
+
+class _ReportOfOne(Report):
+    """The report of one check, as it arrives: its certificate is examined, and nobody reads it."""
+
+    def _provenance(self) -> dict[str, Any]:
+        return _provenance_of_now()
+
+
+_provenance_of_now = cache(provenance)  # asks git, which takes long
+
+
+def without_contradiction(result: Any, budget: Budget, seed: int) -> Any:
+    """Return a result of a run, INCONCLUSIVE where a certificate of it alone would contradict itself.
+
+    Code under audit may have changed what gathers its evidence. It is found out when the result arrives, so that no
+    other check of the run loses its certificate.
+    """
+    report = _ReportOfOne([result], result.significance, budget, seed, confirmation=result.confirmation)
+    try:
+        said = next(iter(problems_of(report.certificate)), None)
+    except Exception as error:  # numbers that JSON does not have, or what is no number where one is due
+        said = str(error)
+    if said is None:
+        return result
+    check = result.check
+    evidence = check.nothing(f"its evidence contradicts itself: {said.removeprefix(f'{result.name}: ')}")
+    judgment = confirm.judge(type(check), check.terms(), evidence, result.significance, result.confirmation)
+    return replace(result, evidence=evidence, judgment=judgment, seconds=0.0, source={})

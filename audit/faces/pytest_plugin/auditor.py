@@ -25,6 +25,7 @@ from audit.checks.base import Result
 from audit.claims import Claim, claim_record
 from audit.faces.pytest_plugin import FIXTURE, Session, Settings
 from audit.faces.runs.checkpoint import Recorded
+from audit.report.report import without_contradiction
 from audit.report.wording import in_brief
 
 P = ParamSpec("P")
@@ -115,6 +116,8 @@ class Auditor:
             confirmation=session.confirmation and session.confirmation / session.tests / parts,
             seed=seed + name_key(name),  # whatever the order of the tests
         )
+        if session.recorded:
+            result = without_contradiction(result, result.budget, seed)
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
             pytest.fail(

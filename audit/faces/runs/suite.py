@@ -31,7 +31,7 @@ from audit.checks.running import failed_check, run_check
 from audit.faces.runs.checkpoint import Checkpoint
 from audit.report.certificate import versions
 from audit.report.records import require_check
-from audit.report.report import Report
+from audit.report.report import Report, without_contradiction
 from audit.subjects import BLOCK, Stream
 from audit.subjects.code import loaded_code, loaded_modules
 from audit.subjects.place import Place
@@ -265,6 +265,7 @@ class _Run:
             share = replace(share, setting="timeout={:g}")
         try:
             result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
+            result = without_contradiction(result, self.share.budget, share.stream.entropy)
         except OtherCode:
             raise
         except AuditError as error:
