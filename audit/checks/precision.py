@@ -14,7 +14,9 @@ from audit.checks.allowance import Allowance
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.view import PrecisionView
 from audit.checks.running import SharedAlone, alone, run_alone
+from audit.checks.view import RecordView
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
@@ -78,6 +80,7 @@ class PrecisionCheck(PrivacyCheck):
 
     kind: ClassVar[str] = "precision"
     usual_budget: ClassVar[Budget] = DEFAULT_PRECISION_BUDGET
+    record_view: ClassVar[type[RecordView]] = PrecisionView
 
     def _validate(self) -> None:
         super()._validate()
@@ -92,6 +95,11 @@ class PrecisionCheck(PrivacyCheck):
     def scorers(self) -> Sequence[Scorer]:
         """The ordinary scorers and those of the bits."""
         return (*SCORERS, *bit_scorers(self.claim.point.epsilon, self.query))
+
+    @property
+    def audits_floats(self) -> bool:
+        """True: scores of the bits compete."""
+        return True
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Look at a few outputs, then gather evidence as for a privacy check.

@@ -5,6 +5,7 @@ from typing import Any
 
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.base import Check
+from audit.checks.view import RecordView
 from audit.report.kind import Kind
 from audit.report.kinds import Kinds
 
@@ -24,6 +25,16 @@ def require_check(check: object) -> None:
     if not isinstance(check, Check):
         raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
     check.recorded_claim()
+
+
+def view_of(record: Mapping[str, Any]) -> RecordView:
+    """Return how a record is shown; one of a kind that is not listed is shown as those with stated terms are."""
+    return checks_by_kind().get(str(record["kind"]), Check).record_view(record)
+
+
+def evidence_of(record: Mapping[str, Any]) -> Any:
+    """Return the evidence of a record of a known kind; raise InvalidCertificate unless it has its form."""
+    return checks_by_kind()[record["kind"]].evidence_of(record["evidence"])
 
 
 def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -123,7 +123,8 @@ class Report:
             "seed": self.seed,
         }
         budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
-        plan = plan_of(self.significance, records, budgets)
+        evidence = [result.evidence for result in self.results]
+        plan = plan_of(self.significance, records, evidence, budgets)
         document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
@@ -131,7 +132,7 @@ class Report:
             "audited": inventory(records, self.targets),
             "settings": settings,
             "plan": plan,
-            "significance_spent": [spending(record) for record in records],
+            "significance_spent": [spending(*each) for each in zip(records, evidence, strict=True)],
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},

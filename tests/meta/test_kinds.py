@@ -9,6 +9,7 @@ from typing import ClassVar, Unpack
 
 import jsonschema
 import pytest
+from audit.report.pictures import pictures_of
 
 import audit
 from audit import Result, Verdict
@@ -21,7 +22,6 @@ from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.certificate import load_certificate
 from audit.report.kind import Kind
 from audit.report.kinds import Kinds
-from audit.report.pictures import pictures_of
 from audit.report.records import checks_by_kind, judged_part, listed_kinds
 from audit.report.schema import schema
 from audit.report.terminal import certificate_text

@@ -4,15 +4,18 @@ A forger is a function of the certificate, registered by what it is about: the e
 plan and the form (`forged_documents.py`). Its docstring is its name, on the page of the threat model too.
 """
 
+import contextlib
 import json
 
 import numpy as np
 
 from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
+from audit.base.errors import InvalidCertificate
+from audit.checks.privacy.record import ways_of
 from audit.laws import Laplace
 from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
-from audit.report.records import judged_part
-from audit.report.wording import inventory, ways_of
+from audit.report.records import evidence_of, judged_part
+from audit.report.wording import inventory
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
 
@@ -87,7 +90,9 @@ class Forged(dict):
 
     def plan_again(self):
         budgets = [check["settings"]["budget"] for check in self["checks"]]
-        self["plan"] = plan_of(self["settings"]["significance"], self["checks"], budgets)
+        self["plan"] = plan_of(
+            self["settings"]["significance"], self["checks"], list(map(evidence_of, self["checks"])), budgets
+        )
 
 
 REFUSED, LEFT_ALONE = {}, {}
@@ -119,7 +124,8 @@ def completed(certificate, known=(), judged=True):
     if judged and certificate["checks"][0]["settings"]:
         records = certificate["checks"]
         certificate.update(summary_of(records), audited=inventory(records, ()))
-        certificate["significance_spent"] = [spending(record) for record in records]
+        with contextlib.suppress(InvalidCertificate):  # else the list stays as it was
+            certificate["significance_spent"] = [spending(record, evidence_of(record)) for record in records]
         certificate["timing"] = {record["name"]: 1.0 for record in records}
     if "chain" in certificate:
         chained = (certificate["settings"], certificate["checks"], certificate.get("plan"))

@@ -3,8 +3,8 @@
 import copy
 
 import pytest
-
 from audit.report.call_rules import counts_its_calls, long_call_fits
+
 from audit.subjects import BLOCK
 
 # Two calls of four runs on the left, and one run more; no call on the right, where all runs are beyond

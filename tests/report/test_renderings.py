@@ -10,6 +10,7 @@ from xml.etree import ElementTree as XML
 
 import numpy as np
 import pytest
+from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
 from forging import NoisySum
 
 import audit
@@ -21,7 +22,6 @@ from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.stated_law import StatedLaw
 from audit.report import renderers
 from audit.report.abstract import abstract_of
-from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
 from audit.report.renderers import RENDERERS, html_of, junit_of, markdown_of, write_renderings
 from audit.report.sources import code_of
 from audit.report.wording import count, grouped, is_met, number, outcome_of, paper, tally

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from audit.report.pictures import pictures_of
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
@@ -17,7 +18,6 @@ from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
 from audit.laws import GaussianLoss
-from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
 from audit.training.accountants.bins import BallsInBins, _bounds
 from audit.training.accountants.brackets import (

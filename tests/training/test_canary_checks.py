@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from audit.report.pictures import pictures_of
 
 from audit import (
     AddRemove,
@@ -17,7 +18,6 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.report.pictures import pictures_of
 from audit.report.records import judged_part
 from audit.report.verify import problems_of
 from audit.training.canaries.check import Scores

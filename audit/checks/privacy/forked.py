@@ -12,6 +12,7 @@ event, all copies and every bet 0 <= b < 1 that were fixed before. No law of the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -20,6 +21,7 @@ import numpy as np
 from audit.base.errors import InvalidCertificate
 from audit.base.forms import Count, Limits, Number
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
+from audit.checks.recorded import RecordedCase
 from audit.game.intervals import largest_refuted
 
 _NO_PASS = "not refuted by conversations that were forked, which never pass a claim: leave out `fork` for a PASS"
@@ -37,6 +39,7 @@ class ForkEvidence(Way):
     guess: str  # what survives, in words
 
     way: ClassVar[str] = "forks"
+    spends: ClassVar[str] = "forked conversations"
 
     def __post_init__(self) -> None:
         if sum(number for *_, number in self.survivors) > 2 * self.conversations:
@@ -65,6 +68,15 @@ class ForkEvidence(Way):
     def limits(self, case: Case) -> GameLimits:
         """Return that it resolves nothing: what forks would find was not measured."""
         return GameLimits(unresolvable=_NO_PASS)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it opened more conversations than were held."""
+        if 2 * self.conversations > case.evidence.samples:
+            yield "opened more conversations than were held"
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
 """Check a stated inequality: between computed numbers, case by case, or between a sampled mean and a number."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
 from audit.base.arguments import nonnegative, real
 from audit.base.errors import InvalidArgument
+from audit.base.plots import Plot
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
+from audit.checks.recorded import RecordedCase
 from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
+from audit.checks.utility.curve import contradictions_of
+from audit.checks.utility.pictures import cases_of, mean_of
+from audit.checks.view import RecordView
 from audit.game.means import LossDrawer, MeanSample, Support, Unusable, call, require_support
 
 Sense = Literal["<=", ">=", "=="]
@@ -46,6 +51,21 @@ class InequalityEvidence(Evidence):
 
     cases: tuple[Case, ...] = ()
     sample: MeanSample | None = None
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it drew or computed too little or too much for its mean or its cases."""
+        yield from super().contradictions(case)
+        yield from contradictions_of([self.sample] if self.sample else [], self.samples)
+        if len(self.cases) > self.samples:
+            yield "has more cases than values"
+
+
+class InequalityView(RecordView):
+    """Show the cases, or the mean."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield cases_of(self.record)
+        yield mean_of(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +135,7 @@ class InequalityCheck(StatedCheck):
     callables: ClassVar = {"values": "()", "losses": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = InequalityTerms
     evidence_type: ClassVar[type[Evidence]] = InequalityEvidence
+    record_view: ClassVar[type[RecordView]] = InequalityView
 
     def _validate(self) -> None:
         if (self.values is None) == (self.losses is None):

@@ -20,9 +20,11 @@ from audit.checks.utility.guarantee import (
     GuaranteeCheck,
     GuaranteeEvidence,
     GuaranteeTerms,
+    GuaranteeView,
     gather_looks,
     look_share,
 )
+from audit.checks.view import RecordView
 from audit.claims import PrivacyClaim
 from audit.game.packing import largest_hit_rate, packing_epsilon_lower_bound
 from audit.subjects import Stream
@@ -141,6 +143,7 @@ class PackingCheck(StatedCheck):
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
+    record_view: ClassVar[type[RecordView]] = GuaranteeView
     result_type: ClassVar[type[Result]] = PackingResult
     summary = GuaranteeCheck.summary
     decide = staticmethod(GuaranteeCheck.decide)

@@ -20,7 +20,7 @@ from rich.text import Text
 from audit.base.arguments import integer, positive
 from audit.base.defaults import DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.base.errors import InvalidArgument
-from audit.base.text import printable_data
+from audit.base.text import interval, number, printable_data
 from audit.base.verdict import Verdict
 from audit.checks.allowance import name_key
 from audit.checks.privacy.check import Method, PrivacyCheck
@@ -30,12 +30,12 @@ from audit.faces.runs.suite import listed_in, run
 from audit.report.renderers import environment
 from audit.report.report import Report, write_whole
 from audit.report.terminal import Column, print_table, verdict_text
-from audit.report.wording import GAMES, interval, number, ways_of
 from audit.subjects import Outputs, Stream
 from audit.subjects.place import Place
 from audit.subjects.pool import open_pool
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
+_GAMES = {"guess game", "sequential game", "early look"}  # tests that certify an epsilon
 
 Row = Mapping[str, Any]
 
@@ -254,7 +254,7 @@ class ComparisonReport:
         }
 
     def _row(self, comparison: Comparison, one: Implementation, check: Row) -> dict[str, Any]:
-        sample, evidence, errors, wasted = self.samples[check["name"]], check["evidence"], None, None
+        sample, evidence, errors, wasted = self.samples[check["name"]], self.report[check["name"]].evidence, None, None
         if check["name"] in self._usable:
             errors = errors_of(self._usable[check["name"]], comparison.answer, comparison.largest_error)
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
@@ -266,7 +266,7 @@ class ComparisonReport:
             "name": one.name,
             "note": one.note,
             **{key: check[key] for key in ("verdict", "expected", "basis", "reason", "exact_epsilon")},
-            "certified_epsilon": certified if GAMES & set(ways_of(evidence)) else None,
+            "certified_epsilon": certified if _GAMES & {*evidence.spends} else None,
             "wasted": wasted,
             "errors": None if errors is None else asdict(errors),
             "per_second": sample.per_second if isinstance(sample, Sample) else None,

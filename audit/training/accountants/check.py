@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack
 
 from audit.base.arguments import Budget, open_probability
 from audit.base.errors import AuditError, InvalidArgument
+from audit.base.plots import Plot
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Interval, Judgment, Result, conclude, undecided
 from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
+from audit.checks.view import RecordView
 from audit.game.means import Unusable, call, call_number
+from audit.training.pictures import stated_epsilons
 
 _WASTEFUL = 2.0  # times the upper bound of the truth, above which a PASS warns
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -39,6 +42,13 @@ class AccountingEvidence(Evidence):
     """The epsilons that were stated; `samples` counts events."""
 
     accounted: tuple[StatedEpsilon, ...] = ()
+
+
+class AccountingView(RecordView):
+    """Show what the accountant says of each event."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield stated_epsilons(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +110,7 @@ class AccountingCheck(StatedCheck):
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
+    record_view: ClassVar[type[RecordView]] = AccountingView
 
     def _validate(self) -> None:
         self._convert(delta=open_probability)

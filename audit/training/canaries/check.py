@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Unpack
@@ -13,10 +13,13 @@ import numpy as np
 
 from audit.base.arguments import Budget, closed_probability
 from audit.base.errors import InvalidArgument
+from audit.base.plots import Plot
+from audit.base.text import number
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment, Result, undecided
 from audit.checks.running import StatedAlone, alone, run_alone
 from audit.checks.stated import StatedCheck
+from audit.checks.view import Part, RecordView
 from audit.claims import Claim, PrivacyClaim, claim_of, claim_record
 from audit.claims.claim import require_claim
 from audit.game.means import Unusable, call
@@ -24,6 +27,7 @@ from audit.training.canaries.judge import Canary, CanaryEvidence, CanaryTerms, G
 from audit.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
 from audit.training.canaries.program import Weights
 from audit.training.canaries.retrained import canary_scores, right_guesses
+from audit.training.pictures import errors_of_guesses, rates_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
@@ -80,6 +84,25 @@ class CanaryResult(Result):
     def mu_lower_bound(self) -> float:
         """Lower bound of mu at `significance` where the claim is Gaussian; 0.0 otherwise."""
         return max(self._bounds("mu"))
+
+
+class CanaryView(RecordView):
+    """Show the guesses, and the canaries that a guesser would name first."""
+
+    def parts(self) -> Iterator[Part]:
+        yield from super().parts()
+        rows = [
+            (f"number {canary['place']} of those {said}", number(canary["score"]), said)
+            for canary in self.record["evidence"]["extremes"]
+            for said in ("included" if canary["included"] else "left out",)
+        ]
+        if rows:
+            head = ("canary", "score", "it was")
+            yield Part("Canaries with the highest and the lowest scores", head=head, rows=rows)
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield errors_of_guesses(self.record)
+        yield rates_of_guesses(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +169,7 @@ class CanaryCheck(StatedCheck):
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
+    record_view: ClassVar[type[RecordView]] = CanaryView
     result_type: ClassVar[type[Result]] = CanaryResult
 
     def _validate(self) -> None:

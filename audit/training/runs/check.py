@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, TypedDict, Unpack
@@ -10,12 +10,15 @@ from typing import Annotated, Any, ClassVar, TypedDict, Unpack
 from audit.base.arguments import positive
 from audit.base.errors import AuditError, InvalidArgument
 from audit.base.forms import Limits, Positive
+from audit.base.plots import Plot
 from audit.base.text import described
 from audit.checks.allowance import Allowance
 from audit.checks.base import Check, Evidence, Result, Settings
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.running import Alone, alone, run_alone
+from audit.checks.view import RecordView
 from audit.subjects.supervisor import is_of_subject
+from audit.training.pictures import epsilons_over_steps, noise_cells
 from audit.training.runs.as_run import epsilons
 from audit.training.runs.claim import TrainingClaim
 from audit.training.runs.judge import PARTS, TrainingTerms, judge
@@ -62,6 +65,14 @@ class TrainingResult(Result):
     def epsilon_run(self) -> float | None:
         """The accountant's epsilon of the mechanism that was run; None where none is known."""
         return self.evidence.epsilons[-1][2] if self.evidence.epsilons else None
+
+
+class TrainingView(RecordView):
+    """Show epsilon and noise of the run."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield epsilons_over_steps(self.record)
+        yield noise_cells(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +136,7 @@ class TrainingCheck(Check):
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
+    record_view: ClassVar[type[RecordView]] = TrainingView
     result_type: ClassVar[type[Result]] = TrainingResult
 
     def _validate(self) -> None:
