@@ -9,7 +9,6 @@ from typing import ClassVar, Unpack
 
 import jsonschema
 import pytest
-from audit.report.pictures import pictures_of
 
 import audit
 from audit import Result, Verdict
@@ -22,7 +21,7 @@ from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.certificate import load_certificate
 from audit.report.kind import Kind
 from audit.report.kinds import Kinds
-from audit.report.records import checks_by_kind, judged_part, listed_kinds
+from audit.report.records import checks_by_kind, judged_part, listed_kinds, view_of
 from audit.report.schema import schema
 from audit.report.terminal import certificate_text
 from audit.report.verify import changes, problems_of, replay
@@ -158,7 +157,7 @@ def test_every_view_shows_it(saved):
     assert "1 is left" in failure.get("message") + str(failure.text)
     (finding,) = json.loads((saved / "findings.sarif").read_text())["runs"][0]["results"]
     assert finding["ruleId"] == "divisible"
-    (picture,) = pictures_of(certificate["checks"][1])
+    (picture,) = view_of(certificate["checks"][1]).pictures()
     assert "1 is left" in picture.description
     assert "rest" in audit.run(CHECKS, workers=0)["seven"]._repr_html_()
 

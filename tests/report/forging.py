@@ -4,13 +4,13 @@ A forger is a function of the certificate, registered by what it is about: the e
 plan and the form (`forged_documents.py`). Its docstring is its name, on the page of the threat model too.
 """
 
-import contextlib
 import json
 
 import numpy as np
 
 from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
 from audit.base.errors import InvalidCertificate
+from audit.checks.base import Evidence
 from audit.checks.privacy.record import ways_of
 from audit.laws import Laplace
 from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
@@ -53,6 +53,14 @@ CHECKS = [
 ]
 
 
+def read(record):
+    """The evidence of a record; that of nothing where a forger spoiled its form."""
+    try:
+        return evidence_of(record)
+    except InvalidCertificate:
+        return Evidence(0)
+
+
 class Forged(dict):
     """A certificate with short ways to its parts."""
 
@@ -91,7 +99,7 @@ class Forged(dict):
     def plan_again(self):
         budgets = [check["settings"]["budget"] for check in self["checks"]]
         self["plan"] = plan_of(
-            self["settings"]["significance"], self["checks"], list(map(evidence_of, self["checks"])), budgets
+            self["settings"]["significance"], self["checks"], list(map(read, self["checks"])), budgets
         )
 
 
@@ -124,8 +132,7 @@ def completed(certificate, known=(), judged=True):
     if judged and certificate["checks"][0]["settings"]:
         records = certificate["checks"]
         certificate.update(summary_of(records), audited=inventory(records, ()))
-        with contextlib.suppress(InvalidCertificate):  # else the list stays as it was
-            certificate["significance_spent"] = [spending(record, evidence_of(record)) for record in records]
+        certificate["significance_spent"] = [spending(record, read(record)) for record in records]
         certificate["timing"] = {record["name"]: 1.0 for record in records}
     if "chain" in certificate:
         chained = (certificate["settings"], certificate["checks"], certificate.get("plan"))

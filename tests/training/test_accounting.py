@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audit.report.pictures import pictures_of
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
@@ -18,7 +17,7 @@ from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
 from audit.laws import GaussianLoss
-from audit.report.records import judged_part
+from audit.report.records import judged_part, view_of
 from audit.training.accountants.bins import BallsInBins, _bounds
 from audit.training.accountants.brackets import (
     BestOfRuns,
@@ -155,7 +154,7 @@ def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
     judged = judged_part(record)
     assert {key: record[key] for key in judged} == judged
-    (plot,) = pictures_of(record)
+    (plot,) = view_of(record).pictures()
     assert plot.title == "Stated epsilon and bounds of the true one"
 
 

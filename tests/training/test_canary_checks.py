@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audit.report.pictures import pictures_of
 
 from audit import (
     AddRemove,
@@ -18,7 +17,7 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.report.records import judged_part
+from audit.report.records import judged_part, view_of
 from audit.report.verify import problems_of
 from audit.training.canaries.check import Scores
 
@@ -79,7 +78,7 @@ def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
     assert {key: record[key] for key in judged} == judged
     assert ("declared" in record["claim"]["summary"]) == (structure == "independent")
     assert record["claim"]["source"] == claim.source
-    titles = [plot.title for plot in pictures_of(record)]
+    titles = [plot.title for plot in view_of(record).pictures()]
     assert titles == ["Errors of guesses about canaries", "True against false positives"]
     assert "canaries" in (tmp_path / "certificate.html").read_text()
 
