@@ -28,8 +28,8 @@ def require_check(check: object) -> None:
 
 
 def view_of(record: Mapping[str, Any]) -> RecordView:
-    """Return how a record is shown; one of a kind that is not listed is shown as those with stated terms are."""
-    return checks_by_kind().get(str(record["kind"]), Check).record_view(record)
+    """Return how a record is shown; one of a kind that is not listed, or of none, as those with stated terms are."""
+    return checks_by_kind().get(str(record.get("kind")), Check).record_view(record)
 
 
 def evidence_of(record: Mapping[str, Any]) -> Any:
