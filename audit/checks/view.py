@@ -62,12 +62,12 @@ class RecordView:
 
     @property
     def found(self) -> str:
-        """What was found, short."""
+        """The main finding, short."""
         return _bound(self.record["found"][-1]) if self.record["found"] else "–"
 
     @property
     def bound(self) -> Any:
-        """The bound of epsilon, or what else was found."""
+        """The bound of epsilon, or the main finding."""
         return self.found
 
     @property
@@ -77,23 +77,23 @@ class RecordView:
 
     @property
     def basis(self) -> str:
-        """What the verdict rests on; empty where there is none."""
+        """The basis of the verdict; empty where there is none."""
         return str(self.record["basis"]).replace("none", "")
 
     @property
     def floats(self) -> str:
-        """What was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
+        """The outcome for floating-point numbers: "not audited" or a verdict; empty without such outputs."""
         return ""
 
     @property
     def method(self) -> str:
-        """How the evidence was gathered."""
+        """The way in which the evidence was gathered."""
         used = self.record["evidence"]["uses"]
         return _METHODS.get(used, used)
 
     @property
     def counterexample(self) -> str:
-        """What breaks the claim, as lines of text; empty where the reason says it."""
+        """The counterexample as lines of text; empty where the reason says it."""
         return ""
 
     def facts(self) -> Iterator[tuple[str, str]]:
